@@ -1,5 +1,5 @@
-"""Seven benchmarks: scoring, answers, servers, scale, stages, overhead, verdicts. All sides take turns in one run.
+"""Seven benchmarks: scoring, answers, servers, scale, stages, overhead and verdicts.
 
-They import data and tasks, and nothing imports them. scoring.py runs on a bare GPU machine, with the dependencies of
-swaymeter.tasks.scoring alone.
+The sides that a benchmark compares take turns in one process. The package imports no benchmark. scoring.py runs on a
+bare GPU machine, with only the dependencies of swaymeter.tasks.scoring.
 """

@@ -1,13 +1,13 @@
-"""Seconds a question for ten sampled replies and a greedy one, under each condition.
+"""Seconds per question for ten sampled replies and a greedy reply under each condition.
 
     engine          swaymeter.tasks.models.generation, all questions at once
-    one at a time   generate for each reply by itself, as published, with log-probabilities and mean distributions
-    ten at once     generate with num_return_sequences=10, which repeats the prompt for every reply
+    one at a time   a call of `generate` for each reply, as published, with log-probabilities and mean distributions
+    ten at once     `generate` with num_return_sequences=10, which repeats the prompt for every reply
 
-Prompts are those of a study: templates, contexts, temperature 0.5, at most 20 tokens. The slow ways answer a few
-questions in each round. Log-probabilities and mean distributions are compared with a plain pass over the same tokens;
-the replies are compared with those for other numbers of prompts at once. With --shape, a network of that shape with
-random weights replies, whose replies share nothing and never end: the least that the engine gains.
+Templates, contexts, temperature (0.5) and length (20 tokens) are those of a study. The slow ways answer a few questions
+in each round. The engine's log-probabilities and mean distributions are compared with those of a plain pass over the
+same tokens. Its replies are compared with its replies for other numbers of prompts at once. With --shape, the model is
+a network of this shape with random weights. Its replies share nothing and never end, so that the engine gains least.
 """
 
 import argparse
@@ -41,6 +41,7 @@ from swaymeter.tasks.models.prompts.template_options import end_tokens
 REFERENCE = "float32"
 SAMPLES, STEPS, TEMPERATURE = 10, 20, 0.5
 OTHER_BATCHES = (1, 7, 64)
+"""Numbers of prompts at once with which the engine's replies are compared."""
 COLUMNS = (
     "dtype", "engine, s a question", "one at a time", "ten at once", "one at a time / engine",
     "float32 one at a time / engine", "ten at once / engine", "log-probabilities apart", "distributions apart",
@@ -50,11 +51,11 @@ COLUMNS = (
 DATA = "folder of the published CSV files; else $SWAYMETER_DYNAMICQA, else the bundled sample"
 
 Prompts = list[list[list[int]]]
-"""[question][condition] tokens."""
+"""Tokens of prompts, [question][condition]."""
 
 
 def main() -> None:
-    """Measures, prints and writes."""
+    """Measure, print and write."""
     options = _options()
     dtypes = list(dict.fromkeys(options.dtype))
     models = {dtype: _model(options, dtype) for dtype in dict.fromkeys([*options.slow, *dtypes])}
@@ -66,16 +67,16 @@ def main() -> None:
     after = {dtype: multiplication(dtype, first.device, options.size) for dtype in dtypes}
     settings = [_setting(models[dtype], sides, prompts, dtype, options) for dtype in dtypes]
     machine = this_machine(first.device)
-    said = "; ".join(f"{dtype} {before[dtype]:.0f} and {after[dtype]:.0f}" for dtype in dtypes)
+    speeds = "; ".join(f"{dtype} {before[dtype]:.0f} and {after[dtype]:.0f}" for dtype in dtypes)
     notes = [
         f"{len(prompts)} {options.kind} questions under {len(prompts[0])} conditions; medians of {options.rounds} "
         f"rounds; in each, the slow sides answer {options.sample} questions.",
-        f"Product of two {options.size} x {options.size} matrices before and after, GFLOP/s: {said}.",
+        f"Product of two {options.size} x {options.size} matrices before and after, GFLOP/s: {speeds}.",
         "Equal answers: share of the engine's answers that have the same tokens, in another order, with "
         f"{', '.join(map(str, options.batches))} prompts at once.",
     ]
     name = options.shape or options.model
-    table = Table(f"{name}, {machine.name}", COLUMNS, [_cells(one) for one in settings], notes)
+    table = Table(f"{name}, {machine.name}", COLUMNS, [_cells(setting) for setting in settings], notes)
     measured = {
         "model": name,
         "device": first.device,
@@ -116,16 +117,17 @@ def _model(options: argparse.Namespace, dtype: str) -> LanguageModel:
 
 
 def _prompts(model: LanguageModel, options: argparse.Namespace) -> Prompts:
-    each = -(-options.questions // len(PARTITIONS))
+    """Return the prompts of the questions without and with each context."""
+    per_partition = -(-options.questions // len(PARTITIONS))  # rounded up
     chosen: list[Question] = []
     for partition in PARTITIONS:
         if options.data:
-            from swaymeter.data.sources.dynamicqa.published import questions  # needs requests, as a GPU machine lacks
+            from swaymeter.data.sources.dynamicqa.published import questions  # a GPU machine lacks requests
 
-            known = questions(options.data, partition)
+            candidates = questions(options.data, partition)
         else:
-            known = sample.questions(partition)
-        chosen += choose_questions(known, count=min(each, len(known)), seed=0).questions
+            candidates = sample.questions(partition)
+        chosen += choose_questions(candidates, count=min(per_partition, len(candidates)), seed=0).questions
     return [
         [
             list(answer_prompt(model, question.question, case.text, reserved_tokens=STEPS).tokens)
@@ -136,24 +138,26 @@ def _prompts(model: LanguageModel, options: argparse.Namespace) -> Prompts:
 
 
 def _random_prompts(model: LanguageModel, questions: int) -> Prompts:
-    """Of 70 tokens without a context and 150 with one; 45 of them are an instruction."""
-    chosen = random.Random(0)
-    most = int(model.model.config.vocab_size)
+    """Return prompts of random tokens: 70 tokens without a context, 150 with one; the first 45 are an instruction."""
+    rng = random.Random(0)
+    vocabulary = int(model.model.config.vocab_size)
 
     def tokens(count: int) -> list[int]:
-        return [chosen.randrange(most) for _ in range(count)]
+        return [rng.randrange(vocabulary) for _ in range(count)]
 
-    alone, read = tokens(45), tokens(45)
-    return [[alone + tokens(25), read + tokens(105), read + tokens(105)] for _ in range(questions)]
+    alone, with_context = tokens(45), tokens(45)  # the instruction for a question alone, and for one with a context
+    return [[alone + tokens(25), with_context + tokens(105), with_context + tokens(105)] for _ in range(questions)]
 
 
 def _sides(
     models: dict[str, LanguageModel], dtypes: Sequence[str], prompts: Prompts, options: argparse.Namespace
 ) -> dict[str, Side]:
+    """Return the sides by name: the engine for each dtype, and two slow sides for each dtype of options.slow."""
+
     def everything(number: int) -> list[int]:
         return list(range(len(prompts)))
 
-    def some(number: int) -> list[int]:
+    def sampled(number: int) -> list[int]:
         return [(number * options.sample + place) * 7 % len(prompts) for place in range(options.sample)]
 
     def by_engine(model: LanguageModel) -> Callable[[list[int]], NDArray[np.float64]]:
@@ -164,35 +168,46 @@ def _sides(
 
     sides = [Side(f"engine {dtype}", by_engine(models[dtype]), everything) for dtype in dtypes]
     for dtype in dict.fromkeys(options.slow):
-        sides.append(Side(f"one at a time {dtype}", by_generate(models[dtype], 1), some))
-        sides.append(Side(f"ten at once {dtype}", by_generate(models[dtype], SAMPLES), some))
+        sides.append(Side(f"one at a time {dtype}", by_generate(models[dtype], 1), sampled))
+        sides.append(Side(f"ten at once {dtype}", by_generate(models[dtype], SAMPLES), sampled))
     return {side.name: side for side in sides}
 
 
 def engine_answers(
     model: LanguageModel, prompts: Prompts, places: Sequence[int], *, batch_size: int | None = None, order: int = 0
 ) -> list[list[list[Answer]]]:
-    """[question][condition] answers, the greedy one last; order: seed of the order in which they are options."""
+    """Return the engine's answers, [question][condition]: the sampled answers, and the greedy answer last.
+
+    Args:
+        model: The model.
+        prompts: All prompts.
+        places: Positions of the questions.
+        batch_size: Number of prompts at once; None for the engine's choice.
+        order: Seed of the order of the prompts; 0 for the order of the questions.
+    """
     cases = [(place, condition) for place in places for condition in range(len(prompts[place]))]
     if order:
         random.Random(order).shuffle(cases)
-    found = sample_answers(
+    results = sample_answers(
         model,
         [prompts[place][condition] for place, condition in cases],
         [(f"question {place}", f"condition {condition}") for place, condition in cases],
         samples=SAMPLES, max_new_tokens=STEPS, temperature=TEMPERATURE, batch_size=batch_size,
     )  # fmt: skip
-    answers = {case: [*one.samples, one.greedy] for case, one in zip(cases, found, strict=True)}
+    answers = {case: [*result.samples, result.greedy] for case, result in zip(cases, results, strict=True)}
     return [[answers[place, condition] for condition in range(len(prompts[place]))] for place in places]
 
 
 def _summary(answers: list[list[list[Answer]]]) -> NDArray[np.float64]:
-    """A row for each question: the mean number of tokens of its answers."""
-    return np.array([[np.mean([len(a.token_ids) for of in question for a in of])] for question in answers])
+    """Return the mean number of tokens of the answers to each question (n, 1)."""
+    return np.array(
+        [[np.mean([len(answer.token_ids) for condition in question for answer in condition])] for question in answers]
+    )
 
 
 @torch.inference_mode()
 def _generated(model: LanguageModel, questions: list[list[list[int]]], at_once: int) -> NDArray[np.float64]:
+    """Return the mean number of tokens of the replies of `generate` to each question (n, 1)."""
     lengths = []
     ends = sorted(end_tokens(model))
     for question in questions:
@@ -208,7 +223,7 @@ def _generated(model: LanguageModel, questions: list[list[list[int]]], at_once: 
 
 
 def _generate(model: LanguageModel, ids: torch.Tensor, ends: list[int], **settings: Any) -> list[int]:
-    """The lengths of the answers; log-probabilities and mean distributions are computed, as a study needs them."""
+    """Return the lengths of the answers; also compute log-probabilities and mean distributions, which a study needs."""
     options = {"eos_token_id": ends, "pad_token_id": ends[0]} if ends else {"pad_token_id": 0}
     out = cast(Any, model.model).generate(
         ids, attention_mask=torch.ones_like(ids), max_new_tokens=STEPS, output_logits=True,
@@ -217,10 +232,10 @@ def _generate(model: LanguageModel, ids: torch.Tensor, ends: list[int], **settin
     tokens = out.sequences[:, ids.shape[1] :]
     log_probs = torch.log_softmax(torch.stack(out.logits, dim=1).float(), dim=2)
     counts = []
-    for answer, of_answer in zip(tokens.tolist(), log_probs, strict=True):
+    for answer, answer_log_probs in zip(tokens.tolist(), log_probs, strict=True):
         length = next((place + 1 for place, token in enumerate(answer) if token in ends), len(answer))
-        of_answer[:length].gather(1, torch.tensor(answer[:length], device=ids.device).unsqueeze(1)).cpu()
-        of_answer[:length].exp().mean(dim=0).cpu()
+        answer_log_probs[:length].gather(1, torch.tensor(answer[:length], device=ids.device).unsqueeze(1)).cpu()
+        answer_log_probs[:length].exp().mean(dim=0).cpu()
         counts.append(length)
     return counts
 
@@ -235,58 +250,67 @@ def _setting(
         str(batch): _equal(answers, engine_answers(model, prompts, places, batch_size=batch, order=batch))
         for batch in options.batches
     }
-    apart = [_apart(model, prompts[place][1], answers[place][1]) for place in places[:: max(1, len(places) // 6)]]
-    one, ten = sides[f"one at a time {dtype}"], sides[f"ten at once {dtype}"]
-    reference = sides.get(f"one at a time {REFERENCE}", one)
+    checked = places[:: max(1, len(places) // 6)]
+    differences = [_largest_differences(model, prompts[place][1], answers[place][1]) for place in checked]
+    one_by_one, all_at_once = sides[f"one at a time {dtype}"], sides[f"ten at once {dtype}"]
+    reference = sides.get(f"one at a time {REFERENCE}", one_by_one)
     return {
         "dtype": dtype,
         "engine": model.engine_of_answers([], new_tokens=0),
-        "seconds_a_question": {"engine": fast.seconds, "one_at_a_time": one.seconds, "ten_at_once": ten.seconds},
-        "one_at_a_time_over_engine": times(one, fast),
+        "seconds_a_question": {
+            "engine": fast.seconds,
+            "one_at_a_time": one_by_one.seconds,
+            "ten_at_once": all_at_once.seconds,
+        },
+        "one_at_a_time_over_engine": times(one_by_one, fast),
         "reference_over_engine": times(reference, fast),
-        "ten_at_once_over_engine": times(ten, fast),
+        "ten_at_once_over_engine": times(all_at_once, fast),
         "mean_tokens": {
             "engine": float(fast.rows(places).mean()),
-            "one_at_a_time": float(np.mean([*one.found.values()])),
+            "one_at_a_time": float(np.mean([*one_by_one.found.values()])),
         },
-        "largest_difference": {"log_probability": max(a for a, _ in apart), "distribution": max(b for _, b in apart)},
+        "largest_difference": {
+            "log_probability": max(log_probability for log_probability, _ in differences),
+            "distribution": max(distribution for _, distribution in differences),
+        },
         "equal_answers": equal,
     }
 
 
 def _equal(answers: list[list[list[Answer]]], others: list[list[list[Answer]]]) -> float:
+    """Return the share of answers that have the same tokens in both lists."""
     pairs = [
         (a, b)
         for question, other in zip(answers, others, strict=True)
-        for of, of_other in zip(question, other, strict=True)
-        for a, b in zip(of, of_other, strict=True)
+        for condition, other_condition in zip(question, other, strict=True)
+        for a, b in zip(condition, other_condition, strict=True)
     ]
     return sum(a.token_ids == b.token_ids for a, b in pairs) / len(pairs)
 
 
-def _apart(model: LanguageModel, prompt: list[int], answers: list[Answer]) -> tuple[float, float]:
-    """The largest differences of log-probabilities and mean distributions from a plain pass over each text."""
+def _largest_differences(model: LanguageModel, prompt: list[int], answers: list[Answer]) -> tuple[float, float]:
+    """Return the largest differences of log-probabilities and mean distributions from a plain pass over each text."""
     largest = (0.0, 0.0)
     for answer in answers[:2]:
         texts = [[*prompt, *answer.token_ids[:step]] for step in range(len(answer.token_ids))]
         log_probs = Distributions.of(read_plain(model, texts, batch_size=1)).log_probs().cpu()
         own = log_probs[range(len(texts)), list(answer.token_ids)].numpy()
         mean = log_probs.exp().mean(dim=0).numpy()
-        found = np.abs(own - answer.token_log_probs).max(), np.abs(mean - answer.mean_distribution).max()
-        largest = max(largest[0], float(found[0])), max(largest[1], float(found[1]))
+        differences = np.abs(own - answer.token_log_probs).max(), np.abs(mean - answer.mean_distribution).max()
+        largest = max(largest[0], float(differences[0])), max(largest[1], float(differences[1]))
     return largest
 
 
 def _cells(setting: dict[str, Any]) -> list[str]:
-    seconds, apart = setting["seconds_a_question"], setting["largest_difference"]
+    seconds, largest = setting["seconds_a_question"], setting["largest_difference"]
     return [
         setting["dtype"],
         *(f"{np.median(seconds[side]):.3g}" for side in ("engine", "one_at_a_time", "ten_at_once")),
         f"{setting['one_at_a_time_over_engine']:.2f}",
         f"{setting['reference_over_engine']:.2f}",
         f"{setting['ten_at_once_over_engine']:.2f}",
-        f"{apart['log_probability']:.1e}",
-        f"{apart['distribution']:.1e}",
+        f"{largest['log_probability']:.1e}",
+        f"{largest['distribution']:.1e}",
         ", ".join(f"{share:.2%}" for share in setting["equal_answers"].values()),
     ]
 

@@ -1,4 +1,4 @@
-"""What was measured on: names and versions, memory in use, and what a multiplication of matrices reaches there."""
+"""The machine of a measurement: its names and versions, its memory in use, and its speed in matrix products."""
 
 import os
 import platform
@@ -18,12 +18,15 @@ REPEATS = 7
 
 @dataclass(frozen=True)
 class Machine:
-    """The processor, or the GPU where one was measured, and the versions of what computed."""
+    """The processor, the GPU if one was measured, and the versions of libraries."""
 
     processor: str
     cores: int
+    """Cores that this process may use."""
     threads: int
+    """Threads of torch."""
     units: tuple[str, ...]
+    """Instruction sets of the processor that speed up matrix products, such as "avx2"."""
     memory_gib: float
     gpu: str | None
     python: str
@@ -33,21 +36,21 @@ class Machine:
 
     @property
     def name(self) -> str:
-        """As tables name it."""
+        """The name of the machine in tables."""
         return self.gpu or f"{self.processor}, {self.cores} cores"
 
     @property
     def slug(self) -> str:
-        """As files name it."""
+        """The name of the machine in names of files."""
         return re.sub(r"[^a-z0-9]+", "-", self.name.lower()).strip("-")
 
     def as_json(self) -> dict[str, Any]:
-        """All of it, for a file of results."""
+        """Return all fields and the name, for a file of results."""
         return {"name": self.name, **asdict(self)}
 
 
 def this_machine(device: str) -> Machine:
-    """The machine that this process runs on, measured on `device`."""
+    """Return the machine of this process; `device` is the measured one, such as "cpu" or "cuda"."""
     processor, flags = _processor()
     return Machine(
         processor=processor,
@@ -65,7 +68,7 @@ def this_machine(device: str) -> Machine:
 
 @torch.inference_mode()
 def multiplication(dtype: str, device: str, size: int) -> float:
-    """GFLOP/s of the product of two random square matrices, 2 size^3 operations; the median of a few."""
+    """Return the median GFLOP/s of a few products of two random square matrices, each of 2 size^3 operations."""
     a, b = torch.randn(2, size, size, device=device).to(getattr(torch, dtype))
     seconds = []
     for _ in range(REPEATS):
@@ -74,27 +77,27 @@ def multiplication(dtype: str, device: str, size: int) -> float:
         torch.mm(a, b)
         finished(device)
         seconds.append(time.perf_counter() - start)
-    return 2 * size**3 / statistics.median(seconds[1:]) / 1e9
+    return 2 * size**3 / statistics.median(seconds[1:]) / 1e9  # the first product includes one-time set-up
 
 
 def finished(device: str) -> None:
-    """Waits until the device has done what it was asked for."""
+    """Wait until the device has finished all submitted work."""
     if torch.device(device).type == "cuda":
         torch.cuda.synchronize(device)
 
 
 def memory_in_use(device: str) -> int:
-    """Bytes that this process has resident, on Linux, or that torch has allocated on a GPU."""
+    """Return the resident bytes of this process on Linux, or the bytes that torch has allocated on a GPU."""
     return torch.cuda.memory_allocated(device) if torch.device(device).type == "cuda" else _status("VmRSS")
 
 
 def peak_memory(device: str) -> int:
-    """The most that memory_in_use was since forget_peak was called."""
+    """Return the largest value of memory_in_use since the last call of forget_peak."""
     return torch.cuda.max_memory_allocated(device) if torch.device(device).type == "cuda" else _status("VmHWM")
 
 
 def forget_peak(device: str) -> None:
-    """Lets peak_memory start anew from what is in use."""
+    """Reset peak_memory to the memory that is in use now."""
     if torch.device(device).type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
     else:
@@ -102,14 +105,16 @@ def forget_peak(device: str) -> None:
 
 
 def _status(name: str) -> int:
+    """Return a field of /proc/self/status in bytes, such as VmRSS."""
     lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
 
 
 def _processor() -> tuple[str, set[str]]:
+    """Return the name of the processor and its flags, such as "avx2"."""
     try:
-        said = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     except OSError:
-        said = ""
-    described = dict(re.findall(r"^(model name|flags)\s*: (.*)$", said, re.MULTILINE))
-    return described.get("model name", platform.machine()), set(described.get("flags", "").split())
+        text = ""
+    fields = dict(re.findall(r"^(model name|flags)\s*: (.*)$", text, re.MULTILINE))
+    return fields.get("model name", platform.machine()), set(fields.get("flags", "").split())

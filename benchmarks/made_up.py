@@ -1,6 +1,7 @@
-"""A made-up study of any size: real relations, prompts and keys, so that `swaymeter status` calls all of it done.
+"""A study of any size with made-up facts and scores, which `swaymeter status` shows as done.
 
-Facts and scores are made up: 200 pairs a relation, and persuasion drawn from a gamma distribution.
+Its relations, prompts and keys are those of a real study. A relation has 200 made-up pairs, and persuasion is drawn
+from a gamma distribution.
 """
 
 from collections.abc import Mapping
@@ -19,13 +20,17 @@ from swaymeter.flows.graph.graph import Graph, PlannedStep, RunSettings, Stage
 from swaymeter.flows.stages.plan import plan_of, workspace_of
 
 PAIRS, PER_KIND = 200, 2
-QUERIES, CONTEXTS = 4, 3 * PER_KIND  # of an entity
+QUERIES, CONTEXTS = 4, 3 * PER_KIND  # of an entity: four query templates, and PER_KIND contexts of three types
 
 
 def write_study(folder: Path, relations: int, entities: int, models: int = 1) -> Path:
-    """Writes the study file: the first relations of YAGO's, and so many real and so many invented entities of each.
+    """Write the study file and return its path.
 
-    models: how many ask; those after the first are folders that cannot be loaded.
+    Args:
+        folder: Folder of the study file, of the workspace and of the models.
+        relations: Number of relations, the first ones of YAGO in the catalog.
+        entities: Number of real entities of a relation, and of invented ones.
+        models: Number of models. All models after the first are folders that cannot be loaded.
     """
     others = [str(write_model(folder / f"model-{number}")) for number in range(1, models)]
     study = {
@@ -45,13 +50,13 @@ def write_study(folder: Path, relations: int, entities: int, models: int = 1) ->
 
 
 def graph_of(file: Path) -> Graph:
-    """The graph of a study as its workspace is now."""
+    """Return the graph of a study in the present state of its workspace."""
     study = read_study(str(file))
     return study_graph.graph_of(plan_of(study, workspace_of(study)))
 
 
 def write_facts(file: Path) -> None:
-    """Writes what a fetch would: facts of every relation and names of every class."""
+    """Write what the stage fetch would: facts of every relation, and invented names of every class of entities."""
     graph = graph_of(file)
     with graph.workspace.lock():
         for node in _missing(graph, "fetch"):
@@ -61,7 +66,7 @@ def write_facts(file: Path) -> None:
 
 
 def write_prompts(file: Path) -> None:
-    """Builds queries and contexts."""
+    """Build the queries and contexts of all relations."""
     graph = graph_of(file)
     for node in _missing(graph, "build"):
         assert node.step is not None
@@ -69,7 +74,13 @@ def write_prompts(file: Path) -> None:
 
 
 def write_scores(file: Path, seed: int = 0, relation: str | None = None) -> None:
-    """Writes the scores of all relations, or new ones of the first model of one: persuasion of all pairs, its means."""
+    """Write the scores of all relations: the persuasion of all pairs, and susceptibility.
+
+    Args:
+        file: The study file.
+        seed: Seed of the scores.
+        relation: A relation that gets new scores of the first model; None for all relations and models.
+    """
     for group in ("persuasion", "susceptibility"):
         for number, node in enumerate(node for node in graph_of(file) if node.id.product == group):
             assert node.step is not None
@@ -78,7 +89,7 @@ def write_scores(file: Path, seed: int = 0, relation: str | None = None) -> None
 
 
 def write_model(folder: Path) -> Path:
-    """Writes a folder that can be told from other models, and not be loaded."""
+    """Write a folder that is a model of its own by its digest, but cannot be loaded."""
     folder.mkdir()
     (folder / "config.json").write_text("{}", encoding="utf-8")
     (folder / "model.safetensors").write_bytes(folder.name.encode())
@@ -86,6 +97,7 @@ def write_model(folder: Path) -> Path:
 
 
 def _missing(graph: Graph, stage: Stage) -> list[PlannedStep]:
+    """Return the steps of a stage that are not done."""
     return [node for node in graph if node.id.stage == stage and node.state != "done"]
 
 

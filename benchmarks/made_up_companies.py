@@ -1,7 +1,7 @@
-"""Passages about companies that nobody has founded, as long as one wants them, and questions that they answer.
+"""Passages of any length about invented companies, and questions that the passages answer.
 
-A company has six passages: one that states the facts, one that is out of date and states others, and four about other
-things. Everything follows from the company's number.
+A company has six passages. The first states facts, the second states outdated facts that contradict the first, and four
+are about other things. Names, facts and passages all follow from the number of the company.
 """
 
 import random
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from swaymeter.data.records import OwnKind, Passage
 
 PASSAGES = 6
-HALF_A_SENTENCE = 10  # tokens
+HALF_A_SENTENCE = 10  # tokens; a passage ends when fewer tokens are missing
 
 _BEGINNINGS = ("Brum", "Ostre", "Velk", "Quarn", "Tolm", "Ysse", "Drav", "Hesk", "Marn", "Zeld", "Fenn", "Gorv")
 _ENDS = ("vek", "lund", "ista", "mere", "dale", "quil", "anth", "osk", "ewick", "ulla", "oram", "iff")
@@ -23,7 +23,7 @@ QUESTIONS = (
     "What does {company} make?", "Who leads {company}?", "How many people work at {company}?",
     "Which company did {company} buy?", "Where is the oldest workshop of {company}?",
 )  # fmt: skip
-"""What the first passage of a company answers, and the second one answers otherwise."""
+"""Questions to which the first and the second passage of a company give different answers."""
 
 _FACTS = (
     "The head office of {company} is in {town}.", "{company} was founded by {person}.", "It was founded in {year}.",
@@ -53,39 +53,46 @@ class Company:
 
 
 def company(number: int, length: int, tokens_of: Callable[[str], int]) -> Company:
-    """The company of that number; length: of a passage, about, in tokens as `tokens_of` counts those of a sentence."""
-    chosen = random.Random(f"company {number}")
-    name = f"{_name(chosen)} {number + 1}"
+    """Return the company with a number.
+
+    Args:
+        number: Number of the company, from 0.
+        length: Approximate length of a passage in tokens.
+        tokens_of: Function from a sentence to its number of tokens.
+    """
+    rng = random.Random(f"company {number}")
+    name = f"{_name(rng)} {number + 1}"
     passages = []
     for kind in _KINDS:
-        begun = _FACTS if kind in ("supporting", "conflicting") else ()
-        passages.append(Passage(_passage(chosen, name, begun, length, tokens_of), kind))
+        facts = _FACTS if kind in ("supporting", "conflicting") else ()
+        passages.append(Passage(_passage(rng, name, facts, length, tokens_of), kind))
     return Company(name, tuple(passages), tuple(question.format(company=name) for question in QUESTIONS))
 
 
 def rotated(passages: Sequence[Passage], start: int) -> tuple[Passage, ...]:
-    """The passages in the order that begins with the one at `start`."""
+    """Return the passages in rotated order, beginning with the passage at `start`."""
     return (*passages[start:], *passages[:start])
 
 
 def _passage(
-    chosen: random.Random, company: str, begun: Sequence[str], length: int, tokens_of: Callable[[str], int]
+    rng: random.Random, company: str, facts: Sequence[str], length: int, tokens_of: Callable[[str], int]
 ) -> str:
-    sentences = [_filled(chosen, sentence, company) for sentence in begun]
+    """Return a passage that begins with facts and continues with other sentences up to about `length` tokens."""
+    sentences = [_filled(rng, sentence, company) for sentence in facts]
     tokens = sum(map(tokens_of, sentences))
     while tokens + HALF_A_SENTENCE < length:
-        sentences.append(_filled(chosen, chosen.choice(_SENTENCES), company))
+        sentences.append(_filled(rng, rng.choice(_SENTENCES), company))
         tokens += tokens_of(f" {sentences[-1]}")
     return " ".join(sentences)
 
 
-def _filled(chosen: random.Random, sentence: str, company: str) -> str:
+def _filled(rng: random.Random, sentence: str, company: str) -> str:
     return sentence.format(
-        company=company, town=_name(chosen), other_town=_name(chosen), other_company=f"{_name(chosen)} Brothers",
-        person=f"{chosen.choice(_FIRST)} {_name(chosen)}", other_person=f"{chosen.choice(_FIRST)} {_name(chosen)}",
-        goods=chosen.choice(_GOODS), year=chosen.randrange(1800, 2000), number=chosen.randrange(12, 990),
+        company=company, town=_name(rng), other_town=_name(rng), other_company=f"{_name(rng)} Brothers",
+        person=f"{rng.choice(_FIRST)} {_name(rng)}", other_person=f"{rng.choice(_FIRST)} {_name(rng)}",
+        goods=rng.choice(_GOODS), year=rng.randrange(1800, 2000), number=rng.randrange(12, 990),
     )  # fmt: skip
 
 
-def _name(chosen: random.Random) -> str:
-    return chosen.choice(_BEGINNINGS) + chosen.choice(_ENDS)
+def _name(rng: random.Random) -> str:
+    return rng.choice(_BEGINNINGS) + rng.choice(_ENDS)

@@ -1,6 +1,6 @@
-"""Made-up scores of a step, in a module that imports little: a worker of a cluster imports that of its first step.
+"""Made-up scores of a step: persuasion from a gamma distribution, and susceptibility as its mean over contexts.
 
-Persuasion is drawn from a gamma distribution, and susceptibility is its mean.
+This module imports little, because a worker of a cluster imports the module of its first step.
 """
 
 import time
@@ -15,11 +15,11 @@ from swaymeter.flows.graph.graph import RunSettings, Step
 from swaymeter.tasks.measures.stored_chunks import Cost, versions
 
 MODEL, DTYPE = "smollm2-135m-instruct", "float32"
-STEP_SECONDS = 0.1  # of a step that only takes its time
+STEP_SECONDS = 0.1  # duration of score_in_time
 
 
 def score_in_time(step: Step, settings: RunSettings) -> Cost:
-    """A step that writes made-up scores, and takes `STEP_SECONDS` unless the disk takes longer."""
+    """Write made-up scores, and wait until the step has taken `STEP_SECONDS`; return its cost."""
     start = time.perf_counter()
     prompts = len(step.table("queries").read())
     write_made_up(step, "persuasion", np.random.default_rng(0))
@@ -28,15 +28,15 @@ def score_in_time(step: Step, settings: RunSettings) -> Cost:
 
 
 def write_made_up(step: Any, group: str, rng: np.random.Generator) -> None:
-    """Writes the scores of a step; group: persuasion, or susceptibility, which reads it."""
+    """Write the scores of a step; `group` is "persuasion", or "susceptibility", whose step reads the persuasion."""
     queries, contexts = step.table("queries").read(), step.table("contexts").read()
     shape = (len(queries), len(contexts))
     if group == "persuasion":
-        of_query, of_context = np.arange(shape[0]).repeat(shape[1]), np.tile(np.arange(shape[1]), shape[0])
+        query_rows, context_rows = np.arange(shape[0]).repeat(shape[1]), np.tile(np.arange(shape[1]), shape[0])
         about, other = queries["entity"].to_numpy(), contexts["entity"].to_numpy()
         columns = {
-            "query_id": queries["query_id"].take(pa.array(of_query)),
-            "context_id": contexts["context_id"].take(pa.array(of_context)),
+            "query_id": queries["query_id"].take(pa.array(query_rows)),
+            "context_id": contexts["context_id"].take(pa.array(context_rows)),
             "relevant": (about[:, None] == other[None, :]).ravel(),
             "persuasion": rng.gamma(0.7, 0.8, shape).ravel(),
         }
@@ -53,7 +53,7 @@ def write_made_up(step: Any, group: str, rng: np.random.Generator) -> None:
 
 
 def _with_origin(table: Table, relation: str, model: str, columns: Mapping[str, Any]) -> pa.Table:
-    """Scores with the columns that say where they come from."""
+    """Return the scores with the columns on their origin, such as model and device."""
     shared = {
         "relation": relation, "variant": f"{model}/{DTYPE}", "model": model, "model_revision": "made up",
         "dtype": DTYPE, "device": "cpu", "engine": "made up", "dataset_version": "1", "stand_in": None,

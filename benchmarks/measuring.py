@@ -1,4 +1,4 @@
-"""Sides that do the same work, timed in turns; tables of what came out, printed and kept as JSON."""
+"""Sides that do the same work and are timed in turns, and tables of results that are printed and written as JSON."""
 
 import argparse
 import json
@@ -21,10 +21,15 @@ MODEL = "smollm2-135m-instruct"
 
 @dataclass(eq=False)
 class Side:
-    """One way of doing the work.
+    """A way to do the work, such as the engine or plain transformers. A place is the position of a query.
 
-    compute: the places of queries -> what comes out, a row for each, on the host; queries: the round's number -> the
-    places to be done in it. clock: in seconds; seconds: a query, round by round; found: place -> its row.
+    Attributes:
+        name: Name of the side.
+        compute: Function from the places of queries to their results on the host, a row for each query.
+        queries: Function from the number of a round to the places of its queries.
+        clock: Function that returns the time in seconds.
+        seconds: Seconds per query of each round.
+        found: Results by place.
     """
 
     name: str
@@ -36,15 +41,15 @@ class Side:
 
     @property
     def median(self) -> float:
-        """Seconds a query."""
+        """Median seconds per query."""
         return statistics.median(self.seconds)
 
     def rows(self, places: Sequence[int]) -> NDArray[np.float64]:
-        """What came out for these queries."""
+        """Return the results of these queries, a row for each."""
         return np.array([self.found[place] for place in places])
 
     def run(self, number: int) -> None:
-        """One round of it."""
+        """Compute and time the queries of a round."""
         places = self.queries(number)
         start = self.clock()
         rows = self.compute(places)
@@ -53,9 +58,14 @@ class Side:
 
 
 def interleaved(sides: Sequence[Side], rounds: int, *, first: bool = True) -> None:
-    """Every side once a round, another one first each time, so that a slow minute of the machine meets all of them.
+    """Run every side once in each round, so that a slow minute of the machine slows down all sides.
 
-    Before that, if these are the `first`, every side does one query that is not timed: what is set up once is set up.
+    Each round begins with another side.
+
+    Args:
+        sides: The sides.
+        rounds: Number of rounds.
+        first: True if every side first computes a query that is not timed, so that one-time set-up is not measured.
     """
     for side in sides if first else ():
         side.compute(side.queries(0)[:1])
@@ -67,13 +77,13 @@ def interleaved(sides: Sequence[Side], rounds: int, *, first: bool = True) -> No
 
 
 def times(slow: Side, fast: Side) -> float:
-    """How many times as long a query takes one side as the other; the median over the rounds."""
+    """Return the ratio of the seconds per query of the slow side to those of the fast side, the median over rounds."""
     return statistics.median(one / other for one, other in zip(slow.seconds, fast.seconds, strict=True))
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells under a title, with what must be said of them."""
+    """A table of texts with a title, and notes below the table."""
 
     title: str
     columns: Sequence[str]
@@ -81,7 +91,7 @@ class Table:
     notes: Sequence[str] = ()
 
     def markdown(self) -> str:
-        """As it is printed, and as the documentation shows it."""
+        """Return the table in Markdown, as it is printed and as the documentation shows it."""
         widths = [max(map(len, cells)) for cells in zip(self.columns, *self.rows, strict=True)]
         lines = [self.columns, ["-" * width for width in widths], *self.rows]
         padded = (" | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines)
@@ -89,7 +99,7 @@ class Table:
 
 
 def arguments(description: str | None, *, device: str = "cpu") -> argparse.ArgumentParser:
-    """The options that every benchmark has."""
+    """Return a parser with the options that every benchmark has."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default=device, help=f"cpu or cuda; by default {device}")
     parser.add_argument("--quick", "--small", action="store_true", help="to see that it runs; its figures mean nothing")
@@ -102,7 +112,7 @@ def arguments(description: str | None, *, device: str = "cpu") -> argparse.Argum
 def publish(
     benchmark: str, machine: Machine, tables: Sequence[Table], measured: Mapping[str, Any], options: argparse.Namespace
 ) -> None:
-    """Prints the tables, and writes them and what was measured to <benchmark>-<machine>.json."""
+    """Print the tables, and write them with all measured values to <benchmark>-<machine>.json."""
     for table in tables:
         print(f"\n{table.markdown()}")
     out = options.out or (None if options.quick else RESULTS)

@@ -1,10 +1,10 @@
-"""Processor and wall time of a task, as Prefect runs it and as a study's run does.
+"""Processor and wall time of a task, in a plain flow of Prefect and in the run of a study.
 
-    plain     a flow of Prefect with empty tasks, which gets the futures of their inputs, with the options of our tasks
-    run       the tasks of a graph, submitted by the executor; each writes a table of one row and verifies it
+    plain     a flow of Prefect submits empty tasks with the futures of their inputs and the options of a study's tasks
+    run       the executor submits the tasks of a graph; each task writes a table of one row and verifies it
 
-One process runs the two in turns, on one temporary server, whose own time does not count. Each second round begins with
-the other flow, because the server may still store the events of the flow before, which slows down the next.
+One process runs the two flows in turns, on one temporary server, whose own time does not count. Every second round
+begins with `run`, because the server may still store the events of a flow and slow down the next flow.
 """
 
 import gc
@@ -31,6 +31,7 @@ from swaymeter.flows.graph.stage import Stage
 from swaymeter.flows.server.api import prefect_api
 
 CHAIN: tuple[Stage, ...] = ("fetch", "build", "score")
+"""Stages of the three steps of a chain."""
 SIDES = ("plain", "run")
 COLUMNS = ("flow", "processor ms a task", "wall ms a task", "ratio to plain")
 
@@ -52,9 +53,15 @@ def compute(step: Step, settings: RunSettings) -> None:
     step.table("numbers").write(ROWS)
 
 
-def graph_of(root: Path, chains: int, memory: dict[Any, Any]) -> Graph:
-    """Return a graph of chains of three steps, each of which reads the table of the one before."""
-    graph = Graph(Workspace(root), memory=memory)
+def graph_of(root: Path, chains: int, shared_results: dict[Any, Any]) -> Graph:
+    """Return a graph of chains of three steps; a step reads the table of the step before it in the chain.
+
+    Args:
+        root: Folder of the workspace.
+        chains: Number of chains.
+        shared_results: Results of checks of artifacts, which all graphs of a run share.
+    """
+    graph = Graph(Workspace(root), shared_results=shared_results)
     for number in range(chains):
         before: PlannedStep | None = None
         for stage in CHAIN:
@@ -67,7 +74,7 @@ def graph_of(root: Path, chains: int, memory: dict[Any, Any]) -> Graph:
 
 
 def plain(chains: int, root: Path) -> None:
-    """Submit empty tasks as a flow of Prefect does."""
+    """Submit empty tasks in chains, as a plain flow of Prefect does."""
     from prefect import task
     from prefect.futures import wait
 
@@ -84,22 +91,24 @@ def plain(chains: int, root: Path) -> None:
 
 
 def run(chains: int, root: Path) -> None:
-    """Submit the tasks as the run of a study does."""
+    """Submit the tasks of a graph, as the run of a study does."""
     from swaymeter.flows.execution.task_runs import as_task_runs
 
-    memory: dict[Any, Any] = {}
+    shared_results: dict[Any, Any] = {}
     with Workspace(root).lock(), as_task_runs(RunSettings(root), Workers()) as submit:
-        graph = Executor(lambda: graph_of(root, chains, memory), Selection(), submit, Progress(), Workers()).run()
+        graph = Executor(
+            lambda: graph_of(root, chains, shared_results), Selection(), submit, Progress(), Workers()
+        ).run()
     assert all(node.state == "done" for node in graph)
 
 
 def cost_of(compute: Callable[[], Any], tasks: int) -> tuple[float, float]:
-    """Return milliseconds of processor and of wall time of a task, until its events and logs are sent."""
+    """Return the milliseconds of processor and of wall time per task, until all events and logs are sent."""
     from prefect.events.worker import EventsWorker
     from prefect.logging.handlers import APILogWorker
 
     gc.collect()
-    gc.freeze()  # otherwise one collection of all modules' objects counts for the flow in which it happens
+    gc.freeze()  # otherwise a collection of the objects of all modules would count for the flow in which it happens
     processor, wall = time.process_time(), time.perf_counter()
     compute()
     EventsWorker.drain_all(timeout=60)
@@ -126,7 +135,7 @@ def main() -> None:
 
         flows = [flow(side, persist_result=False, task_runner=THREAD_POOL) for side in (plain, run)]
         for side in flows:
-            side(1, Path(folder, side.name))  # what is set up once is set up
+            side(1, Path(folder, side.name))  # a warm-up, so that one-time set-up is not measured
         for number in range(options.rounds):
             for name, side in [*zip(SIDES, flows, strict=True)][:: -1 if number % 2 else 1]:
                 costs[name].append(cost_of(partial(side, options.chains, Path(folder, f"{name}-{number}")), tasks))

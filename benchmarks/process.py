@@ -1,4 +1,4 @@
-"""What a command costs, with all processes that it starts: seconds, processor seconds, peak memory."""
+"""Cost of a command with all processes that it starts: seconds, processor seconds and peak memory."""
 
 import resource
 import subprocess
@@ -9,12 +9,18 @@ from pathlib import Path
 
 import psutil
 
-INTERVAL = 0.05  # seconds between two looks at the memory
+INTERVAL = 0.05  # seconds between two measurements of the memory
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a command cost: its seconds, the processor seconds of all its processes, their resident bytes at most."""
+    """Cost of a command.
+
+    Attributes:
+        seconds: Wall time.
+        cpu_seconds: Processor seconds of all processes.
+        peak_bytes: Largest sum of the resident bytes of all processes.
+    """
 
     seconds: float
     cpu_seconds: float
@@ -22,7 +28,11 @@ class Cost:
 
 
 def cost_of(study: Path, command: str, *options: str) -> Cost:
-    """What a command of the program costs on a study, in a fresh process; CalledProcessError where it failed."""
+    """Return the cost of a `swaymeter` command on a study, in a new process.
+
+    Raises:
+        CalledProcessError: The command failed.
+    """
     call = [sys.executable, "-m", "swaymeter.flows.cli.main", command, str(study), *options]
     before, start, peak = _children(), time.perf_counter(), 0
     with subprocess.Popen(call, stdout=subprocess.DEVNULL) as process:
@@ -37,17 +47,18 @@ def cost_of(study: Path, command: str, *options: str) -> Cost:
 
 
 def _children() -> float:
+    """Return the processor seconds of all child processes that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def _memory(process: psutil.Process) -> int:
-    """Resident bytes of a process and those below it."""
+    """Return the resident bytes of a process and its descendants."""
     total = 0
-    for one in [process, *_below(process)]:
+    for member in [process, *_below(process)]:
         try:
-            total += one.memory_info().rss
-        except psutil.Error:  # it has ended meanwhile
+            total += member.memory_info().rss
+        except psutil.Error:  # the process has ended
             continue
     return total
 

@@ -1,14 +1,14 @@
-"""What the program's commands cost on a study of published size: 122 relations, each 400 queries under 600 contexts.
+"""Cost of commands on a study of published size: 122 relations, each with 400 queries under 600 contexts.
 
-The scores are there, and made up; all else is as in any study. Each command has a process of its own, and what it
-starts counts:
+The scores are made up and already written; everything else is as in any study. Each command has a process of its own,
+and the processes that it starts count, too:
 
-    status                  how every step stands
-    aggregate               statistics, and the database from all files
-    report                  the page from the database
-    aggregate_and_report    both, by one `run`, as when the last score is there
+    status                  show the state of every step
+    aggregate               compute statistics, and make the database from all files
+    report                  make the page from the database
+    aggregate_and_report    both in one `run`, as after the last score
     run_again               `run` with nothing to do
-    aggregate_one_changed   `aggregate` with new scores of one relation, of one model
+    aggregate_one_changed   `aggregate` after one relation has new scores of one model
 """
 
 import argparse

@@ -1,17 +1,18 @@
-"""Prompts a second of the engine and of two plain ways, on a CPU or a GPU.
+"""Scored prompts per second of the engine and of two plain ways, on a CPU or a GPU.
 
-    engine       swaymeter.tasks.scoring.persuasion: every shared prefix is computed once; all queries
+    engine       swaymeter.tasks.scoring.persuasion: every shared prefix is computed once
     published    padded batches of 32 whole prompts in the given order, logits at every position, numpy
-    best plain   prompts sorted by length, logits of the last token only, scores computed as the engine's
+    best plain   prompts sorted by length, logits of the last token only, scores computed as by the engine
 
-Prompts are the workload's token ids. The plain ways read a few queries in each round. The bundled model is the default
-on a CPU. A shape is a network with random weights, made on the device: it needs no weights and no tokenizer.
+Prompts are the token ids of the workload. The engine reads all queries, and the plain ways read a few in each round.
+The bundled model is the default on a CPU. A shape, such as llama-3-8b, is a network with random weights that are made
+on the device: it needs no files and no tokenizer.
 
     python benchmarks/scoring.py                              the bundled model on the CPU, about 10 minutes on 2 cores
     PYTHONPATH=. python benchmarks/scoring.py --device cuda   two shapes in bfloat16, a few minutes
 
-Operations are 2 x the weights that a token meets: the weights without the embedding matrices for each token of a pass,
-the output matrix for each token whose logits are read. Attention is not counted.
+Operations are 2 x the number of weights that a token is multiplied with. For each token of a pass, they are the weights
+without the embedding matrices; for each token whose logits are read, also the output matrix. Attention is not counted.
 """
 
 import argparse
@@ -34,13 +35,16 @@ from swaymeter.tasks.models.next_token.plain import read_plain
 
 FORMS = len(workload.FORMS)
 PUBLISHED_QUERIES = 122 * 100 * 4
-# Entities of the contexts and contexts of each kind for an entity, by the number of contexts.
+"""Queries of the published studies: 122 relations, 100 entities, 4 forms."""
+# By the number of contexts: the number of entities they are about, and the contexts of each type for an entity.
 CONTEXTS = {128: (32, {"base": 4}), 256: (32, {"base": 8}), 600: (100, workload.TWO_OF_EACH)}
 SMALL: dict[str, Any] = {
     "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 8, "vocab_size": 512,
     "initializer_range": 0.2,
 }  # fmt: skip
+"""Settings of a small network, for --quick."""
 CHECKED = 8
+"""Number of queries whose distributions are compared with a plain pass."""
 COLUMNS = (
     "model", "dtype", "contexts", "engine, prompts/s", "published", "best plain", "engine / published",
     "engine / best plain", "TFLOP/s", "of the ceiling", "KL from plain, nats", "mean persuasion",
@@ -161,40 +165,50 @@ def _default_dtype(dtype: torch.dtype) -> Iterator[None]:
 
 
 def _setting(model: LanguageModel, contexts: int, ceiling: float, options: argparse.Namespace) -> dict[str, Any]:
+    """Measure the three ways on a model and a number of contexts; return the numbers for the JSON file.
+
+    Args:
+        model: The model.
+        contexts: Number of contexts before each query.
+        ceiling: Speed of a matrix product in TFLOP/s.
+        options: Options of the command.
+    """
     prompts = _prompts(model, contexts, options.entities)
-    apart = _apart(model, prompts, options.memory)
+    largest_kl = _largest_kl(model, prompts, options.memory)
     operations: list[int] = []
     peaks: list[int] = []
     baseline = memory_in_use(model.device)
 
-    def part(number: int) -> list[int]:
+    def places(number: int) -> list[int]:
+        """Return the places of the queries of a round, all queries of some entities."""
         return [
             entity * FORMS + form for entity in range(number, options.entities, options.rounds) for form in range(FORMS)
         ]
 
-    def some(number: int) -> list[int]:
-        return part(number)[: options.sample]
+    def sampled_places(number: int) -> list[int]:
+        return places(number)[: options.sample]
 
-    def by_engine(places: list[int]) -> ways.Scores:
+    def by_engine(queries: list[int]) -> ways.Scores:
         forget_peak(model.device)
-        with _operations(model) as counted:
-            scores = ways.by_engine(model, _of_queries(prompts, places), options.memory)
-        operations.append(sum(counted))
+        with _operations(model) as operations_of_passes:
+            scores = ways.by_engine(model, _of_queries(prompts, queries), options.memory)
+        operations.append(sum(operations_of_passes))
         peaks.append(peak_memory(model.device))
         return scores
 
-    def as_published(places: list[int]) -> ways.Scores:
-        return ways.published(model, _of_queries(prompts, places))
+    def as_published(queries: list[int]) -> ways.Scores:
+        return ways.published(model, _of_queries(prompts, queries))
 
-    def best_plain(places: list[int]) -> ways.Scores:
-        return ways.best_plain(model, _of_queries(prompts, places), options.plain_batch)
+    def best_plain(queries: list[int]) -> ways.Scores:
+        return ways.best_plain(model, _of_queries(prompts, queries), options.plain_batch)
 
-    fast, published = Side("engine", by_engine, part), Side("published", as_published, some)
-    plain = Side("best plain", best_plain, some)
+    fast, published = Side("engine", by_engine, places), Side("published", as_published, sampled_places)
+    plain = Side("best plain", best_plain, sampled_places)
     interleaved([fast, published, plain], options.rounds)
-    in_round = [len(part(number)) * seconds for number, seconds in enumerate(fast.seconds)]
-    # The first count is of the query that was not timed.
-    reached = statistics.median(count / seconds / 1e12 for count, seconds in zip(operations[1:], in_round, strict=True))
+    round_seconds = [len(places(number)) * seconds for number, seconds in enumerate(fast.seconds)]
+    # The first count of operations belongs to the query that was not timed.
+    pairs = zip(operations[1:], round_seconds, strict=True)
+    reached = statistics.median(count / seconds / 1e12 for count, seconds in pairs)
     return {
         "model": model.name,
         "dtype": model.dtype,
@@ -211,7 +225,7 @@ def _setting(model: LanguageModel, contexts: int, ceiling: float, options: argpa
         "engine_over_best_plain": times(plain, fast),
         "tflops": reached,
         "share_of_ceiling": reached / ceiling,
-        "kl_from_plain": apart,
+        "kl_from_plain": largest_kl,
         "mean_persuasion": float(fast.rows(sorted(fast.found)).mean()),
         "seconds_of_published_queries": PUBLISHED_QUERIES * fast.median,
         "baseline_memory": baseline,
@@ -220,43 +234,45 @@ def _setting(model: LanguageModel, contexts: int, ceiling: float, options: argpa
 
 
 def _prompts(model: LanguageModel, contexts: int, entities: int) -> list[list[list[int]]]:
+    """Return the prompts as tokens, [context][query], for queries about the first entities."""
     prompts = workload.token_ids(model.model.config.vocab_size)
-    about, per_kind = CONTEXTS[contexts]
+    context_entities, per_kind = CONTEXTS[contexts]
     queries = prompts.queries(entities)
-    return [[context + query for query in queries] for context in prompts.contexts(about, per_kind)]
+    return [[context + query for query in queries] for context in prompts.contexts(context_entities, per_kind)]
 
 
 def _of_queries(prompts: Prompts, places: Sequence[int]) -> Prompts:
-    return [[of_context[place] for place in places] for of_context in prompts]
+    """Return the prompts of the queries at these places."""
+    return [[context_prompts[place] for place in places] for context_prompts in prompts]
 
 
-def _apart(model: LanguageModel, prompts: Prompts, memory: int | None) -> float:
-    """Return the largest KL(plain || engine) over some queries and all contexts."""
+def _largest_kl(model: LanguageModel, prompts: Prompts, memory: int | None) -> float:
+    """Return the largest KL(plain || engine) over CHECKED queries and all contexts."""
     queries = len(prompts[0])
-    some = _of_queries(prompts, [round(place * (queries - 1) / (CHECKED - 1)) for place in range(CHECKED)])
+    checked = _of_queries(prompts, [round(place * (queries - 1) / (CHECKED - 1)) for place in range(CHECKED)])
     largest = 0.0
-    for place, found in next_token_by_query(model, some, memory=memory):
-        plain = Distributions.of(read_plain(model, [of_context[place] for of_context in some])).log_probs()
-        largest = max(largest, float((plain.exp() * (plain - found.log_probs())).sum(dim=1).max()))
+    for place, distributions in next_token_by_query(model, checked, memory=memory):
+        plain = Distributions.of(read_plain(model, [context_prompts[place] for context_prompts in checked])).log_probs()
+        largest = max(largest, float((plain.exp() * (plain - distributions.log_probs())).sum(dim=1).max()))
     return largest
 
 
 @contextlib.contextmanager
 def _operations(model: LanguageModel) -> Iterator[list[int]]:
-    """Count the floating-point operations of each forward pass."""
-    network, counted = model.model, []
+    """Yield a list to which each forward pass adds the number of its floating-point operations."""
+    network, operations = model.model, []
     outputs = cast(torch.Tensor, network.get_output_embeddings().weight).numel()
     body = sum(weights.numel() for weights in network.parameters()) - outputs
     body -= cast(torch.Tensor, network.get_input_embeddings().weight).numel()
 
     def count(module: Any, inputs: Any, options: dict[str, Any]) -> None:
-        (rows, tokens), kept = options["input_ids"].shape, options["logits_to_keep"]
-        outputs_read = kept if isinstance(kept, int) else len(kept)
-        counted.append(2 * rows * (tokens * body + outputs_read * outputs))
+        (rows, tokens), to_keep = options["input_ids"].shape, options["logits_to_keep"]
+        outputs_read = to_keep if isinstance(to_keep, int) else len(to_keep)
+        operations.append(2 * rows * (tokens * body + outputs_read * outputs))
 
     hook = network.register_forward_pre_hook(count, with_kwargs=True)
     try:
-        yield counted
+        yield operations
     finally:
         hook.remove()
 

@@ -1,12 +1,13 @@
-"""Seconds of each part of the quickstart and of audits, in the order in which a command does them.
+"""Seconds of each part of the quickstart and of audits, in the order of the parts.
 
-    imports      `swaymeter --version`: Python and the command line
-    preparing    the study, its plan and Prefect's temporary server, with the imports of both
-    fetch … report    from the first step of a stage to that of the next one; `report` draws the figures
-    end          from the last step to the end of the process
+    imports           `swaymeter --version`: Python and the command line
+    preparing         the study, its plan and Prefect's temporary server, with their imports
+    fetch … report    from the first step of a stage to the first step of the next stage; `report` draws the figures
+    end               from the last step to the end of the process
 
-Each command has a process of its own. The stages are read from the lines that the command prints. Audits judge recorded
-replies, or ask the model of --model. --setup also times the installation: `make setup` in a clone of the last commit.
+Each command has a process of its own. The start and the end of a stage are read from the lines that the command prints.
+Audits judge recorded replies, or replies of the model of --model. --setup also times the installation: `make setup` in
+a clone of the last commit.
 """
 
 import json
@@ -27,6 +28,7 @@ PARTS = ("imports", "preparing", *STAGES, "end")
 PROGRAM = (sys.executable, "-m", "swaymeter.flows.cli.main")
 BEGINS = re.compile(rf"({'|'.join(STAGES)}) begins: ")
 ENDS = re.compile(rf"({'|'.join(STAGES)}) \d+ of \d+ ")
+"""Lines of a command: a stage begins, such as "fetch begins: ", and a step ends, such as "fetch 2 of 5 "."""
 
 
 def main() -> None:
@@ -60,7 +62,7 @@ def main() -> None:
 
 
 def write_questions(file: Path, count: int) -> Path:
-    """Write questions with a right and a wrong passage and replies that follow them."""
+    """Write questions, each with a right and a wrong passage and a reply that follows the passage."""
     rows = []
     for number in range(count):
         right, wrong = (f"{hour % 11 + 1} p.m." for hour in (number, number + 1))
@@ -73,27 +75,31 @@ def write_questions(file: Path, count: int) -> Path:
 
 
 def seconds_of_parts(command: Sequence[str]) -> dict[str, float]:
-    """Return the seconds of each part of a command; CalledProcessError if it fails."""
+    """Return the seconds of each part of a command, and of all parts together.
+
+    Raises:
+        CalledProcessError: The command failed.
+    """
     began = time.perf_counter()
     subprocess.run([*PROGRAM, "--version"], check=True, stdout=subprocess.DEVNULL)
     imports = time.perf_counter() - began
     parts = dict.fromkeys(PARTS, 0.0) | {"imports": imports}
     began = time.perf_counter()
-    part, first, last = "preparing", began + imports, began + imports
+    part, part_began, last_event = "preparing", began + imports, began + imports
     with subprocess.Popen([*PROGRAM, *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         assert process.stdout
         for line in process.stdout:
-            if found := BEGINS.search(line):
-                last = time.perf_counter()
-                parts[part] += last - first
-                part, first = found[1], last
+            if stage_line := BEGINS.search(line):
+                last_event = time.perf_counter()
+                parts[part] += last_event - part_began
+                part, part_began = stage_line[1], last_event
             elif ENDS.search(line):
-                last = time.perf_counter()
+                last_event = time.perf_counter()
     if process.returncode:
         raise subprocess.CalledProcessError(process.returncode, command)
     end = time.perf_counter()
-    parts[part] += last - first
-    return parts | {"end": end - last, "all": end - began}
+    parts[part] += last_event - part_began
+    return parts | {"end": end - last_event, "all": end - began}
 
 
 def _seconds_of_setup(clone: Path) -> float:

@@ -1,14 +1,18 @@
-"""Verdicts of the rule on replies that were judged by reading, by kind: right, wrong and undecided.
+"""Shares of right, wrong and undecided verdicts of the rule, by kind of reply.
 
-    right        the verdict is the reader's; an undecided reply counts with the verdict "neither"
+Each reply has the verdict of a reader, who judged it by reading it:
+
+    right        the rule's verdict is the reader's; an undecided reply counts with the verdict "neither"
     wrong side   the rule decided context, original or both, and the reader gave another verdict
     missed       the rule decided neither or refusal, and the reader gave another verdict
     undecided    the rule leaves the reply to a judge
 
+The split `blind` has the replies that nobody who knew the rule had read when the rule was final.
+
 Two made-up judges decide the undecided replies. A perfect judge gives the reader's verdict. A judge that errs in 10%
 gives each of the other four verdicts in 2.5%; its figures are expectations. `--judge NAME` asks a language model about
-a sample of the replies, undecided or not, and gives the share with the reader's verdict and Cohen's kappa, of the judge
-and of the rule. Intervals have 95% and draw whole questions.
+a sample of the replies, undecided or not. For this judge and for the rule, it prints the share with the reader's
+verdict and Cohen's kappa. Intervals are 95% intervals over questions.
 """
 
 import argparse
@@ -31,12 +35,16 @@ from swaymeter.tasks.statistics.formulas.intervals import share_interval
 
 JUDGED = Path(__file__).parent / "judged"
 SIDES = ("context", "original", "both")
+"""Verdicts on a reply that states an answer: the context's, the original one, or both."""
 COLUMNS = ("replies", "right", "wrong side", "missed", "undecided")
 JUDGES = ("wrong side", "right, perfect judge", "wrong side, 10% judge")
+"""Columns of shares: without a judge, and with the two made-up judges."""
 ALL = "all"
 ERROR = 0.1
+"""Share of replies that the erring judge gets wrong."""
 SEED = 0
 AT_ONCE = 64
+"""Number of replies that a judge is asked about at once."""
 Row = dict[str, Any]
 
 
@@ -74,7 +82,7 @@ def main() -> None:
 
 
 def read(place: Path = JUDGED) -> list[Row]:
-    """Return the judged replies of a file, or of all files of a folder, with both lists of answers as lists."""
+    """Return the judged replies of a file, or of all files of a folder, with the columns of answers as lists."""
     rows: list[Row] = []
     for file in sorted(place.glob("*.csv"), reverse=True) if place.is_dir() else [place]:
         with file.open(encoding="utf-8", newline="") as opened:
@@ -90,10 +98,11 @@ def decision(row: Row) -> Decision:
 
 
 def counted(rows: Sequence[Row]) -> dict[str, Any]:
-    """Return how often the rule is right, wrong and undecided, and the shares with both judges."""
+    """Return the counts of right, wrong and undecided verdicts, and the shares with the perfect and erring judges."""
     counts: dict[str, Any] = {"replies": len(rows)}
     counts |= {name: sum(row[name] for row in rows) for name in COLUMNS[1:]}
     wrong, missed = counts["wrong side"], counts["missed"]
+    # Of the four wrong verdicts, two are in SIDES if the right one is, and three otherwise.
     erring = sum(ERROR * (0.5 if row["judged"] in SIDES else 0.75) for row in rows if row["undecided"])
     return counts | {
         "shares": {
@@ -105,7 +114,12 @@ def counted(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def recall(rows: Sequence[Row], name: str) -> tuple[int, int]:
-    """Count the stated answers that the rule finds, or ROUGE-L as published; return the count and their number."""
+    """Return the number of stated answers that a method finds, and the number of all stated answers.
+
+    Args:
+        rows: Judged replies with the rule's verdicts.
+        name: "rule", or "ROUGE-L" for the published rule.
+    """
     stated = [(row, side) for row in rows for side in SIDES[:2] if row["judged"] in (side, "both")]
     if name == "rule":
         return sum(row["verdict"] in (side, "both") for row, side in stated), len(stated)
@@ -117,7 +131,7 @@ def recall(rows: Sequence[Row], name: str) -> tuple[int, int]:
 
 
 def agreements(rows: Sequence[Row], options: argparse.Namespace) -> dict[str, Any]:
-    """Return how often a judge and the rule give the reader's verdict, on a sample of the replies."""
+    """Return the agreement of a judge, and of the rule, with the reader on a sample of the replies."""
     sample = random.Random(SEED).sample(rows, min(options.sample, len(rows)))
     model = load_language_model(options.judge, dtype=options.dtype, device=options.device)
     cases = [

@@ -1,10 +1,10 @@
-"""The committed workload: real countries, asked for their capitals and told others, as a study asks and tells.
+"""The committed workload: queries for the capitals of real countries, and contexts that state capitals.
 
-An entity has four queries (two open, two closed forms) and twelve contexts: eight base, two assertive, two negation.
-The first n entities are the same whatever n is, so a larger workload holds every smaller one. The same prompts lie
-beside it as token ids of SmolLM2, for machines without a tokenizer.
+An entity is a country. It has four queries (two open, two closed forms) and twelve contexts: eight base, two assertive,
+two negation. A workload of more entities begins with the entities of a smaller one. A second file has the same prompts
+as token ids of SmolLM2, for machines without a tokenizer.
 
-    python benchmarks/workload.py       writes both files anew; results measured before no longer compare
+    python benchmarks/workload.py       write both files again; earlier results are then no longer comparable
 """
 
 import json
@@ -18,14 +18,16 @@ TOKEN_IDS = FOLDER / "token_ids.json"
 
 ENTITIES = 100
 FORMS = ("open", "open", "closed", "closed")
+"""Query types of the four queries of an entity."""
 PER_KIND = {"base": 8, "assertive": 2, "negation": 2}
+"""Number of contexts of an entity by context type."""
 TWO_OF_EACH = dict.fromkeys(PER_KIND, 2)
 
 RELATION = "capital"
 SEED = 0
 TOKENIZER = "smollm2-135m-instruct"
 
-# Beside the catalog's facts, which are fewer; common knowledge.
+# Common knowledge beside the facts of the catalog, which are too few.
 MORE_CAPITALS = {
     "Afghanistan": "Kabul", "Algeria": "Algiers", "Angola": "Luanda", "Argentina": "Buenos Aires", "Belarus": "Minsk",
     "Belgium": "Brussels", "Belize": "Belmopan", "Bhutan": "Thimphu", "Botswana": "Gaborone", "Brazil": "Brasília",
@@ -49,13 +51,13 @@ Text = TypeVar("Text")
 
 
 class Workload(Generic[Text]):
-    """Contexts and queries about the same entities: as texts, or as token ids."""
+    """Contexts and queries about the same entities, as texts or as token ids."""
 
     def __init__(self, entries: Sequence[Mapping[str, Any]]) -> None:
         self._entries = entries
 
     def contexts(self, entities: int, per_kind: Mapping[str, int] = TWO_OF_EACH) -> list[Text]:
-        """Entity by entity, so many of each kind."""
+        """Return the contexts of the first entities, entity by entity, with `per_kind` contexts of each type."""
         return [
             text
             for entry in self._first(entities)
@@ -64,7 +66,7 @@ class Workload(Generic[Text]):
         ]
 
     def queries(self, entities: int) -> list[Text]:
-        """Entity by entity, in the order of FORMS."""
+        """Return the queries of the first entities, entity by entity, in the order of FORMS."""
         return [text for entry in self._first(entities) for text in entry["queries"]]
 
     def _first(self, entities: int) -> Sequence[Mapping[str, Any]]:
@@ -74,19 +76,19 @@ class Workload(Generic[Text]):
 
 
 def texts() -> Workload[str]:
-    """The workload as texts."""
+    """Return the workload as texts."""
     return Workload(json.loads(TEXTS.read_text(encoding="utf-8")))
 
 
 def token_ids(vocabulary: int) -> Workload[list[int]]:
-    """The workload as token ids, taken modulo the vocabulary; a prompt is its context's ids and its query's."""
+    """Return the workload as token ids modulo the vocabulary size; a prompt is a context's ids and then a query's."""
     return Workload(
         json.loads(TOKEN_IDS.read_text(encoding="utf-8"), parse_int=lambda digits: int(digits) % vocabulary)
     )
 
 
 def written() -> list[dict[str, Any]]:
-    """The entries of the workload as texts, as the catalog's templates and the seed have them."""
+    """Return the entries of the workload as texts, from the catalog's templates and SEED."""
     from swaymeter.data import catalog
     from swaymeter.data.randomness import drawn_first
     from swaymeter.tasks.contexts.sentences import Entity, write_contexts, write_queries
@@ -98,30 +100,30 @@ def written() -> list[dict[str, Any]]:
     entries = []
     for entity in entities:
         contexts = write_contexts(relation, [entity], pool, per_kind=PER_KIND, seed=SEED)  # type: ignore[arg-type]
-        by_kind = {kind: [one.text for one in contexts if one.kind == kind] for kind in PER_KIND}
+        by_kind = {kind: [context.text for context in contexts if context.kind == kind] for kind in PER_KIND}
         queries = [query.text for query in write_queries(relation, [entity])]
         entries.append({"entity": entity.name, "answer": entity.object, "contexts": by_kind, "queries": queries})
     return entries
 
 
 def tokenized(entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The same entries with token ids in place of texts; no token spans the seam of context and query."""
+    """Return the entries with token ids in place of texts; SystemExit if a token spans context and query."""
     from swaymeter.tasks.models import load_language_model
 
     tokenizer = load_language_model(TOKENIZER, device="cpu").tokenizer
 
     def ids(text: str) -> list[int]:
-        found: list[int] = tokenizer(text, add_special_tokens=False)["input_ids"]
-        return found
+        tokens: list[int] = tokenizer(text, add_special_tokens=False)["input_ids"]
+        return tokens
 
-    made = []
+    tokenized_entries = []
     for entry in entries:
-        contexts = {kind: [ids(text) for text in of_kind] for kind, of_kind in entry["contexts"].items()}
-        made.append({"contexts": contexts, "queries": [ids(text) for text in entry["queries"]]})
+        contexts = {kind: [ids(text) for text in kind_texts] for kind, kind_texts in entry["contexts"].items()}
+        tokenized_entries.append({"contexts": contexts, "queries": [ids(text) for text in entry["queries"]]})
         context, query = entry["contexts"]["base"][0], entry["queries"][0]
         if ids(context + query) != ids(context) + ids(query):
             raise SystemExit(f"a token spans the seam of {context!r} and {query!r}")
-    return made
+    return tokenized_entries
 
 
 def _saved(file: Path, entries: Sequence[Mapping[str, Any]]) -> None:

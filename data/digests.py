@@ -1,7 +1,10 @@
-"""Every digest of the project. Keys, file names, caches and published folders have them, so none may ever change.
+"""Every digest of the project.
 
-SHA-256 is for digests that people or other programs compare, BLAKE3 for large files, BLAKE2 for short ids and for large
-files whose digests are remembered. The module imports only swaymeter.data.errors.
+Keys, file names, caches and published folders contain digests. A function may therefore never return another digest for
+the same content.
+
+SHA-256 is for digests that people or other programs compare. BLAKE3 is for large files. BLAKE2 is for short ids, and
+for the large files of `swaymeter.data.storage.remembered`. The module imports only swaymeter.data.errors.
 """
 
 import base64
@@ -48,7 +51,7 @@ def content_key(inputs: Mapping[str, object]) -> str:
 
 
 def identity(*parts: object) -> str:
-    """Return a short id (16 hex digits) of a row's subject, the same on every machine."""
+    """Return a short id (16 hex digits) of a row from the parts that identify the row; equal on every machine."""
     return hashlib.blake2b(_separated(parts), digest_size=8).hexdigest()
 
 
@@ -72,7 +75,7 @@ def _separated(parts: Iterable[object]) -> bytes:
 
 
 def git_sha1(content: bytes) -> str:
-    """Return the digest by which git and the hub name a small file."""
+    """Return the digest by which git and the Hugging Face hub name a small file."""
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
@@ -108,7 +111,7 @@ def sha256_of_open(file: FileIO) -> str:
 
 
 def pieces(file: FileIO) -> Iterator[memoryview]:
-    """Yield the bytes of an open file from its position on, each piece in the same memory."""
+    """Yield the bytes of an open file from its position on; each piece overwrites the piece before."""
     piece = memoryview(bytearray(_PIECE))
     while count := file.readinto(piece):
         yield piece[:count]
@@ -116,7 +119,7 @@ def pieces(file: FileIO) -> Iterator[memoryview]:
 
 @lru_cache(maxsize=4096)
 def digest_once(path: Path, algorithm: str, state: tuple[int, ...]) -> str:
-    """Return the digest (hex) of a file, which a process reads once for each state (size and times)."""
+    """Return the digest (hex) of a file; a process reads the file only once for each `state` (its size and times)."""
     with open_file(path) as file:
         return hashlib.file_digest(file, algorithm).hexdigest()
 
@@ -145,7 +148,7 @@ def is_endless(path: Path) -> bool:
 
 
 def digest_of_named_file(file: Path, key: str) -> str:
-    """Return the SHA-256 (hex) of a file that a study names under this key; MissingFile if it cannot be read."""
+    """Return the SHA-256 (hex) of a file that a study file names under `key`; MissingFile if it cannot be read."""
     try:
         if is_endless(file):
             raise MissingFile(f"{key}: {file} is a device or a pipe; name a file")

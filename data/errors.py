@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from typing import Any
 
 MAX_NAMES = 20
-"""Limit of the names in a message."""
+"""Largest number of names in a message."""
 
 
 def nearest(name: str, names_in_use: Iterable[str]) -> str:
@@ -28,7 +28,7 @@ def first_few(names: Sequence[object], limit: int = 3, *, separator: str = ", ")
 
 
 def printable(content: str | bytes, length: int = 80) -> str:
-    """Return the first characters of a text, on one line and printable."""
+    """Return the first characters of a text on one line, with a space for each character that cannot be printed."""
     text = content[: 8 * length].decode("utf-8", "replace") if isinstance(content, bytes) else content[: 8 * length]
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())[:length]
 
@@ -58,7 +58,7 @@ class SwaymeterError(Exception):
 
 
 class UsageError(SwaymeterError):
-    """A request that cannot be carried out as stated: a study file, an option, a name."""
+    """A request of the user that cannot be carried out, such as an impossible option or an unknown name."""
 
     exit_code = 2
 
@@ -83,15 +83,15 @@ class ServiceError(InputError):
 
 
 class ServiceTimeout(ServiceError):
-    """A request that takes a service too long; a smaller request may succeed."""
+    """A request that a service does not answer in time; a smaller request may succeed."""
 
 
 class ServiceBudget(ServiceError):
-    """A run has sent all its requests, or the service refuses more of them or requires too long a pause."""
+    """A run has sent all requests that it may send, or the service refuses more requests or demands a long pause."""
 
 
 class ServiceClosed(ServiceError):
-    """A request after the sessions were closed, because the run ends."""
+    """A request after a run has closed its connections at its end."""
 
 
 class DamagedFile(SwaymeterError):
@@ -99,7 +99,7 @@ class DamagedFile(SwaymeterError):
 
 
 class MissingFile(DamagedFile):
-    """A file of the workspace that does not exist yet."""
+    """A file of the workspace that does not exist yet, or a file of the user that cannot be read."""
 
 
 class WorkspaceError(SwaymeterError):
@@ -119,4 +119,4 @@ class ScoreError(SwaymeterError):
 
 
 class WorkFailed(SwaymeterError):
-    """Failed tasks of a run, whose other tasks are done."""
+    """Work that failed, such as tasks of a run whose other tasks are done, or a threshold that is not met."""

@@ -3,8 +3,8 @@ r"""Escaping of texts, with one function for each format: terminal, HTML, XML, J
 Texts of models, files, servers and people are untrusted: they may have sequences that a terminal obeys, a browser runs,
 a spreadsheet computes or LaTeX executes.
 
-A control character is written as its code, such as \x1b, or left out of LaTeX, because any file may be printed on a
-terminal.
+Control characters become codes, such as \x1b, because any file may be printed on a terminal. LaTeX has no codes, so its
+texts lose these characters.
 """
 
 import json
@@ -17,7 +17,9 @@ from markupsafe import Markup, escape
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Characters that control a terminal or the direction of text instead of being shown; not line breaks and tabs."""
 _NO_HTML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+"""Characters that HTML may not have."""
 _NO_XML = re.compile(r"[^\t\n -~\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that XML may not have."""
 
 
 def terminal(text: str) -> str:
@@ -47,7 +49,7 @@ def xml(text: str) -> str:
 
 
 def json_text(value: object, indent: int | None = None) -> str:
-    """Return the value as JSON, not only in ASCII, with codes for control characters."""
+    """Return the value as JSON; letters such as é stay as they are, and control characters become codes."""
     return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False, indent=indent))
 
 
@@ -57,7 +59,7 @@ def _code(character: re.Match[str]) -> str:
 
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>|~$&#!])")
 _BLOCK = re.compile(r"^(\d{0,9})([-+=:.)])")
-"""Beginnings of a text that Markdown reads as a list, a heading or a line."""
+"""Beginnings of a text, such as "1." and "-", that Markdown reads as a list, a heading or a rule."""
 
 
 def markdown(text: object) -> str:
@@ -124,7 +126,7 @@ _LATEX = {
     "\u20ac": r"\texteuro{}",
     "\u00a3": r"\pounds{}",
 }
-"""LaTeX for special characters; brackets and stars after the end of a row would be read as its options."""
+"""LaTeX for special characters. After the end of a table's row, bare brackets and stars would be read as options."""
 _LIGATURE = re.compile(r"([-,'])(?=\1)")
 """Signs that LaTeX would join, such as -- to a dash."""
 _ACCENTS = {
@@ -181,9 +183,11 @@ def _latex_character(character: str) -> str:
 
 _FORMULA_SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20"
 _NOT_IN_CELLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]|_(?=x[0-9A-Fa-f]{4}_)")
+"""Characters that a cell cannot have, and the underscore before a text that looks like a code, such as x0007_."""
 _SKIPPED = "\\s\"'\x00-\x1f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
+"""Characters that a program may skip before the sign of a formula."""
 _FORMULA = re.compile(rf"[{_SKIPPED}]*[{_FORMULA_SIGNS}]")
-# A run of blanks is only matched from its beginning, because matching from each blank line takes quadratic time.
+# Blanks in a row are matched only from the first blank: attempts from every blank would take quadratic time.
 _SIGN_AFTER_BLANKS = re.compile(rf"((?:;|(?<![\s\"';]))[\s\"']*+)([{_FORMULA_SIGNS}])")
 _NUMBER = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,20})?(e[+-]?[0-9]{1,3})?")
 _CELL_ENDS = frozenset(";\t\n\r")
@@ -196,21 +200,21 @@ def with_cell_codes(text: str) -> str:
 
 
 def looks_like_formula(text: str) -> bool:
-    """Return True if a program might run the text: a formula's sign follows its quotes and invisible characters."""
+    """Return True if a formula's sign begins the text, after blanks, quotes and invisible characters at most."""
     return _FORMULA.match(text) is not None
 
 
 def is_computed(text: str) -> bool:
-    """Return True if a program might not read a cell as text, by `looks_like_formula` or by its first character."""
+    """Return True if a program might compute a cell: a formula that is no number, or a text after a tab or line end."""
     return (looks_like_formula(text) and not _NUMBER.fullmatch(text)) or text[:1] in ("\t", "\n")
 
 
 def csv_cell(text: str, needs_apostrophe: Callable[[str], bool] = is_computed) -> str:
     """Return the text as a cell of a .csv file that no program computes.
 
-    A formula gets an apostrophe before it, a number alone does not. Codes such as _x0007_ (ECMA-376, part 1,
-    ST_Xstring) replace characters that a cell cannot have, and the sign of a formula after a character at which a
-    program with another separator begins a new cell.
+    A formula gets an apostrophe before it; a number does not. Codes such as _x0007_ (ECMA-376, part 1, ST_Xstring)
+    replace characters that a cell cannot have. They also replace the sign of a formula after a semicolon, tab or line
+    break, because a program with another separator begins a new cell there.
 
     Args:
         text: The text.
@@ -234,9 +238,9 @@ _NUMBER_OR_DATE = re.compile(
 
 
 def sheet_cell(text: str) -> str:
-    """Return the text as a cell of a sheet that people edit; `sheet_text` returns the text again.
+    """Return the text as a cell of a sheet that people edit; `sheet_text` turns the cell into the text again.
 
-    Formulas, numbers, dates and errors get an apostrophe.
+    A text that a program reads as a formula, number, date, truth value or error (#N/A) gets an apostrophe.
     """
     return csv_cell(text, _is_converted)
 
@@ -248,7 +252,7 @@ def sheet_text(cell: str) -> str:
 
 
 def _is_converted(text: str) -> bool:
-    """Return True if a program would compute the text, or read a number, a date, a truth value or an error."""
+    """Return True if a program would compute the text, or read it as a number, date, truth value or error."""
     if is_computed(text) or text.startswith("#") or text.strip().casefold() in ("true", "false"):
         return True
     return any(sign.isdigit() for sign in text) and _NUMBER_OR_DATE.fullmatch(text) is not None

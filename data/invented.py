@@ -1,7 +1,7 @@
 """Names of invented entities, from a seeded generator that puts the catalog's parts together.
 
-The names depend only on the seed and the class; a shorter list is the beginning of a longer list.
-What it is not: a proof. A name may still exist somewhere, so `tasks/contexts/invented_names.py` looks it up in graphs.
+The names depend only on the seed and the class. A shorter list is the beginning of a longer list.
+A generated name may still be the name of something, so `tasks/contexts/invented_names.py` looks it up in graphs.
 """
 
 import re
@@ -12,18 +12,18 @@ from swaymeter.data.errors import InputError, UsageError
 from swaymeter.data.randomness import generator
 
 GENERATOR_VERSION = f"2, parts {digest(FILE)[:12]}"
-"""Version of the generator: with the seed and the class it determines the names."""
+"""Version of the generator; this version, the seed and the class determine the names."""
 
 LENGTHS = range(2, 81)
 """Possible numbers of characters of a name."""
 
 _DRAWS_PER_NAME = 20
-"""Draws for each name, besides 100 more, after which a class has no further names."""
+"""Draws for each requested name; after these and 100 more draws, the parts are taken to give no further name."""
 _REPETITION = re.compile(r"(\w)\1\1|(\w\w)\2")  # Fellleni, Kararan
 
 
 def invented_names(entity_class: str, count: int, *, seed: int) -> list[str]:
-    """Return `count` different names of a class of entities: 2 to 80 characters of ASCII, no word twice in a name.
+    """Return `count` different names of a class of entities, each of 2 to 80 characters and without a repeated word.
 
     Raises:
         UnknownName: The class is not a class of entities.
@@ -71,7 +71,7 @@ class _Draw:
 
 
 def _is_valid(name: str) -> bool:
-    """Return True for a name of a valid length without repetitions and forbidden words."""
+    """Return True for a name of a valid length that repeats nothing and has no forbidden word."""
     words = re.findall(r"[^\W\d_]{2,}", name.casefold())
     is_invented = name_parts().forbidden_words.isdisjoint(words)
     repeats = len(set(words)) < len(words) or _REPETITION.search(name.casefold()) is not None

@@ -18,7 +18,7 @@ T = TypeVar("T", bound=NamedItem)
 
 
 class Registry(dict[str, T]):
-    """Items by name, in order; an unknown name raises UnknownName with the `kind` of items and a similar name."""
+    """Items by name, in order of addition; an unknown name raises UnknownName with the `kind` and a similar name."""
 
     def __init__(self, kind: str, items: Iterable[T] = ()) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Base of the sections of a study file: an unknown key is refused, and the nearest one suggested."""
+"""Base class of the sections of a study file; an unknown key is refused, and the most similar key is suggested."""
 
 import json
 import os
@@ -27,8 +27,8 @@ class Problem(NamedTuple):
     """A problem of one key.
 
     Attributes:
-        path_of_key: The key, after the keys of the sections around it, if these are known.
-        message: The problem and its remedy; only the remedy for an unknown key.
+        path_of_key: The keys of the sections around the key, as far as they are known, and then the key.
+        message: The problem and its remedy; for an unknown key, the remedy alone.
         is_unknown: True if the section has no such key.
     """
 
@@ -38,7 +38,7 @@ class Problem(NamedTuple):
 
 
 class Options(BaseModel):
-    """The keys of one section of a study file; the text below a field is its line in the reference of study files."""
+    """The keys of one section of a study file; the docstring of a key is its line in the reference of study files."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, defer_build=True)
 
@@ -52,10 +52,10 @@ class Options(BaseModel):
 
 
 def beside_the_study(path: str, info: ValidationInfo, *, is_present: Callable[[Path], bool] = Path.exists) -> str:
-    """Return a path that is relative to the folder of the study's file.
+    """Return a path in a study file with the folder of this file before it, because such paths are relative to it.
 
     Paths of a bundled study may also be relative to the current folder. For other studies, a path that exists only in
-    the current folder is a ValueError, because a deployment has another current folder.
+    the current folder raises ValueError, because a deployment of the study has another current folder.
     """
     context = info.context or {}
     folder = Path(context.get("folder", "."))
@@ -73,7 +73,7 @@ def beside_the_study(path: str, info: ValidationInfo, *, is_present: Callable[[P
 
 
 def folder_beside_the_study(name: str, info: ValidationInfo) -> str:
-    """Return the absolute path of a model's folder beside the study's file; without one, the unchanged name."""
+    """Return the absolute path of a model's folder beside the study's file; without such a folder, the name itself."""
     folder = (info.context or {}).get("folder")
     try:
         relative = Path(name).expanduser()
@@ -102,12 +102,12 @@ ModelName = Annotated[str, AfterValidator(folder_beside_the_study)]
 
 
 def problems(error: ValidationError, fields: Mapping[str, FieldInfo]) -> list[Problem]:
-    """Return the faults of a section that has these keys."""
-    return [_problem(line, fields) for line in error.errors()]
+    """Return the problems in pydantic's error about a section with these fields."""
+    return [_problem(entry, fields) for entry in error.errors()]
 
 
 def validation_error(problems: Iterable[Problem]) -> ValidationError:
-    """Return the error that a validator raises; the section around it adds its own key to each path."""
+    """Return the error that a validator of a section raises; outer sections add their keys to each path."""
     return ValidationError.from_exception_data(
         "study file",
         [
@@ -157,13 +157,13 @@ _SAME_MESSAGE = {
     "float_parsing": "float_type",
     "bool_parsing": "bool_type",
 }
-"""Types of errors with the sentence of another type."""
+"""Types of errors that have the sentence of another type."""
 
 
-def _problem(line: Any, fields: Mapping[str, FieldInfo]) -> Problem:
+def _problem(entry: Any, fields: Mapping[str, FieldInfo]) -> Problem:
     """Return an entry of pydantic's list of errors as a problem."""
-    path_of_key = tuple(part for part in line["loc"] if part != "[key]")
-    kind = line["type"]
+    path_of_key = tuple(part for part in entry["loc"] if part != "[key]")
+    kind = entry["type"]
     if kind == "extra_forbidden" and len(path_of_key) == 1:
         return unknown_key(str(path_of_key[0]), fields)
     if kind == "model_type" and not path_of_key:
@@ -171,9 +171,9 @@ def _problem(line: Any, fields: Mapping[str, FieldInfo]) -> Problem:
     if message := _MESSAGES.get(_SAME_MESSAGE.get(kind, kind)):
         field = fields.get(str(path_of_key[0])) if path_of_key else None
         description = " ".join(field.description.split()) if field and field.description else "Write another one"
-        slots = {**line.get("ctx", {}), "input": _shown(line["input"]), "description": description.removesuffix(".")}
+        slots = {**entry.get("ctx", {}), "input": _shown(entry["input"]), "description": description.removesuffix(".")}
         return Problem(path_of_key, message.format(**slots))
-    return Problem(path_of_key, line["msg"].removeprefix("Value error, "), kind == _UNKNOWN)
+    return Problem(path_of_key, entry["msg"].removeprefix("Value error, "), kind == _UNKNOWN)
 
 
 def _shown(value: Any) -> str:

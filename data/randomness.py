@@ -1,4 +1,4 @@
-"""Random numbers that depend on a seed and on the drawn thing, never on order, time or the number of processes."""
+"""Random numbers that depend only on a seed and on what is drawn, never on order, time or number of processes."""
 
 from collections.abc import Iterable
 
@@ -8,9 +8,9 @@ from swaymeter.data.digests import seed_bytes, typed_seed_bytes
 
 
 def generator(seed: int, *identity: object) -> np.random.Generator:
-    """Return a random generator that depends only on the study's seed and the identity of the drawn thing.
+    """Return a random generator that depends only on the study's seed and on the identity of what is drawn.
 
-    Without an identity, the generator is numpy's for the seed.
+    Without an identity, the generator is `np.random.default_rng(seed)`.
     """
     start = int.from_bytes(seed_bytes(seed, *identity)[:16], "big") if identity else seed
     return np.random.default_rng(start)
@@ -22,5 +22,5 @@ def typed_generator(seed: int, *identity: str | int) -> np.random.Generator:
 
 
 def drawn_first(items: Iterable[str], count: int, seed: int, *identity: object) -> list[str]:
-    """Return the `count` items with the smallest digests under the seed; a further item does not reorder the others."""
+    """Return the `count` items with the smallest seeded digests; more items do not change the order of the others."""
     return sorted(items, key=lambda item: seed_bytes(seed, *identity, item))[:count]

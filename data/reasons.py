@@ -3,7 +3,7 @@
 from swaymeter.data.sources.slots import RULES
 
 REASONS = {flag: f"A rule is broken: {rule}" for flag, rule in RULES.items()}
-"""Meaning of each code, for readers of the counts."""
+"""Sentence for each code, for readers of the numbers of rejected candidates."""
 
 
 def _reason(code: str, sentence: str) -> str:
@@ -37,7 +37,7 @@ NO_REPLACEMENT = _reason(
     "no_replacement", "No similar entity of the same kind was found that is not itself a true answer."
 )
 
-# A row of one's own file
+# A row of a user's file
 ROW_NOT_USABLE = _reason("row_not_usable", "The row of the file cannot be used; its line and the problem are named.")
 ANSWERS_ALIKE = _reason(
     "answers_alike",
@@ -64,7 +64,7 @@ NO_QUESTION_WRITTEN = _reason(
     "no_question_written", "The language model wrote no question that asks for the answer without naming it."
 )
 
-# What annotators say of a question
+# Judgements of annotators on a question
 ANNOTATORS_DISCARD = _reason("annotators_discard", "Annotators discarded the question.")
 ANNOTATORS_MISINFORMATION = _reason("annotators_misinformation", "Annotators found the context to be misinformation.")
 ANNOTATORS_INCOMPLETE = _reason("annotators_incomplete", "Annotators found the context or the question incomplete.")

@@ -1,4 +1,7 @@
-"""Users' YAML files, read without running code, in little time and memory for any content. Imports only PyYAML."""
+"""A reader of users' YAML files that runs no code, and takes little time and memory for any content.
+
+The module imports only PyYAML.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -11,8 +14,9 @@ except ImportError:  # PyYAML built without libyaml: the same, more slowly
     from yaml import SafeLoader  # type: ignore[assignment]
 
 LARGEST_FILE = 2**20
+"""Limit of the bytes of a file."""
 LARGEST_DEPTH = 100
-"""Limit of the lists and mappings within each other; libyaml's composer overflows the stack at some thousands."""
+"""Limit of the levels of nested lists and mappings; at some thousand levels, libyaml overflows the stack."""
 MAX_VALUES = 100_000
 """Limit of the values of a document, counted after aliases are expanded; more values take longer than a second."""
 LONGEST_NUMBER = 100
@@ -21,9 +25,9 @@ _NUMBERS = tuple(f"tag:yaml.org,2002:{kind}" for kind in ("int", "float", "times
 
 
 class UniqueKeyLoader(SafeLoader):
-    """A safe loader that raises MarkedYAMLError for a repeated key, of which YAML libraries would use the last value.
+    """A safe loader that raises MarkedYAMLError for a repeated key; YAML libraries would use the last value of the key.
 
-    It also refuses documents that take long to construct: with too many values behind aliases, or very long numbers.
+    The loader also refuses documents that take long to construct, with too many values behind aliases or long numbers.
     """
 
     def construct_document(self, node: yaml.Node) -> Any:
@@ -37,7 +41,7 @@ class UniqueKeyLoader(SafeLoader):
             if node.tag in _NUMBERS and len(node.value) > LONGEST_NUMBER:
                 raise ValueError(f"it has {len(node.value):,} characters")
             return super().construct_object(node, deep)
-        except (ValueError, LookupError, AttributeError) as error:  # the last two for a text with a tag, as !!int ""
+        except (ValueError, LookupError, AttributeError) as error:  # tagged texts, as !!int "", raise the last two
             problem = f"{str(node.value)[:40]!r} is not a valid number or date: {error}"
             raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark) from None
 
@@ -76,11 +80,11 @@ def _count_values(node: yaml.Node, counts: dict[int, int]) -> int:
 
     Args:
         node: The node.
-        counts: The numbers of earlier nodes, by their id().
+        counts: The numbers of values of earlier nodes, by the id() of the node.
     """
     if (earlier_count := counts.get(id(node))) is not None:
         return earlier_count
-    counts[id(node)] = MAX_VALUES  # a node that contains an alias of itself has too many
+    counts[id(node)] = MAX_VALUES  # so that a node with an alias of itself exceeds the limit
     children = [part for pair in node.value for part in pair] if isinstance(node, yaml.MappingNode) else node.value
     count = 1 if isinstance(node, yaml.ScalarNode) else 1 + sum(_count_values(child, counts) for child in children)
     if count > MAX_VALUES:

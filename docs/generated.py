@@ -125,7 +125,7 @@ def _queries() -> Iterator[tuple[str, ...]]:
             frame = empty.frame(name)
             units = frame.attrs["units"]
             columns = (f"`{column}` ({units[column]})" if column in units else f"`{column}`" for column in frame)
-            yield f"`{name}`", query.sentence, ", ".join(columns), "yes" if query.view else ""
+            yield f"`{name}`", query.sentence, ", ".join(columns), "yes" if query.is_view else ""
 
 
 def study_file() -> str:

@@ -52,7 +52,7 @@ class StatusRow:
     """The state of a step, or of a measure of a scoring step; a field is empty if it does not apply.
 
     Attributes:
-        subject: Relation, class, partition or list.
+        subject: Relation, class of entities, partition or list that the step is about.
         model: Label of the variant.
         measure: Measure of a score; for other steps the kind of artifact.
         stage: Stage of the step.
@@ -80,10 +80,10 @@ class Study:
     """A study in its workspace, or a selected part of the study.
 
     Attributes:
-        name: Name of the study file, as passed to `load`.
+        name: Path or name of the study, as passed to `load`.
         study: Content of the study file.
-        workspace: Folder of its files.
-        selection: Relations, models and measures.
+        workspace: Folder of the study's outputs.
+        selection: Selected relations, models and measures.
     """
 
     name: str
@@ -129,7 +129,7 @@ class Study:
 
         Args:
             force: Compute the selected steps again.
-            refresh: Fetch data that change daily at their source again.
+            refresh: Fetch again the data that change daily at their source.
             offline: Use no network.
             wait: Wait for another run that uses the workspace; otherwise the run is refused.
 
@@ -147,7 +147,7 @@ class Study:
 
     def status(self) -> "pd.DataFrame":
         """Return a row for each step, and for each measure of a score, with its state; nothing is run."""
-        import pandas as pd  # takes as long as the rest of `swaymeter status`
+        import pandas as pd  # the import takes as long as the rest of `swaymeter status`
 
         uncached = replace(self)  # a copy reads the workspace again: `plan` and `graph` are cached in each object
         return pd.DataFrame([asdict(row) for row in uncached.rows()])
@@ -185,7 +185,7 @@ class Study:
                 raise StudyFileError(f"{self.name}: {error}") from None
 
     def check(self, *, offline: bool) -> None:
-        """Raise the errors with which a run would be refused, before anything is written; probes servers."""
+        """Raise the error with which a run would be refused; servers are probed, and no step runs."""
         check_run(self.graph, self.plan, self.selection, name=self.name, offline=offline)
 
     def rows(self) -> list[StatusRow]:
@@ -223,7 +223,7 @@ class Study:
             display: Receives the beginning and the end of each step.
             stages: The stages to run.
             force: Compute the selected steps again.
-            refresh: Fetch data that change daily at their source again.
+            refresh: Fetch again the data that change daily at their source.
             offline: Use no network.
             wait: Wait for another run that uses the workspace.
             on_wait: Receives a sentence about the other run.
@@ -233,7 +233,7 @@ class Study:
             The graph, and a message if a step failed, else "".
         """
         limit_threads()  # before torch is imported
-        set_offline(offline)  # the plan has the revisions of models
+        set_offline(offline)  # before the plan, which looks up the revisions of models
         run = StudyRun(self.plan, self._select(stages), name=self.name, force=force, refresh=refresh, offline=offline)
         message = run.execute(display, on_wait=on_wait if wait else None, starts_api=starts_api)
         return run.graph, message

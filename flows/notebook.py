@@ -1,4 +1,4 @@
-"""Functions for notebooks: `open` a database, `audit` and `compare` as the commands of these names."""
+"""Functions for notebooks: `open` the results of a study, `audit` models, and `compare` two runs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -11,10 +11,10 @@ import pandas as pd
 from swaymeter.flows.api import Results, Study, database_of
 from swaymeter.flows.cli.commands.comparisons import compare_databases
 from swaymeter.flows.cli.views import audit as audits
-from swaymeter.flows.config.thresholds import Threshold, judged, thresholds_of_bounds
+from swaymeter.flows.config.thresholds import Threshold, compare_with_thresholds, thresholds_of_bounds
 from swaymeter.flows.server.settings import keep_quiet
 from swaymeter.reports.changes import change_lines, unmatched_lines
-from swaymeter.tasks.models.applications import give_function
+from swaymeter.tasks.models.applications import register_function
 from swaymeter.tasks.statistics.changes import unmatched_items
 
 keep_quiet()  # before anything imports Prefect
@@ -47,10 +47,10 @@ class Audit(Results):
     """
 
     def __init__(self, database: Path, thresholds: Sequence[Threshold]) -> None:
-        """Judge the results in a database by thresholds."""
+        """Read the results in a database, and compare them with thresholds."""
         super().__init__(database)
         self._measured = audits.results_in(database).measured
-        self.failures = [why for *_, why in judged(thresholds, self._measured) if why]
+        self.failures = [why for *_, why in compare_with_thresholds(thresholds, self._measured) if why]
 
     @property
     def passed(self) -> bool:
@@ -98,8 +98,9 @@ def audit(
         samples: Number of sampled answers besides the greedy one; only persuasion needs them, 5.
         questions: Number of questions, drawn by a fixed seed; None for all.
         max_new_tokens: Limit of the tokens of an answer.
-        concurrency: Concurrent calls of functions; None: 1, or 8 of an async function.
-        columns: The file's names of columns by Swaymeter's names, such as `{"question": "query"}`.
+        concurrency: Number of concurrent calls of a function; None: 1, or 8 for an async function.
+        columns: Names of the file's columns, by Swaymeter's names. `{"question": "query"}` reads the questions from
+            the column query.
         force: True to request all replies again.
         offline: True to use no network.
 
@@ -119,7 +120,7 @@ def audit(
     options = audits.AuditOptions(
         str(file),
         Path(workspace or f"workspaces/audit-{Path(file).stem}").expanduser().absolute(),
-        models=[*models, *([give_function(answer)] if answer else ())],
+        models=[*models, *([register_function(answer)] if answer else ())],
         replies=replies,
         samples=samples,
         questions=questions,
@@ -143,9 +144,9 @@ def compare(a: StudyPath, b: StudyPath) -> pd.DataFrame:
         b: The other study, workspace or database.
 
     Returns:
-        A row for each quantity, group and two models: both means, their difference with its interval, p and direction;
-        the column `unit` has the unit. `attrs["changes"]` has lines on the settings, facts, questions and replies that
-        differ, `attrs["unmatched"]` on the items that only one run has.
+        A row for each quantity, group and pair of models: both means, their difference with its interval, p and
+        direction. The column `unit` has the unit. `attrs["changes"]` has lines on the settings, facts, questions and
+        replies that differ. `attrs["unmatched"]` has lines on the items that only one run has.
 
     Raises:
         UsageError: A run has no database, or both have no question or query in common.

@@ -1,4 +1,4 @@
-"""Prefect flows: a study, or selected stages, run over its graph; a run ends Failed if a step has failed."""
+"""The Prefect flows `study`, `report` and `backfill`; a flow run ends in the state Failed if a step has failed."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -42,8 +42,9 @@ def run_name() -> str:
         return str(flow_run.name)
     parameters = flow_run.parameters
     stages = parameters.get("stages") or STAGES
-    all_stages = "run" if "stages" in parameters else flow_run.flow_name  # the flows report and backfill have no stages
-    verb = all_stages if set(stages) == set(STAGES) else " and ".join(stages)
+    # The flows report and backfill have no parameter `stages`; their own name is the verb.
+    verb_of_all = "run" if "stages" in parameters else flow_run.flow_name
+    verb = verb_of_all if set(stages) == set(STAGES) else " and ".join(stages)
     if parameters.get("failed"):
         verb += " what failed"
     return f"{Path(parameters['study']).stem}, {verb}, {datetime.now():%Y-%m-%d %H:%M:%S}"
@@ -90,7 +91,8 @@ def study(
             study, workspace, selection, runner=runner, force=force, refresh=refresh, offline=offline, failed=failed
         )
 
-    # A command in this process has read the study already (execution/run.py); a deployment has not.
+    # A command of Swaymeter has read the study in this process, and `current_run` returns its run. In a deployment,
+    # `current_run` returns None.
     return _state_of(lambda: _run(current_run() or read(), wait=wait))
 
 
@@ -150,7 +152,7 @@ def _read(
 ) -> StudyRun:
     """Read and plan a study in a process that Prefect started; `options` are options of `StudyRun`."""
     limit_threads()  # before torch is imported
-    set_offline(offline)  # the plan has the revisions of models
+    set_offline(offline)  # before the plan, which looks up the revisions of models
     content = read_study(study, changes).run_by(runner)
     plan = plan_of(content, workspace_of(content, folder))
     return StudyRun(plan, selection, name=f"study {content.name}", offline=offline, **options)
@@ -158,17 +160,17 @@ def _read(
 
 def _run(run: StudyRun, *, wait: bool) -> State[Any]:
     """Run the selected steps as tasks of Prefect, and return the state of the flow."""
-    study = run.plan.study
-    tag_run(study.name)
+    study_file = run.plan.study
+    tag_run(study_file.name)
     with scoring_reports(), run.begin(log.warning if wait else None):
         is_needed = run.is_needed
-        run.compute(as_task_runs, is_retried=(flow_run.run_count or 0) > 1)
+        run.run_tasks(as_task_runs, is_retried=(flow_run.run_count or 0) > 1)
     unfinished = run.unfinished
     show_outcome(run.graph, unfinished)
     if unfinished:
         return Failed(message=run.failure)
-    if study.thresholds and "aggregate" in run.selection.stages:
-        show_thresholds(study, run.plan.workspace)
+    if study_file.thresholds and "aggregate" in run.selection.stages:
+        show_thresholds(study_file, run.plan.workspace)
     nothing_failed = "nothing had failed, and " if run.only_failed else ""
     no_work = "" if is_needed else f"{nothing_failed}nothing was to be done: "
     return Completed(message=f"{no_work}{len(run.selected)} steps are done")

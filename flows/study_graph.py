@@ -13,10 +13,11 @@
     report     the page
 
 A line or -> leads from a step to a step that reads its artifacts. A => B: the rows of an artifact of A list the steps
-B, which are known once A is done. The database also reads the counts of entities in a corpus. A partition is one of
-static, temporal and disputable questions. A pass computes all measures that use the same replies of a model.
+B, which are known once A is done. The database also reads the counts of entities in a corpus. A partition is the
+static, the temporal or the disputable questions. A pass computes all measures that use the same replies of a model.
+Decided answers are replies whose verdicts people or judges decide.
 
-A module of `stages` that adds steps has the functions that make artifacts, and the artifacts' kinds, keys and inputs.
+Each module of `stages` that adds steps also has the functions of these steps, which make the artifacts.
 """
 
 from typing import Any
@@ -35,7 +36,7 @@ from swaymeter.flows.stages.seeds import add_comparisons_of_seeds
 
 def graph_of(
     plan: Plan,
-    memory: dict[Any, Any] | None = None,
+    shared_results: dict[Any, Any] | None = None,
     *,
     rerun_numbers: RerunNumbers | None = None,
 ) -> Graph:
@@ -43,12 +44,15 @@ def graph_of(
 
     Args:
         plan: The study in its workspace.
-        memory: Checks of artifacts and read tables, which all graphs of a run share; None for a single graph.
-        rerun_numbers: Numbers that --force and --refresh give to artifacts; None for the numbers of the workspace.
+        shared_results: Results of checks and of reads of artifacts, for all graphs of a run; None for a single graph.
+        rerun_numbers: Numbers that --force and --refresh put into the keys of selected artifacts; None for the numbers
+            stored in the workspace.
     """
     workspace = plan.workspace
     workspace.check_layout()
-    graph = Graph(workspace, rerun_numbers=rerun_numbers or read_numbers(numbers_file(workspace)), memory=memory)
+    graph = Graph(
+        workspace, rerun_numbers=rerun_numbers or read_numbers(numbers_file(workspace)), shared_results=shared_results
+    )
     fetched = add_fetch_steps(graph, plan)
     built = add_build_steps(graph, plan, fetched)
     scores = add_score_steps(graph, plan, built)

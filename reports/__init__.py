@@ -1,6 +1,6 @@
 """Report of a study: figures, tables, findings and pages. Imports `data` only.
 
-Reports compute nothing. Means, intervals, quantiles, correlations and tests are tables that
-swaymeter.tasks.statistics writes. Reports choose and sort rows, count rows, place marks with jitter, and draw violin
-outlines, which matplotlib estimates. Units come with the columns.
+Reports compute no statistics: swaymeter.tasks.statistics writes means, intervals, quantiles, correlations and tests
+into tables. Reports choose, sort and count their rows. Figures shift dots by a jitter, and have violin outlines that
+matplotlib estimates. Units come with the columns of the tables.
 """

@@ -1,4 +1,4 @@
-"""Caveats: sentences on limits of a headline, each from frames by named query; "" if there is nothing to warn of."""
+"""Caveats: sentences on the limits of a headline; a function returns "" if there is nothing to warn of."""
 
 from collections.abc import Iterable
 
@@ -11,15 +11,15 @@ from swaymeter.reports.headline import LABELS, RELATIONS
 from swaymeter.reports.models import models, rows_of
 
 WIDE_INTERVAL = 10
-"""Half-width of an interval, in percentage points, from which a share rests on few items."""
+"""Half-width of an interval, in percentage points, from which the report warns that a share rests on few items."""
 FEW_ENTITIES = 10
-"""Entities of a group in a relation below which a report warns."""
+"""Number of entities of a group and relation below which the report warns."""
 LITTLE_MEMORY = 0.25
-"""Share of right closed-book replies below which there is little memory to counter."""
+"""Share of right closed-book replies below which contexts have little memory to counter."""
 
 
 def missing_work(card: StudyCard | None) -> str:
-    """Return a sentence on the number of pieces of work that a report lacks."""
+    """Return a sentence on the number of tasks without a result."""
     missing = card.not_run if card else ()
     if not missing:
         return ""
@@ -36,7 +36,7 @@ def few_questions(frames: Frames) -> str:
 
 
 def wide_intervals(claims: Iterable[Claim]) -> str:
-    """Return a sentence on the widest interval of the shares, in percentage points, if it is wide."""
+    """Return a sentence on the widest interval of the claims' shares if its half-width is at least WIDE_INTERVAL."""
     intervals = [number.interval for claim in claims for number in claim.numbers if number.interval]
     half_width = max(((high - low) / 2 for _, low, high in intervals), default=0.0)
     if half_width < WIDE_INTERVAL:
@@ -45,7 +45,7 @@ def wide_intervals(claims: Iterable[Claim]) -> str:
 
 
 def few_entities(frames: Frames) -> str:
-    """Return a sentence on impossible tests by entity, or on the smallest group of entities if it is small."""
+    """Return a sentence on tests by entity that could not become significant, or else on a small group of entities."""
     summary, tests = by_entity(frames["statistics_summary"]), by_entity(frames["statistics"])
     if untestable := int(summary["untestable"].sum()) if len(summary) else 0:
         return (
@@ -61,7 +61,7 @@ def few_entities(frames: Frames) -> str:
 
 
 def others_persuade(frames: Frames) -> str:
-    """Return a sentence with the mean persuasion of contexts about other entities, the baseline of other means."""
+    """Return a sentence on the mean persuasion of contexts that are not about the query's entity: a baseline."""
     rows = frames["persuasion_summary"]
     rows = where(rows[rows["relevant"].notna()], relevant=False) if len(rows) else rows
     several = len(models(rows)) > 1
@@ -108,7 +108,14 @@ def stand_ins(frames: Frames) -> str:
 
 
 def counted(frames: Frames, query: str, column: str, words: str) -> str:
-    """Return a sentence on the number of replies of all variants that a column counts; "" if it is 0."""
+    """Return a sentence on the number of replies that a column counts, such as "3 of 120 replies are empty.".
+
+    Args:
+        frames: Frames by named query; silent_replies has the number of all replies.
+        query: Named query with the counts of each variant.
+        column: Column of the counts.
+        words: Words after the verb, such as "empty".
+    """
     rows, silent = frames[query], frames["silent_replies"]
     total = int(silent["replies"].sum()) if len(silent) else 0
     count = int(rows[column].sum()) if len(rows) else 0
@@ -123,7 +130,7 @@ def cut_off(frames: Frames) -> str:
 
 
 def neither(frames: Frames) -> str:
-    """Return a sentence on the replies that state neither answer, of replies with a context that states an answer."""
+    """Return a sentence on the replies with a context that state neither its answer nor the original one."""
     rows = frames["greedy_answers_of_neither"]
     count, total = int(rows["answers"].sum()), int(rows["of_all_variants"].iloc[0])
     verb = "states" if count == 1 else "state"

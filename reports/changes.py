@@ -1,9 +1,10 @@
 """Changes between two runs as lines, tables, JSON and pages.
 
-The terminal prints the lines and tables. The pages are the section "since the last run", "over time", and "two runs".
+The terminal prints the lines and tables. There are two pages, "over time" and "two runs", and the section "since the
+last run" of a study's page. The page of two runs calls them A and B.
 
-Facts, questions and replies come from the web and from models. Texts are escaped for the terminal, and the templates
-escape them for HTML.
+Facts, questions and replies come from the web and from models. This module escapes them for the terminal, and the
+templates escape them for HTML.
 """
 
 import json
@@ -44,6 +45,7 @@ from swaymeter.reports.words import CONDITION_NAMES, quantities, threshold_name
 
 LAST_CHANGES, NUMBERS, RUNS_OVER_TIME = "changes_since_last_run", "headline_numbers_over_time", "runs_over_time"
 HISTORY_QUERIES = (LAST_CHANGES, NUMBERS, RUNS_OVER_TIME)
+"""Named queries with the changes since the last run, the headline numbers of all runs, and all runs."""
 PAGE = "swaymeter.reports.page"
 MAX_LINES, MAX_REPLIES = 40, 400
 """Upper bounds on changes of one kind on the page of a study, and on flipped replies on the page of two runs."""
@@ -54,6 +56,7 @@ MAX_TEXT = 160
 SHARED_PREFIX = 40
 """Characters that are shown before the first difference of two long texts."""
 MISSING = "none"
+"""Text of a setting or field without a value."""
 NAMES = {
     "subject": "name",
     "subject_id": "Wikidata id",
@@ -74,13 +77,14 @@ NAMES = {
     "subject_popularity": "page views",
     "object_popularity": "object's page views",
 }
-"""Labels of the fields of a fact or a question that differ from the field's name."""
+"""Labels of those fields of facts and questions that are not shown under their own names."""
 NOTE = (
     "n: replies (or queries) of both runs, and the number of subjects (questions without a subject; entities) that "
     "intervals are over. difference: A - B. larger, smaller: A's mean is, and p is at most 0.05 after "
     "Benjamini-Hochberg, over the numbers on right and wrong passages, and over all others; equal: the interval lies "
     "within the margin; undecided: neither is shown."
 )
+"""Note below the tables of the page of two runs, A and B."""
 
 
 @dataclass(frozen=True)
@@ -90,12 +94,12 @@ class Reply:
     Attributes:
         question: The question.
         condition: Type of the context.
-        models: The model, or both models.
-        before: The reply before, or in A.
-        verdict_before: Its verdict.
-        after: The reply now, or in B.
-        verdict: Its verdict.
-        addresses: Addresses of both replies on pages of answers; empty without a page.
+        models: The model, or both models if run A and run B have different ones.
+        before: The reply in the run before, or in run A.
+        verdict_before: Verdict of `before`.
+        after: The reply in the last run, or in run B.
+        verdict: Verdict of `after`.
+        addresses: Addresses of `before` and `after` on pages of answers; empty texts without a page.
     """
 
     question: str
@@ -116,7 +120,7 @@ class NumberTable:
         title: Title of the table.
         columns: Names of the columns.
         rows: Cells of each row.
-        moved: Number of rows that are larger or smaller.
+        moved: Number of rows with the direction "larger" or "smaller".
     """
 
     title: str
@@ -134,7 +138,7 @@ def short(text: str) -> str:
 
 
 def settings(comparison: Comparison) -> list[tuple[str, str, str]]:
-    """Return the settings that differ: name, value before, value after."""
+    """Return the name of each setting that differs, its value before and its value after."""
     rows = []
     for change in comparison.settings:
         texts = (MISSING if value is None else str(json.loads(value)) for value in (change.before, change.after))
@@ -144,7 +148,7 @@ def settings(comparison: Comparison) -> list[tuple[str, str, str]]:
 
 
 def sources(difference: DatasetChanges) -> dict[str, list[tuple[str, str]]]:
-    """Return the changes of facts and questions by relation, each a sign and a line."""
+    """Return the changes by kind and relation, such as "facts: capital"; a change is a sign and a line."""
     lines = {
         f"{kind}: {relation.relation}": list(source_lines(relation))
         for kind, relations in (("facts", difference.relations), ("questions", difference.questions))
@@ -168,11 +172,12 @@ def source_lines(relation: RelationChanges) -> Iterator[tuple[str, str]]:
 
 
 def _source_name(row: Fact | Question) -> str:
-    """Return the subject, or the question's text because questions of a user's file often have no subject."""
+    """Return the subject, or the text of a question without one; questions of a user's file often have none."""
     return row.subject or (row.question if isinstance(row, Question) else "")
 
 
 def _only_counts(changed: ChangedRow) -> bool:
+    """Return True if only degrees or page views changed; such rows are listed last."""
     return all(change.field.endswith(("degree", "popularity")) for change in changed.changes)
 
 
@@ -202,7 +207,12 @@ def _value(value: Value) -> str:
 
 
 def replies(comparison: Comparison, reports: tuple[str, str] = ("", "")) -> list[Reply]:
-    """Return the flipped replies; reports: addresses of the folders of both reports, empty without a report."""
+    """Return the flipped replies as texts.
+
+    Args:
+        comparison: The changes between two runs.
+        reports: Addresses of the folders of both reports; empty without a report.
+    """
     return [_reply(flip, reports) for flip in comparison.flips]
 
 
@@ -226,9 +236,9 @@ def _reply(flip: FlippedReply, reports: tuple[str, str]) -> Reply:
 
 
 def change_lines(comparison: Comparison, limit: int = LIMIT) -> list[str]:
-    """Return the settings, facts, questions and replies that changed, in lines; at most `limit` of a kind."""
+    """Return lines on the settings, facts, questions and replies that changed; at most `limit` of a kind."""
     changes_of_kind = {"setting": [f"{name}: {before} → {after}" for name, before, after in settings(comparison)]}
-    for relation, rows in sources(comparison.sources).items():
+    for relation, rows in sources(comparison.dataset_changes).items():
         changes_of_kind[relation] = [f"{sign} {line}" for sign, line in rows]
     changes_of_kind["flipped reply"] = [
         f"{reply.question} ({reply.condition}, {reply.models}): {reply.before} ({reply.verdict_before}) → "
@@ -240,14 +250,16 @@ def change_lines(comparison: Comparison, limit: int = LIMIT) -> list[str]:
         lines += [f"{kind}: {line}" for line in changes[:limit]]
         if len(changes) > limit:
             lines.append(f"{kind}: … and {len(changes) - limit} more; --json has all")
-    return lines + [f"replies {kind}: {count}" for kind, count in comparison.others.items()]
+    return lines + [f"replies {kind}: {count}" for kind, count in comparison.other_replies.items()]
 
 
 def unmatched_lines(unmatched: Mapping[Pair, Mapping[str, Sequence[tuple[str, str]]]]) -> list[str]:
-    """Return lines on items of one run alone, one for all pairs of models with the same numbers and reasons.
+    """Return lines on the headline numbers that only one of two runs has.
+
+    Pairs of models that lack the same numbers for the same reasons share a line.
 
     Args:
-        unmatched: Quantities and groups by pair of models and reason.
+        unmatched: For each pair of models and each reason, the quantities and groups of the numbers.
     """
     pairs: dict[str, list[str]] = {}
     for models, reasons in unmatched.items():
@@ -269,7 +281,7 @@ def number_tables(rows: Iterable[Mapping[str, Any]], runs: tuple[str, str] = (""
 
     Args:
         rows: Rows of `ModelDifference`.
-        runs: Text before the names of the models.
+        runs: Texts before the names of the first and the second model, such as "A: " and "B: ".
     """
     by_pair: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for row in rows:
@@ -299,6 +311,7 @@ def number_tables(rows: Iterable[Mapping[str, Any]], runs: tuple[str, str] = (""
 
 
 def _in_words(row: dict[str, Any]) -> str:
+    """Return a sentence on the change of a headline number, with its model, quantity and group in words."""
     names = quantities(own=row["group"] in OWN_CONDITIONS)
     quantity, group = names.get(row["quantity"], row["quantity"]), CONDITION_NAMES.get(row["group"], row["group"])
     return sentence(row, f"{Model(row['model'], row['dtype'])} {quantity} ({group})")
@@ -320,7 +333,7 @@ def history_tables(frames: Frames, run: int) -> tuple[NumberTable, list[NumberTa
 
 
 def run_lines(run: int, changes: RunChanges | None) -> Iterator[str]:
-    """Yield the changes of one run in lines; changes: None for the first run."""
+    """Yield lines on the changes of one run since the run before; `changes` is None for the first run."""
     if changes is None:
         yield f"run {run} is the first: nothing to compare it with"
     elif not changes.comparison.differs:
@@ -338,7 +351,7 @@ def number_name(row: Mapping[str, Any]) -> str:
 
 
 def number_change(row: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the change of a number and its direction; a model without any change has no direction."""
+    """Return the change of a headline number and its direction in words; both are empty if it was not compared."""
     if pd.isna(row["change"]):
         return "", ""
     if row["change"] == 0 and pd.isna(row["change_low"]):
@@ -348,11 +361,14 @@ def number_change(row: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def section(changes: RunChanges | None) -> Markup:
-    """Return the section "since the last run" of the page; empty without a run before, or without an item of both."""
+    """Return the section "since the last run" of the page.
+
+    It is empty for a first run, and if the changes include no number, flipped reply or source, but only settings.
+    """
     if changes is None:
         return Markup()
     comparison = changes.comparison
-    if comparison.differs and not (comparison.numbers or replies(comparison) or sources(comparison.sources)):
+    if comparison.differs and not (comparison.numbers or replies(comparison) or sources(comparison.dataset_changes)):
         return Markup()
     since = template(PAGE, "since.html", {"sentence": _in_words})
     return Markup(
@@ -360,7 +376,7 @@ def section(changes: RunChanges | None) -> Markup:
             before=changes.before,
             comparison=comparison,
             settings=settings(comparison),
-            sources=sources(comparison.sources),
+            sources=sources(comparison.dataset_changes),
             replies=replies(comparison),
             most=MAX_LINES,
             page=HISTORY_PAGE,
@@ -398,7 +414,7 @@ def comparison_json(comparison: Comparison | None, **others: object) -> str:
 
 
 def _comparison_row(comparison: Comparison) -> dict[str, Any]:
-    difference = comparison.sources
+    difference = comparison.dataset_changes
     settings = [
         {"name": name, "before": before and json.loads(before), "after": after and json.loads(after)}
         for name, before, after in comparison.settings
@@ -409,7 +425,7 @@ def _comparison_row(comparison: Comparison) -> dict[str, Any]:
         "facts": _sources_row(difference.relations, difference.not_compared),
         "questions": _sources_row(difference.questions, difference.questions_not_compared),
         "flipped_replies": [flip._asdict() for flip in comparison.flips],
-        "other_replies": comparison.others,
+        "other_replies": comparison.other_replies,
         "numbers": comparison.numbers,
     }
 
@@ -432,7 +448,7 @@ def _changed_row(changed: ChangedRow) -> dict[str, Any]:
 
 def dataset_rows(comparison: Comparison) -> dict[str, dict[str, Any]]:
     """Return the path, counts, version and sources of both datasets, for JSON."""
-    return {side: _dataset_row(snapshot.sources) for side, snapshot in zip("ab", comparison.snapshots, strict=True)}
+    return {side: _dataset_row(snapshot.dataset) for side, snapshot in zip("ab", comparison.snapshots, strict=True)}
 
 
 def _dataset_row(dataset: Dataset) -> dict[str, Any]:
@@ -442,7 +458,7 @@ def _dataset_row(dataset: Dataset) -> dict[str, Any]:
 
 
 def history_json(frames: Mapping[str, pd.DataFrame], changes: RunChanges | None) -> str:
-    """Return every run, its headline numbers, and the changes of one run as JSON."""
+    """Return every run, the headline numbers of all runs, and the changes of one run as JSON."""
     rows = {
         name: records(frames[name].astype(object).where(frames[name].notna(), None))
         for name in (RUNS_OVER_TIME, NUMBERS)
@@ -486,10 +502,10 @@ def write_two_runs(
         runs=names,
         reports=reports,
         replies=replies(comparison, reports),
-        others=comparison.others,
+        other_replies=comparison.other_replies,
         tables=tables,
         settings=settings(comparison),
-        sources=sources(comparison.sources),
+        sources=sources(comparison.dataset_changes),
         unmatched=unmatched,
         note=NOTE,
         most=MAX_REPLIES,

@@ -2,8 +2,8 @@
 
     22.5% [9.1, 43.2]    +12.5 points [3.0, 21.4]    0.0031 [0.0012, 0.0049]
 
-A share has one decimal. Another number has as many decimals as show two digits of its interval's width, or fewer if the
-Monte Carlo error of the ends exceeds the last digit. A number without an interval has three digits.
+A share has one decimal. For any other number, the decimals show two digits of the interval's width, or fewer if the
+Monte Carlo error of the interval's ends exceeds the last digit. A number without an interval has three digits.
 """
 
 import math
@@ -18,9 +18,9 @@ from swaymeter.reports.frames import records, where
 from swaymeter.reports.models import Model, models, rows_of
 
 FEWEST_FOR_R = 20
-"""Minimum number of points for a correlation. Of 20 uncorrelated points, 95% of r are within 0.44 of 0."""
+"""Minimum number of points for a correlation. For 20 uncorrelated points, |r| is below 0.44 in 95% of samples."""
 EQUIVALENCE = ("clusters", "semantic_entropy", "coherent_persuasion")
-"""The measures that depend on the equivalence of sampled answers."""
+"""Measures that depend on which sampled answers are equivalent, that is, have one meaning."""
 MAX_NAMED = 4
 """Upper bound on models that a sentence names, each with its number; more models are summed up."""
 _MAX_DECIMALS = 7
@@ -38,7 +38,7 @@ def estimate(row: Mapping[str, Any], name: str = "mean", *, unit: str | None = N
         row: The number in the column `name`, with low, high and unit.
         name: Column of the number.
         unit: Unit of the number; None for the row's unit.
-        signed: True for a difference, which has a sign and, of shares, is in percentage points.
+        signed: True for a difference, which gets a sign. A difference of shares is in percentage points.
     """
     is_share = (row["unit"] if unit is None else unit) == SHARE
     number, low, high = ((100 if is_share else 1) * _number(row, key) for key in (name, "low", "high"))
@@ -58,7 +58,7 @@ def number(value: float, unit: str) -> str:
 
 
 def distinct_numbers(first: float, other: float, unit: str) -> tuple[str, str]:
-    """Return two numbers, with so many digits that unequal numbers have unequal texts."""
+    """Return two numbers as texts, with enough digits that unequal numbers have unequal texts."""
     texts = number(first, unit), number(other, unit)
     factor, sign = (100, "%") if unit == SHARE else (1, "")
     for decimals in range(2, 16):
@@ -85,9 +85,10 @@ def span(low: float, high: float) -> str:
 
 
 def significant_relations(row: Mapping[str, Any], tests: pd.DataFrame) -> str:
-    """Return the number of relations with a significant test by entity, their numbers of entities and p, in words.
+    """Return the number of relations in which a test by entity is significant, in words.
 
-    Up to MAX_NAMED relations are named.
+    An example is "2 of 8 relations (author, capital), with 50 against 50 entities each; adjusted p up to 0.01". Up to
+    MAX_NAMED relations are named.
 
     Args:
         row: The comparison in the query statistics_summary.
@@ -110,7 +111,7 @@ def significant_relations(row: Mapping[str, Any], tests: pd.DataFrame) -> str:
 
 
 def _has_smallest_p(test: Mapping[str, Any]) -> bool:
-    """Return True if p is the smallest that the permutation test of so many entities can give."""
+    """Return True if p is the smallest that a permutation test with these numbers of entities can give."""
     if test["test"] == "sign flip":
         permutations = 2 ** test["n_a"]
     else:
@@ -120,12 +121,12 @@ def _has_smallest_p(test: Mapping[str, Any]) -> bool:
 
 
 def interval_over(units: str) -> str:
-    """Return the caption's name of the interval of a mean over these units, such as "entities"."""
+    """Return the words of a caption for the interval of a mean over units, such as "entities"."""
     return f"95% interval over {units} (none of fewer than {FEWEST_FOR_INTERVAL})"
 
 
 def direction(row: Mapping[str, Any]) -> str:
-    """Return the difference of two models in words, or the reason for a missing test."""
+    """Return the direction of a difference, such as "larger" or "equal ±5 points", or the reason for a missing test."""
     if row["direction"] != EQUAL:
         return str(next((row[name] for name in ("direction", "untestable") if not pd.isna(row[name])), ""))
     unit, factor = ("points", 100) if row["unit"] == SHARE else (row["unit"], 1)
@@ -133,7 +134,7 @@ def direction(row: Mapping[str, Any]) -> str:
 
 
 def stand_in_words(stand_ins: pd.DataFrame, measures: Iterable[str]) -> str:
-    """Return the sentences on stand-in models that the rows of these measures have, joined; empty if there are none."""
+    """Return the texts on the stand-in models of these measures, joined by semicolons; empty without stand-ins."""
     if stand_ins.empty:
         return ""
     rows_of_measures = stand_ins[stand_ins["measure"].isin(list(measures))]
@@ -142,16 +143,16 @@ def stand_in_words(stand_ins: pd.DataFrame, measures: Iterable[str]) -> str:
 
 def equivalence_sentence(means: pd.DataFrame, stand_ins: pd.DataFrame) -> str:
     """Return a sentence on the stand-in model that decided equivalence; empty if no mean depends on a stand-in."""
-    judge = stand_in_words(stand_ins, EQUIVALENCE) if len(where(means, quantity="coherent_persuasion")) else ""
-    return f" Coherent persuasion does not compare with published values: {judge}." if judge else ""
+    stand_in = stand_in_words(stand_ins, EQUIVALENCE) if len(where(means, quantity="coherent_persuasion")) else ""
+    return f" Coherent persuasion does not compare with published values: {stand_in}." if stand_in else ""
 
 
 def server_sentences(servers: pd.DataFrame, means: pd.DataFrame | None = None) -> str:
-    """Return sentences on the models of each server and the server's own report; empty without servers.
+    """Return sentences on the models that servers answer for; empty without served models.
 
     Args:
-        servers: Rows of the query served_models.
-        means: Means of all models; if some of them are local, a sentence says why served models may differ from them.
+        servers: Rows of the query served_models; the column server has what the server reports of itself.
+        means: Means of all models. If some models are local, a sentence says why served models may differ from them.
     """
     words = _grouped_by_text({Model(row["model"], row["dtype"]): row["server"] for row in records(servers)})
     if not words:
@@ -210,8 +211,8 @@ def undecided_sentence(replies: pd.DataFrame) -> str:
     """
     if replies.empty:
         return ""
-    with_verdict = replies.assign(greedy_answers=replies["replies"] - replies["missing"])
-    counts = with_verdict.groupby(["model", "dtype"], sort=False, as_index=False)[["greedy_answers", "undecided"]].sum()
+    existing = replies.assign(greedy_answers=replies["replies"] - replies["missing"])
+    counts = existing.groupby(["model", "dtype"], sort=False, as_index=False)[["greedy_answers", "undecided"]].sum()
     words = _counted(counts, "undecided", partial(_share_of_replies, "undecided"))
     return f" Without a decision (the reply has another answer, or other words): {words}." if words else ""
 
@@ -272,7 +273,7 @@ def limit_sentences(reply_counts: pd.DataFrame) -> str:
 
 
 def people_sentences(judged: pd.DataFrame, judgements: pd.DataFrame) -> tuple[str, ...]:
-    """Return sentences on the replies that people judged, and on the first judgements that do not count.
+    """Return a sentence on the replies that people judged, and one on the judgements that do not count.
 
     Args:
         judged: Rows of the query answers_judged_by_people.
@@ -296,11 +297,14 @@ def people_sentences(judged: pd.DataFrame, judgements: pd.DataFrame) -> tuple[st
 
 
 FEW_ROWS = 5
-"""Upper bound on the judgements that are named because they do not count."""
+"""Upper bound on the judgements that the sentence on unused ones lists."""
 
 
 def neither_sentences(answers: pd.DataFrame) -> str:
-    """Return a sentence for each model on replies with a context that state neither answer; one for many models."""
+    """Return sentences on replies with a context that state neither its answer nor the original one.
+
+    Each model has a sentence; more than MAX_NAMED models share one.
+    """
     answering = models(answers)
     if len(answering) > MAX_NAMED:
         counts = answers.groupby(["model", "dtype"]).agg({"answers": "sum", "greedy_answers": "first"})
@@ -335,7 +339,7 @@ def _certain_decimals(row: Mapping[str, Any], width: float) -> int:
 
 
 def _decimals(number: float, low: float, high: float, *, least: int) -> int:
-    """Return the number of decimals: two digits of the interval's width, or three of a number alone."""
+    """Return the decimals that show two digits of the interval's width, or three of a number without an interval."""
     size, digits = (abs(number), 3) if math.isnan(low) or low == high else (high - low, 2)
     if not size or not math.isfinite(size):
         return max(least, 2)

@@ -1,4 +1,4 @@
-"""Findings: the sentences that a report says, in one list of (condition, queries, sentence).
+"""Findings: the sentences of a report, in one list, each with its named queries and its condition.
 
 The page, the terminal, findings.json and Prefect's artifact render the same findings. A finding belongs to a section:
 
@@ -6,8 +6,8 @@ The page, the terminal, findings.json and Prefect's artifact render the same fin
     details                        measures beside the headline
     caveats                        limits of the headline
 
-A sentence ends in numbers with their 95% intervals in brackets, one for each variant or group. Questions from a user's
-file are reported in the user's words (right and wrong passages), questions of a paper in the paper's words.
+A sentence ends in numbers, one for each variant or group, with their 95% intervals in brackets. Findings on a user's
+own questions speak of right and wrong passages, and findings on the questions of a paper have the paper's words.
 """
 
 import math
@@ -41,12 +41,13 @@ from swaymeter.reports.tables import agreement
 from swaymeter.reports.tables.passages import EFFECT_WORDS
 
 MAX_HEADLINE = 5
+"""Upper bound on findings of the headline."""
 
 Section = Literal["variants", "queries", "questions", "details", "caveats"]
 
 
 class Evidence(NamedTuple):
-    """Inputs of a finding: frames by named query, the study's card, and the headline (for caveats)."""
+    """Inputs of a finding: frames by named query, the study's card, and, for caveats only, the headline."""
 
     frames: Frames
     card: StudyCard | None = None
@@ -58,10 +59,11 @@ class Finding:
     """An item of the report.
 
     Attributes:
-        section: Part of the report that shows it.
-        queries: Named queries of the database that it reads.
-        sentence: Returns the claim, or None if nothing was measured.
-        condition: Whether the finding applies to a study; by default its first query has rows.
+        section: Part of the report that shows the finding.
+        queries: Named queries of the database that the finding reads.
+        sentence: Function that returns the claim, or a text without numbers; None or "" if nothing was measured.
+        condition: Function that returns True if the finding applies to a study. Without one, it applies if its first
+            query has rows.
     """
 
     section: Section
@@ -80,7 +82,7 @@ def findings(frames: Frames, card: StudyCard | None = None) -> Findings:
     """Return the findings of a study.
 
     Args:
-        frames: Answers to the named queries of `FINDINGS`; a missing one counts as empty.
+        frames: Frames of the named queries of `FINDINGS`; a missing frame counts as empty.
         card: The study's card; None leaves out caveats about missing work.
     """
     names = [name for finding in FINDINGS for name in finding.queries]
@@ -91,6 +93,7 @@ def findings(frames: Frames, card: StudyCard | None = None) -> Findings:
             # Two measures may share a sentence, such as the two forms of Fisher susceptibility.
             claims.setdefault(finding.section, {}).setdefault(claim.sentence, claim)
     advice, queries, questions = ([*claims.get(name, {}).values()] for name in ("variants", "queries", "questions"))
+    # Questions leave the claims about queries at least two places.
     room = MAX_HEADLINE - len(advice)
     max_queries = room - min(len(questions), room - 2) if questions else room
     headline = [*advice, *queries[:max_queries], *questions][:MAX_HEADLINE]
@@ -113,13 +116,13 @@ class Share:
     """A claim about one quantity of a summary.
 
     Attributes:
-        query: Named query that holds the quantity.
-        where: Values of columns that select its rows.
+        query: Named query with the quantity.
+        where: Values of columns that select the rows of the quantity.
         sentence: The sentence up to the number.
-        things: Plural noun of what is counted.
-        beside: Another quantity, and the words that follow the number; in them {0} is the other number, {1} the
-            difference, {3} the count of replies that are stubborn by ROUGE-L, and {2} those of them that state the
-            context's answer.
+        things: Plural noun of the counted items.
+        beside: A second quantity, and words with gaps that follow the number. {0} is the second number, and {1} the
+            first number minus the second. {3} is the count of replies that are stubborn by ROUGE-L, and {2} the count
+            of these replies that state the context's answer.
     """
 
     query: str
@@ -130,8 +133,10 @@ class Share:
 
 
 UNCHANGED = "coherent_persuasion_unchanged"
+"""The quantity that compares two halves of the sampled replies without a context."""
 _MEANS, _PARTITIONS, _PASSAGES = "models_side_by_side", "partition_means", "passages_summary"
 _UNMOVED = UNCHANGED, "; {0} where nothing changes, between halves of those without: about {1:+.1g}"
+"""`Share.beside` of coherent persuasion."""
 OWN = (
     Share(
         _MEANS,
@@ -190,6 +195,7 @@ OWN = (
         "such passages",
     ),
 )
+"""Claims on a user's own questions."""
 _PICTURED = ("follows", "prefers_right", "prefers_wrong", "names_both", "correct", "abstains")
 """Quantities of own questions that the headline figure shows."""
 _FOLLOWING = Share(
@@ -218,7 +224,7 @@ _FISHER = (
     "Rank correlation of susceptibility with Fisher susceptibility, which needs no context (1: both order the queries "
     "alike):"
 )
-CORRELATED = (
+REQUESTED_CORRELATES = (
     (
         "log_entity_count",
         "entity",
@@ -232,20 +238,21 @@ CORRELATED = (
     ("fisher", "query", _FISHER),
     ("fisher_top_k", "query", _FISHER),
 )
-"""Correlates of susceptibility that a study requests: the measure, its unit of analysis, and the sentence up to the
-number."""
-CORRELATES = (
+"""Correlates of susceptibility that a study requests: measure, unit of analysis, and sentence up to the number."""
+GRAPH_CORRELATE = (
     "log_degree",
     "entity",
     f"Rank correlation of how easily entities are swayed with how much the graph says of them {_LESS}:",
 )
-"""The same of every study of a graph's facts."""
+"""Correlate of susceptibility in every study of a graph's facts, in the form of REQUESTED_CORRELATES."""
 _UNCERTAINTY = ("semantic_entropy_without", "semantic_entropy_length_normalised_without")
+"""Semantic entropy without a context: summed over tokens, and normalised by length."""
 _TESTS = ("statistics_summary", "statistics")
+"""Named queries with the tests summed up over relations, and with the tests of each relation."""
 
 
 def basis(frames: Frames) -> str:
-    """Return the amounts that the headline rests on: queries, contexts, questions, replies."""
+    """Return the amounts that the headline rests on, such as "40 queries, 600 contexts; 25 questions, 50 contexts."."""
     rows = frames["setup"]
     counts = rows.groupby("quantity")["total"].sum() if len(rows) else pd.Series(dtype=int)
     answers = frames["unfinished_greedy_answers"]
@@ -265,25 +272,25 @@ def basis(frames: Frames) -> str:
 
 
 def _share(frames: Frames, share: Share) -> Claim | None:
-    """A number for each model."""
+    """Return the claim with a number for each model; None without rows."""
     rows = _pooled(where(frames[share.query], **share.where))
-    shown_models, (quantity, words) = models(rows), share.beside
-    others = _pooled(where(frames[share.query], **{**share.where, "quantity": quantity}))
+    shown_models, (second_quantity, words) = models(rows), share.beside
+    second_rows = _pooled(where(frames[share.query], **{**share.where, "quantity": second_quantity}))
     counts = where(frames["outcomes"], condition=share.where.get("condition", ""))
     numbers = []
     for model in shown_models:
         number = _number(_first(rows_of(rows, model)), share.things, _label(model, rows))
-        if other := _first(rows_of(others, model)):
-            more = _first(rows_of(rows, model))["mean"] - other["mean"]
-            alike = rows_of(counts, model)[["following_stubborn", "stubborn_by_rule"]].sum()
-            number = replace(number, text=number.text + words.format(_count_or_share(other), more, *alike))
+        if second := _first(rows_of(second_rows, model)):
+            difference = _first(rows_of(rows, model))["mean"] - second["mean"]
+            stubborn = rows_of(counts, model)[["following_stubborn", "stubborn_by_rule"]].sum()
+            number = replace(number, text=number.text + words.format(_count_or_share(second), difference, *stubborn))
         numbers.append(number)
     pictured = share in OWN and share.where["quantity"] in _PICTURED
     return Claim(share.sentence, _few(numbers), pictured) if numbers else None
 
 
 def _share_of_paper(frames: Frames, share: Share) -> Claim | None:
-    """The same with the counter-memory context, or with the original one if there is no other."""
+    """Return the claim on replies with a counter-memory context, or with the original one if a study has no other."""
     condition = _condition(frames["outcomes"])
     sentence = share.sentence
     if not sentence.startswith("By"):
@@ -292,32 +299,33 @@ def _share_of_paper(frames: Frames, share: Share) -> Claim | None:
 
 
 def _condition(outcomes: pd.DataFrame) -> str:
+    """Return the kind of context that claims on a paper's questions are about."""
     return "counter_memory" if (outcomes["condition"] == "counter_memory").any() else "original"
 
 
 def _first(rows: pd.DataFrame) -> dict[str, Any]:
-    """The first row; empty if there is none."""
+    """Return the first row; empty without rows."""
     return next(iter(records(rows.head(1))), {})
 
 
 def _label(model: Model, rows: pd.DataFrame) -> str:
-    """The model's name if the rows are about several."""
+    """Return the model's name if the rows are about several models, else an empty text."""
     return str(model) if len(models(rows)) > 1 else ""
 
 
 def _count_or_share(row: Mapping[str, Any]) -> str:
-    """A share with its interval, or the count of too few replies."""
+    """Return a share with its interval, or the count if the replies are too few for an interval."""
     return estimate(row) if row["n"] >= FEWEST_FOR_INTERVAL else f"{row['n'] * row['mean']:.0f}"
 
 
 def _pooled(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of all partitions together, or of the only one."""
+    """Return the rows that pool all partitions, or the rows of a single partition."""
     names = [name for name in partitions(rows) if name != "all"] if "partition" in rows else []
     return where(rows, partition="all" if len(names) > 1 else names[0]) if names else rows
 
 
 def _by_kind(frames: Frames) -> Claim | None:
-    """Replies that state the context's answer by kind of fact, and the kinds that differ; of one model."""
+    """Return the claim on replies that state the context's answer, by kind of fact; None for several models."""
     following = where(frames[_PARTITIONS], quantity="following", condition=_condition(frames["outcomes"]))
     names = [name for name in partitions(following) if name != "all"]
     if len(names) < 2 or len(models(following)) > 1:
@@ -325,7 +333,7 @@ def _by_kind(frames: Frames) -> Claim | None:
     kinds = records(in_order(where(following, partition=names), partition=names))
     kind_words = ", ".join(f"{_count_or_share(row)} of {row['n']} {row['partition']}" for row in kinds)
     easier = [
-        f"{item['partition']} than {other['partition']}" for item in kinds for other in kinds if _more(item, other)
+        f"{item['partition']} than {other['partition']}" for item in kinds for other in kinds if _is_larger(item, other)
     ]
     verdict = "none is shown easier to sway than another"
     if easier:
@@ -333,7 +341,7 @@ def _by_kind(frames: Frames) -> Claim | None:
     return Claim("By kind of fact it stated the context's answer in", (Number(f"{kind_words} questions; {verdict}"),))
 
 
-def _more(first: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+def _is_larger(first: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Return True if the 95% interval of the difference of two independent shares is above 0.
 
     Source: Newcombe 1998, Interval estimation for the difference between independent proportions, method 10.
@@ -343,7 +351,7 @@ def _more(first: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def _uncertain(frames: Frames) -> Claim | None:
-    """Correlation of closed-book uncertainty with coherent persuasion; of one model."""
+    """Return the claim on closed-book uncertainty and its correlation with persuasion; None for several models."""
     rows = _pooled(where(frames["instance_correlations"], measure_b="coherent_persuasion", condition="all"))
     if len(models(rows)) != 1:
         return None
@@ -351,20 +359,20 @@ def _uncertain(frames: Frames) -> Claim | None:
     entropy, per_token = (next(iter(records(where(rows, measure_a=name))), {}) for name in _UNCERTAINTY)
     if not entropy:
         return None
-    more = f"; {_r(per_token)} by entropy normalised by length" if per_token else ""
+    per_token_words = f"; {_r(per_token)} by entropy normalised by length" if per_token else ""
     sentence = "Semantic entropy without a context against how far contexts move answers: r ="
-    return Claim(sentence, (Number(f"{_r(entropy)}, over {plural(int(entropy['n']), 'context')}{more}"),))
+    return Claim(sentence, (Number(f"{_r(entropy)}, over {plural(int(entropy['n']), 'context')}{per_token_words}"),))
 
 
 def _r(row: Mapping[str, Any]) -> str:
-    """A correlation with its interval over subjects, and whether that leaves 0 out."""
+    """Return a correlation with its interval over subjects, and "shown" if the interval excludes 0."""
     low, high = row["subject_low"], row["subject_high"]
     shown = "no interval" if pd.isna(low) else "shown" if low > 0 or high < 0 else "not shown"
     return f"{estimate({**row, 'low': low, 'high': high}, 'pearson', unit='')} ({shown})"
 
 
 def _few(numbers: Sequence[Number]) -> tuple[Number, ...]:
-    """All numbers of few models; else the lowest and the highest, or the one that all have."""
+    """Return all numbers of few models; of many, the lowest and the highest, or the number that all share."""
     if len(numbers) <= MAX_NAMED:
         return tuple(numbers)
     ordered = sorted(numbers, key=lambda number: number.value)
@@ -375,14 +383,19 @@ def _few(numbers: Sequence[Number]) -> tuple[Number, ...]:
 
 
 def _at_end(number: Number, end: str, numbers: Sequence[Number]) -> str:
-    """Whose number is the lowest or the highest, and how many have the same."""
+    """Return the label of the lowest or the highest number, with the count of models that have this number."""
     alike = sum(other.text == number.text for other in numbers)
     if alike == 1:
         return f"{number.label}, the {end} of {len(numbers)}"
     return f"{alike} of {len(numbers)} have the {end}, such as {number.label}"
 
 
-def _number(row: Mapping[str, Any], things: str, of: str) -> Number:
+def _number(row: Mapping[str, Any], things: str, label: str) -> Number:
+    """Return the number of a row with its sample size, such as "22.5% [9.1, 43.2] of 40 answers".
+
+    The interval is over clusters, such as subjects. If each cluster has a single item, the sample size counts items, or
+    questions if questions are the clusters.
+    """
     n, clusters = int(row["n"]), int(row["clusters"] if "clusters" in row else row["subjects"])
     over = str(row.get("interval_over", "subject"))
     single = things if n == clusters and over != "question" else ""
@@ -393,16 +406,16 @@ def _number(row: Mapping[str, Any], things: str, of: str) -> Number:
     )
     mean = float(row["mean"])
     if row["unit"] != SHARE:
-        return Number(f"{estimate(row)} {row['unit']}, over {counted}", of, value=mean)
+        return Number(f"{estimate(row)} {row['unit']}, over {counted}", label, value=mean)
     if n < FEWEST_FOR_INTERVAL:
-        return Number(f"{n * mean:.0f} of {counted}", of, value=mean)
+        return Number(f"{n * mean:.0f} of {counted}", label, value=mean)
     low, high = float(row["low"]), float(row["high"])
     ends = None if math.isnan(low) else (100 * mean, 100 * low, 100 * high)
-    return Number(f"{estimate(row)} of {counted}", of, ends, mean)
+    return Number(f"{estimate(row)} of {counted}", label, ends, mean)
 
 
 def _correlated(frames: Frames, measure: str, level: str, sentence: str) -> Claim | None:
-    """The rank correlation of a measure with susceptibility over all relations, for each model."""
+    """Return the claim on the rank correlation of a measure with susceptibility over all relations, by model."""
     rows = where(frames["correlations"], measure_a=measure, measure_b="susceptibility", level=level, relation="all")
     rows = where(rows, query_type="all")
     rows = rows[rows["spearman"].notna()] if len(rows) else rows
@@ -419,10 +432,12 @@ def _correlated(frames: Frames, measure: str, level: str, sentence: str) -> Clai
 
 
 def _ends(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the row with the interval of Spearman's correlation in `low` and `high`."""
     return {**row, "low": row["spearman_low"], "high": row["spearman_high"]}
 
 
 def _faster(frames: Frames) -> Claim | None:
+    """Return the claim on the time of susceptibility over contexts, as a multiple of that of Fisher susceptibility."""
     rows = frames["runtime_of_susceptibilities"] if len(frames["correlations"]) else pd.DataFrame()
     several = len(models(rows)) > 1
     numbers = [
@@ -435,7 +450,7 @@ def _faster(frames: Frames) -> Claim | None:
 
 
 def _labels(frames: Frames) -> Claim | None:
-    """The mean of each label of entities, in each of their sets; of queries of the first type alone."""
+    """Return the claim on the means of each label of entities, by set of contexts, for the first query type."""
     rows = frames["susceptibility_by_label"]
     if rows.empty or not rows["type"].isna().any():
         return None
@@ -443,29 +458,41 @@ def _labels(frames: Frames) -> Claim | None:
     kind, several, numbers = query_types(rows)[0], len(models(rows)) > 1, []
     sets = rows["relation"].nunique() > 1
     tests = where(frames["group_comparisons"], comparison="label", within="all", query_type=kind)
-    for (name, dtype, relation), of in rows.groupby(["model", "dtype", "relation"], sort=False):
+    for (name, dtype, relation), set_rows in rows.groupby(["model", "dtype", "relation"], sort=False):
         model = Model(str(name), str(dtype))
-        means = " against ".join(f"{estimate(row)} nats ({row['label']})" for row in records(of.sort_values("label")))
-        tested = "".join(map(_p, records(where(rows_of(tests, model), relation=relation))[: len(of) == 2]))
+        label_rows = records(set_rows.sort_values("label"))
+        means = " against ".join(f"{estimate(row)} nats ({row['label']})" for row in label_rows)
+        # Two labels have one test, whose p is given; more labels have several.
+        tested = "".join(map(_p, records(where(rows_of(tests, model), relation=relation))[: len(set_rows) == 2]))
         about = (f"{model}" * several, f"contexts of the set {relation}" * sets)
         numbers.append(Number(f"{means}{tested}", ", ".join(filter(None, about))))
     return Claim(f"Contexts moved {kind} queries by", tuple(numbers[:MAX_HEADLINE]))
 
 
 def _p(test: Mapping[str, Any]) -> str:
-    """The p of a test, if there is one."""
+    """Return the adjusted p of a test in words, or "not tested"."""
     return ", not tested" if pd.isna(test["p_adjusted"]) else f", adjusted p = {test['p_adjusted']:.3f}"
 
 
 def _compared(frames: Frames, comparison: str, sentence: str) -> Claim | None:
-    """The means of groups that are compared pair by pair; of several models none."""
+    """Return the claim on the means of groups that are compared pair by pair; None for several models."""
     tests = frames["group_comparisons"]
-    numbers = [Number(words, of) for of, words in compared(tests, comparison).items()] * (len(models(tests)) == 1)
+    numbers = [Number(words, label) for label, words in compared(tests, comparison).items()] * (len(models(tests)) == 1)
     return Claim(sentence, tuple(numbers[:MAX_HEADLINE])) if numbers else None
 
 
 def _moved(frames: Frames, query: str, column: str, comparison: str, sentence: str) -> Claim | None:
-    """Two means of queries against each other, by type of query; of several models the first type only."""
+    """Return the claim on the means of two groups, such as of invented and real entities, by query type.
+
+    Several models are compared for the first query type only.
+
+    Args:
+        frames: Frames by named query.
+        query: Named query with the means.
+        column: Column that is True for the first group and False for the second.
+        comparison: Name of the comparison in the tests.
+        sentence: The sentence up to the number, if both groups have means.
+    """
     alone = "" if _labels(frames) else "Contexts moved queries by"
     rows, numbers = frames[query], []
     if len(rows):
@@ -476,25 +503,25 @@ def _moved(frames: Frames, query: str, column: str, comparison: str, sentence: s
         for kind in query_types(model_rows)[: 1 if len(shown_models) > 1 else None]:
             kind_rows = where(model_rows, query_type=kind)
             means = [next(iter(records(where(kind_rows, **{column: group}))), None) for group in (True, False)]
-            words = f"{' against '.join(estimate(mean) for mean in means if mean)} nats"
+            mean_words = f"{' against '.join(estimate(mean) for mean in means if mean)} nats"
             group = {"comparison": comparison, "query_type": kind}
-            short, tests = (by_entity(where(rows_of(frames[name], model), **group)) for name in _TESTS)
+            summaries, tests = (by_entity(where(rows_of(frames[name], model), **group)) for name in _TESTS)
             tested = next(
-                (significant_relations(row, tests) for row in records(short)), "an untested number of relations"
+                (significant_relations(row, tests) for row in records(summaries)), "an untested number of relations"
             )
-            of = f"{model}, {kind} queries" if len(shown_models) > 1 else f"{kind} queries"
-            text = f"{tested}; over all {words}" if both else words
-            numbers.append(Number(text, of, value=float(next(filter(None, means))["mean"])))
-    words = sentence if both else alone
-    return Claim(words, _few(numbers)) if numbers and words else None
+            label = f"{model}, {kind} queries" if len(shown_models) > 1 else f"{kind} queries"
+            text = f"{tested}; over all {mean_words}" if both else mean_words
+            numbers.append(Number(text, label, value=float(next(filter(None, means))["mean"])))
+    opening = sentence if both else alone
+    return Claim(opening, _few(numbers)) if numbers and opening else None
 
 
 MOVES = {"position": "the place", "length": "the length", "date": "the date", "beside": "the company"}
-"""Effects of several passages in a word."""
+"""Word of each effect in the sentence "Nothing shows that the place of a passage moves the answer"."""
 
 
 def _moves_answers(frames: Frames) -> Claim | None:
-    """Effects that move the answer among several passages, or that none is shown to."""
+    """Return the claim on the effects that move the answer among several passages, or that no effect is shown."""
     effects = frames["passage_effects_summary"]
     tested = records(effects[effects["p_adjusted"].notna()])
     shown = [row for row in tested if row["direction"] in ("larger", "smaller")]
@@ -512,8 +539,8 @@ def _moves_answers(frames: Frames) -> Claim | None:
     return Claim(f"Nothing shows that {named} of a passage moves the answer ({plural(len(tested), 'test')})")
 
 
-def _untested_dataset(frames: Frames) -> str:
-    """Return how the place of passages is tested, if it was not."""
+def _untested_places(frames: Frames) -> str:
+    """Return a sentence with the options that test the place of passages; empty if the study tested it."""
     untested = not (frames["passage_effects_summary"]["effect"] == "position").any()
     return "The place of passages was not tested: --order right_first --order wrong_first tests it." * untested
 
@@ -522,7 +549,7 @@ def _untested_dataset(frames: Frames) -> str:
 
 
 def _memorization(frames: Frames) -> Claim | None:
-    """Mean memorization ratio over conflicting contexts, by query type [Du et al. 2024]."""
+    """Return the claim on the mean memorization ratio over conflicting contexts, by query type [Du et al. 2024]."""
     numbers = []
     means = where(frames["memorization_summary"], contexts="conflicting contexts")
     for model in models(means):
@@ -536,7 +563,7 @@ def _memorization(frames: Frames) -> Claim | None:
 
 
 def _means_of_measure(frames: Frames, measure: str, sentence: str) -> Claim | None:
-    """Means of a measure by query type; {unit} and {mass} in the sentence are those of the first model."""
+    """Return the claim on the means of a measure; the gaps {unit} and {mass} are filled from the first model's rows."""
     means = where(frames["measures_summary"], measure=measure)
     numbers = []
     for model in models(means):
@@ -555,7 +582,7 @@ def _mean(row: Mapping[str, Any]) -> str:
 
 
 def _precision(frames: Frames) -> Claim | None:
-    """Cost of a reduced precision against float32, by model."""
+    """Return the claim on the cost of a reduced precision against float32, by model."""
     scored = {model for name in _SCORED for model in models(frames[name]) if model.reduced}
     numbers = []
     for model in sorted(scored):
@@ -566,6 +593,7 @@ def _precision(frames: Frames) -> Claim | None:
 
 
 _SCORED = ("susceptibility_summary", "persuasion_summary", "outcomes")
+"""Named queries with a row for each model that has scores."""
 
 
 # ---- the list --------------------------------------------------------------------------------------------------------
@@ -591,11 +619,12 @@ Sentence = Callable[[Evidence], Claim | str | None]
 
 
 def _on_frames(sentence: Callable[..., Claim | str | None], *arguments: Any) -> Sentence:
+    """Return a function that calls `sentence` with the frames of the evidence and these arguments."""
     return lambda evidence: sentence(evidence.frames, *arguments)
 
 
 FINDINGS: tuple[Finding, ...] = (
-    Finding("variants", (variants.MEANS, variants.DIFFERENCES, variants.SPENT), _on_frames(variants.advice)),
+    Finding("variants", (variants.MEANS, variants.DIFFERENCES, variants.COSTS), _on_frames(variants.advice)),
     # queries
     Finding("queries", ("susceptibility_by_label", "group_comparisons"), _on_frames(_labels)),
     Finding(
@@ -606,7 +635,7 @@ FINDINGS: tuple[Finding, ...] = (
     Finding(
         "queries", ("group_comparisons",), _on_frames(_compared, "set", "How far contexts moved queries, by their set:")
     ),
-    *(Finding("queries", ("correlations",), _on_frames(_correlated, *of)) for of in CORRELATED),
+    *(Finding("queries", ("correlations",), _on_frames(_correlated, *correlate)) for correlate in REQUESTED_CORRELATES),
     Finding("queries", ("correlations", "runtime_of_susceptibilities"), _on_frames(_faster)),
     Finding(
         "queries",
@@ -630,11 +659,11 @@ FINDINGS: tuple[Finding, ...] = (
             "Contexts that name the entity persuade significantly more than others in",
         ),
     ),
-    Finding("queries", ("correlations",), _on_frames(_correlated, *CORRELATES)),
+    Finding("queries", ("correlations",), _on_frames(_correlated, *GRAPH_CORRELATE)),
     # questions of a user's file
     *(Finding("questions", (share.query, "outcomes"), _on_frames(_share, share), _is_of_user) for share in OWN),
     Finding("questions", ("passage_effects_summary", "outcomes"), _on_frames(_moves_answers)),
-    Finding("caveats", ("passage_effects_summary",), _on_frames(_untested_dataset)),
+    Finding("caveats", ("passage_effects_summary",), _on_frames(_untested_places)),
     # questions of a paper
     Finding("questions", (_PARTITIONS, "outcomes"), _on_frames(_share_of_paper, _FOLLOWING), _is_of_paper),
     Finding("questions", (_PARTITIONS, "outcomes"), _on_frames(_share_of_paper, _BY_RULE), _is_of_paper),
@@ -702,3 +731,4 @@ FINDINGS: tuple[Finding, ...] = (
 )
 """Every finding, in the order of the page."""
 BASIS_QUERIES = ("setup", "unfinished_greedy_answers", "outcomes", _PASSAGES)
+"""Named queries of `basis`."""

@@ -1,4 +1,4 @@
-"""Frames of named queries: with units, in a fixed order, without missing scores."""
+"""Frames with the rows of named queries, and functions that select and sort rows and return their units."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,9 +11,10 @@ from swaymeter.data.records import OWN_CONDITIONS, PARTITIONS
 from swaymeter.data.records.statistics import QUANTILES
 
 Frames = Mapping[str, pd.DataFrame]
-"""Frames by their named query of the warehouse."""
+"""Frames by the named query of the warehouse that gave their rows."""
 
 _IN_UNIT = ("mean", "mean_a", "mean_b", "low", "high", *QUANTILES)
+"""Columns of numbers in the unit that the row's column `unit` names."""
 
 
 class LazyFrames(Mapping[str, pd.DataFrame]):
@@ -53,8 +54,8 @@ def with_empty(frames: Frames, queries: Iterable[str]) -> Frames:
 def units(frame: pd.DataFrame) -> dict[str, str]:
     """Return the units of the columns: from the warehouse, or from the frame's own column `unit`.
 
-    In frames of summaries, the column `unit` has the unit of mean and quantiles; it is returned only if all rows have
-    the same.
+    In frames of summaries, the column `unit` has the unit of means, intervals and quantiles. It is returned for them
+    only if all rows have the same unit.
     """
     frame_units: dict[str, str] = dict(frame.attrs.get("units", {}))
     row_units = list(frame["unit"].unique()) if "unit" in frame else []
@@ -67,7 +68,7 @@ def unit_of(rows: pd.DataFrame, column: str = "unit") -> str:
 
 
 def without_unit(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the frame of one model without model, dtype and `unit`; the unit moves to the attributes of columns."""
+    """Return the frame of one model without its columns model, dtype and unit; the unit moves to `attrs["units"]`."""
     shown = frame.drop(columns=["model", "dtype", "unit"])
     shown.attrs["units"] = units(frame)
     return shown
@@ -79,7 +80,7 @@ class FiniteRows:
 
     Attributes:
         rows: Rows with finite scores.
-        missing: Number of other rows.
+        missing: Number of rows that were left out.
     """
 
     rows: pd.DataFrame
@@ -103,7 +104,7 @@ def finite(frame: pd.DataFrame, *columns: str) -> FiniteRows:
 
 
 def where(frame: pd.DataFrame, **values: object) -> pd.DataFrame:
-    """Return the rows in which each of these columns has this value, or a value of this list.
+    """Return the rows whose columns have these values; a list stands for any of its values.
 
     An empty frame, which may lack the columns, is returned as it is.
     """
@@ -114,7 +115,7 @@ def where(frame: pd.DataFrame, **values: object) -> pd.DataFrame:
 
 
 def as_published(tests: pd.DataFrame) -> pd.DataFrame:
-    """Return the tests as the papers make them: permutation tests of rows that are taken as independent."""
+    """Return the tests that the papers make: permutation tests that take queries or answers as independent."""
     return tests[(tests["test"] == "permutation") & (tests["unit_of_analysis"] != "entity")] if len(tests) else tests
 
 

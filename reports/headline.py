@@ -1,6 +1,6 @@
-"""The headline figure and its sentence: rows of a study that answer its question, and their sum in words.
+"""The headline figure, whose bars answer the question of a study, and the sentence that sums the bars up.
 
-    own questions    shares of replies: right, wrong, both, another, declined; by kind of passage and order
+    own questions    shares of replies: right, wrong, both, another, declined; by kind and order of passages
     DynamicQA        shares of replies: persuaded, agreed, stubborn, other; by category of questions
     facts            mean susceptibility: real beside invented entities by relation, or labels of entities by set
 
@@ -25,13 +25,14 @@ from swaymeter.reports.models import ANSWERS_PAGE, Model, models, relation_addre
 from swaymeter.reports.words import THRESHOLD_NAMES
 
 MAX_BARS = 24
-"""Rows of the figure; tables below it have all."""
+"""Upper bound on bars of the figure; the tables below the figure have all."""
 VERDICT_SHARES, PARTITIONS, RELATIONS, LABELS = (
     "verdict_shares",
     "partition_means",
     "susceptibility_of_relations",
     "susceptibility_by_label",
 )
+"""Named queries with the rows of bars."""
 QUERIES = (
     VERDICT_SHARES,
     PARTITIONS,
@@ -43,16 +44,19 @@ QUERIES = (
     "susceptibility_summary",
     variants.MEANS,
     variants.DIFFERENCES,
-    variants.SPENT,
+    variants.COSTS,
 )
+"""Named queries of the figure and its sentence."""
 PARTS = ("right", "wrong", "both", "passage", "neither", "declined")
+"""Parts of a bar on own questions: whose answer the replies state."""
 OUTCOMES = ("persuaded", "agreed", "stubborn", "other")
+"""Parts of a bar on DynamicQA's questions."""
 PART_NAMES: Mapping[str, str] = {
     "neither": "neither, or unclear",
     "passage": "the passage's answer",
     "agreed": "agreed already",
 }
-"""Names of parts that are not read as they stand."""
+"""Words for the parts whose names are not shown as they are."""
 CONDITION_LABELS: Mapping[str, str] = {
     "supporting": "with a right passage",
     "conflicting": "with a wrong passage",
@@ -62,7 +66,7 @@ CONDITION_LABELS: Mapping[str, str] = {
     "neutral": "with a neutral passage",
     "unknown": "with a passage of unknown kind",
 }
-MAIN: Mapping[str, tuple[str, str]] = {
+MAIN_PARTS: Mapping[str, tuple[str, str]] = {
     "supporting": ("right", "follow.supporting"),
     "conflicting": ("wrong", "follow.conflicting"),
     "mixed": ("right", "prefer_right.mixed"),
@@ -71,12 +75,12 @@ MAIN: Mapping[str, tuple[str, str]] = {
     "neutral": ("declined", "refuse.neutral"),
     "unknown": ("passage", "follow.unknown"),
 }
-"""The part that each kind of context is about, and the name of the number in thresholds."""
-COUNTED: Mapping[str, str] = {
+"""By kind of context, the main part of its bar, and the name of the main part's number in thresholds."""
+COUNTED_REPLIES: Mapping[str, str] = {
     "follow.conflicting": "wrong or both",
     "follow.unknown": "the passage's answer, alone or beside another",
 }
-"""Replies that a number in thresholds counts, if these are more than the main part."""
+"""Replies that a number in thresholds counts, if it counts more replies than the main part."""
 CONDITION_ORDER = ("supporting", "conflicting", "mixed", "none", "irrelevant", "neutral", "unknown")
 
 
@@ -89,7 +93,7 @@ def answer_sentence(frames: Frames, chart: HeadlineFigure | None, claims: Sequen
     """Return the sentence that answers the question of a study.
 
     Args:
-        frames: Answers to `QUERIES`.
+        frames: Frames of `QUERIES`.
         chart: The headline figure.
         claims: Claims of the headline; the first one about queries answers the question of a study of facts.
     """
@@ -113,22 +117,27 @@ def answer_sentence(frames: Frames, chart: HeadlineFigure | None, claims: Sequen
 
 
 def _replies(frames: Frames) -> HeadlineFigure | None:
+    """Return the figure of a user's own questions: a bar for each kind of context, set, order and variant."""
     rows = where(frames[VERDICT_SHARES], condition=[*CONDITION_LABELS])
     if rows.empty:
         return None
-    group = ["condition", "evidence_set", "passage_order"]
+    columns = ["condition", "evidence_set", "passage_order"]
     shown_models = models(rows)
     short = short_names(map(str, shown_models))
-    groups = in_order(rows[group].drop_duplicates(), condition=CONDITION_ORDER)
+    groups = in_order(rows[columns].drop_duplicates(), condition=CONDITION_ORDER)
     bars = []
-    for of in records(groups):
-        group_rows = rows[(rows[group].astype(object).fillna("") == [_text(of[name]) for name in group]).all(axis=1)]
-        alone = int((groups["condition"] == of["condition"]).sum()) == 1
+    for group in records(groups):
+        values = [_text(group[name]) for name in columns]
+        group_rows = rows[(rows[columns].astype(object).fillna("") == values).all(axis=1)]
+        # A number in thresholds is over all sets and orders of a condition.
+        is_only_group = int((groups["condition"] == group["condition"]).sum()) == 1
         for model in models(group_rows):
             name = short.names[str(model)] if len(shown_models) > 1 else ""
-            label = CONDITION_LABELS[of["condition"]] + _set_and_order(of, groups)
-            bar = _bar_of_replies(rows_of(group_rows, model), label, name, of["condition"], model)
-            bars.append(_with_threshold(bar, of["condition"], rows_of(frames[variants.MEANS], model)) if alone else bar)
+            label = CONDITION_LABELS[group["condition"]] + _set_and_order(group, groups)
+            bar = _bar_of_replies(rows_of(group_rows, model), label, name, group["condition"], model)
+            if is_only_group:
+                bar = _with_threshold(bar, group["condition"], rows_of(frames[variants.MEANS], model))
+            bars.append(bar)
     basis = str(shown_models[0]) if len(shown_models) == 1 else short.shared
     questions = _questions(rows, frames["overview"])
     title = "Whose answer do replies give?"
@@ -136,7 +145,7 @@ def _replies(frames: Frames) -> HeadlineFigure | None:
 
 
 def _questions(rows: pd.DataFrame, overview: pd.DataFrame) -> str:
-    """Return the number of questions and, if fewer have each kind of context, the largest number of a kind."""
+    """Return the number of questions; "40 questions, at most 30 of a kind" if no kind of context has all of them."""
     unit, largest = str(rows["interval_over"].iloc[0]), int(rows["clusters"].max())
     total = int(overview["questions"].iloc[0]) if len(overview) else largest
     if total <= largest:
@@ -148,11 +157,11 @@ def _text(value: Any) -> str:
     return "" if pd.isna(value) else str(value)
 
 
-def _set_and_order(of: Mapping[str, Any], groups: pd.DataFrame) -> str:
-    """Return the set and the order of a group, if other groups of its condition have another one."""
-    same = where(groups, condition=of["condition"])
+def _set_and_order(group: Mapping[str, Any], groups: pd.DataFrame) -> str:
+    """Return the evidence set and the order of passages of a group, if they differ within its condition."""
+    same = where(groups, condition=group["condition"])
     words = [
-        _text(of[name]).replace("supporting", "right").replace("conflicting", "wrong").replace("_", " ")
+        _text(group[name]).replace("supporting", "right").replace("conflicting", "wrong").replace("_", " ")
         for name in ("evidence_set", "passage_order")
         if same[name].astype(object).fillna("").nunique() > 1
     ]
@@ -166,17 +175,17 @@ def _bar_of_replies(rows: pd.DataFrame, label: str, variant: str, condition: str
         if row := shares.get(part):
             address = {"model": str(model), "under": condition, "verdict": part}
             parts.append(_share(part, row, f"{ANSWERS_PAGE}#{urlencode(address)}"))
-    return Bar(label, tuple(parts), variant, int(rows["n"].iloc[0]), MAIN[condition][0])
+    return Bar(label, tuple(parts), variant, int(rows["n"].iloc[0]), MAIN_PARTS[condition][0])
 
 
 def _with_threshold(bar: Bar, condition: str, means: pd.DataFrame) -> Bar:
-    """Return the bar with the name of its number in thresholds, and with that number if it is not the main part's."""
-    name, main = MAIN[condition][1], bar.part(bar.main)
+    """Return the bar with the name of its number in thresholds, or with this number if the main part differs."""
+    name, main = MAIN_PARTS[condition][1], bar.part(bar.main)
     names = means["quantity"].map(THRESHOLD_NAMES) + "." + means["group"] if len(means) else pd.Series(dtype=str)
     row = next(iter(records(means[names == name])), None)
     if row is None or main is None or math.isclose(row["mean"], main.mean):
         return replace(bar, name=name)
-    return replace(bar, threshold=_share(name, row, ""), counted=COUNTED.get(name, ""))
+    return replace(bar, threshold=_share(name, row, ""), counted=COUNTED_REPLIES.get(name, ""))
 
 
 def _share(name: str, row: Mapping[str, Any], address: str) -> Part:
@@ -193,7 +202,7 @@ def _chart_of_bars(
 
 
 def _mostly_undecided(frames: Frames) -> str:
-    """Return the share of undecided replies if it is above a half."""
+    """Return a sentence on the share of undecided replies if it is above a half."""
     rows = frames["silent_replies"]
     undecided, replies = (int(rows[name].sum()) if len(rows) else 0 for name in ("undecided", "replies"))
     if 2 * undecided <= replies:
@@ -202,10 +211,10 @@ def _mostly_undecided(frames: Frames) -> str:
 
 
 def _range_of_variants(chart: HeadlineFigure, named: str) -> str:
-    """Return how often the variants follow right passages and repeat wrong ones, from the lowest to the highest."""
+    """Return a sentence with the range of shares in which variants follow right passages and repeat wrong ones."""
     sentences = []
     for condition, words in (("supporting", "follow right passages"), ("conflicting", "repeat wrong ones")):
-        part = MAIN[condition][0]
+        part = MAIN_PARTS[condition][0]
         bars = [bar for bar in chart.bars if bar.label.startswith(CONDITION_LABELS[condition])]
         shares = [_pooled([bar for bar in bars if bar.variant == name], part) for name in {bar.variant for bar in bars}]
         if bars:
@@ -219,30 +228,30 @@ def _range(shares: Sequence[float]) -> str:
 
 
 def _sentence_on_replies(chart: HeadlineFigure) -> str:
-    """Compare how often replies follow right passages and how often they repeat wrong ones."""
-    right, wrong, mixed, alone = (
+    """Return the sentence that compares the shares of replies that follow right passages and repeat wrong ones."""
+    right, wrong, mixed, closed_book = (
         [bar for bar in chart.bars if bar.label.startswith(CONDITION_LABELS[name])]
         for name in ("supporting", "conflicting", "mixed", "none")
     )
     largest = max((bar.n for bar in [*right, *wrong, *mixed] or chart.bars), default=0)
     if largest < FEWEST_FOR_INTERVAL:
         return f"Too few replies to tell: at most {largest} with one kind of passage."
-    sentence = _comparison(chart, right, wrong, mixed, alone)
+    sentence = _comparison(chart, right, wrong, mixed, closed_book)
     if not (wrong and mixed):
         return sentence
-    every = [*wrong, *mixed]
-    share, replies = percent(_pooled(every, "wrong") or 0.0), sum(bar.n for bar in every)
+    with_wrong = [*wrong, *mixed]
+    share, replies = percent(_pooled(with_wrong, "wrong") or 0.0), sum(bar.n for bar in with_wrong)
     return f"{sentence} Of all {replies} replies to a wrong passage, alone or beside others, {share} repeat it."
 
 
 def _comparison(
-    chart: HeadlineFigure, right: Sequence[Bar], wrong: Sequence[Bar], mixed: Sequence[Bar], alone: Sequence[Bar]
+    chart: HeadlineFigure, right: Sequence[Bar], wrong: Sequence[Bar], mixed: Sequence[Bar], closed_book: Sequence[Bar]
 ) -> str:
-    """Return the sentence on the kinds of passages that a study has."""
+    """Return the sentence on right and wrong passages, or, if a study lacks either, on what it has instead."""
     follows, repeats = _pooled(right, "right"), _pooled(wrong, "wrong")
     if follows is not None and repeats is not None:
         right_share, wrong_share = percent(follows), percent(repeats)
-        order = _larger(right, wrong)
+        order = _order(right, wrong)
         if order < 0:
             words = f"repeats wrong passages ({wrong_share}) more often than it follows right ones ({right_share})"
         elif order > 0:
@@ -258,14 +267,13 @@ def _comparison(
     if repeats is not None:
         return f"The model repeats wrong passages in {percent(repeats)} of replies."
     if mixed:
-        first, other = (percent(_pooled(mixed, name) or 0.0) for name in ("right", "wrong"))
+        right_share, wrong_share = (percent(_pooled(mixed, name) or 0.0) for name in ("right", "wrong"))
         return (
-            f"Given right and wrong passages, the model gives the right answer in {first} of replies, the wrong one in "
-            f"{other}."
+            f"Given right and wrong passages, the model gives the right answer in {right_share} of replies, the wrong "
+            f"one in {wrong_share}."
         )
-    return (
-        f"Without a passage, the model gives the right answer in {percent(_pooled(alone, 'right') or 0.0)} of replies."
-    )
+    right_share = percent(_pooled(closed_book, "right") or 0.0)
+    return f"Without a passage, the model gives the right answer in {right_share} of replies."
 
 
 def percent(share: float) -> str:
@@ -274,21 +282,24 @@ def percent(share: float) -> str:
 
 
 def _pooled(bars: Sequence[Bar], name: str) -> float | None:
-    """Return the share of a part over all replies of some bars; None without bars."""
+    """Return the share of a part among all replies of these bars; None without bars."""
     total = sum(bar.n for bar in bars)
     return sum(part.count for bar in bars if (part := bar.part(name))) / total if total else None
 
 
-def _larger(right: Sequence[Bar], wrong: Sequence[Bar]) -> int:
-    """Return 1 if more right passages are shown to be followed than wrong ones repeated, -1 for fewer, 0 if neither."""
+def _order(right: Sequence[Bar], wrong: Sequence[Bar]) -> int:
+    """Return 1 if right passages are shown to be followed more often than wrong ones are repeated, -1 if less often.
+
+    Return 0 if neither is shown, or if there are several bars of a kind.
+    """
     if len(right) != 1 or len(wrong) != 1:
         return 0
-    first, other = right[0].part("right"), wrong[0].part("wrong")
-    return int(_is_larger(first, other)) - int(_is_larger(other, first))
+    follows, repeats = right[0].part("right"), wrong[0].part("wrong")
+    return int(_is_larger(follows, repeats)) - int(_is_larger(repeats, follows))
 
 
 def _is_larger(first: Part | None, other: Part | None) -> bool:
-    """Return True if the 95% interval of the difference of two shares, made of their own, is above 0.
+    """Return True if the 95% interval of the difference of two shares, computed from their intervals, is above 0.
 
     Source: Newcombe 1998, Interval estimation for the difference between independent proportions, method 10.
     """
@@ -301,6 +312,7 @@ def _is_larger(first: Part | None, other: Part | None) -> bool:
 
 
 def _categories(frames: Frames) -> HeadlineFigure | None:
+    """Return the figure of DynamicQA's questions: a bar for each partition and variant."""
     rows = frames["outcomes"]
     rows = rows[rows["measured"] > 0] if len(rows) else rows
     if rows.empty:
@@ -324,7 +336,8 @@ def _bar_of_category(row: Mapping[str, Any], means: pd.DataFrame, variant: str, 
     total, parts = int(row["measured"]), []
     for name in OUTCOMES:
         part_rows = where(means, quantity=name)
-        ends = next((first for first in records(part_rows) if first["n"] == total), {"low": None, "high": None})
+        # An interval over other replies than those of the bar is left out.
+        ends = next((mean for mean in records(part_rows) if mean["n"] == total), {"low": None, "high": None})
         address = {
             "model": str(model),
             "partition": row["partition"],
@@ -345,7 +358,7 @@ def _sentence_on_categories(chart: HeadlineFigure) -> str:
 
 
 def _labels(frames: Frames) -> HeadlineFigure | None:
-    """Mean susceptibility of the labels of entities, by set of contexts; of the first type of query."""
+    """Return the figure of mean susceptibility by label of entities and set of contexts, for the first query type."""
     rows = frames[LABELS]
     rows = rows[rows["type"].isna()] if len(rows) else rows
     names = sorted(rows["label"].dropna().unique()) if len(rows) else []
@@ -358,7 +371,7 @@ def _labels(frames: Frames) -> HeadlineFigure | None:
 
 
 def _relations(frames: Frames) -> HeadlineFigure | None:
-    """Mean susceptibility of real and invented entities, by relation; of several models over all relations."""
+    """Return the figure of real and invented entities: mean susceptibility by relation; of several models, over all."""
     rows = frames[RELATIONS]
     if rows.empty:
         return None
@@ -376,14 +389,16 @@ def _relations(frames: Frames) -> HeadlineFigure | None:
 def _chart_of_means(
     title: str, rows: pd.DataFrame, column: str, names: Mapping[Any, str], relations: Sequence[str]
 ) -> HeadlineFigure | None:
+    """Return a figure with a bar for each relation and variant; a part is the mean of one value of `column`."""
     kind, shown_models = query_types(rows)[0], models(rows)
     rows, short = where(rows, query_type=kind), short_names(map(str, shown_models))
     bars = []
     for relation in relations:
         for model in shown_models:
-            of = {row[column]: row for row in records(where(rows_of(rows, model), relation=relation))}
+            row_of_value = {row[column]: row for row in records(where(rows_of(rows, model), relation=relation))}
             address = relation_address(relation) if relation != "all relations" else ""
-            parts = [_mean(names[value], of[value], address) for value in names if value in of]
+            values = [value for value in names if value in row_of_value]
+            parts = [_mean(names[value], row_of_value[value], address) for value in values]
             variant = short.names[str(model)] if len(shown_models) > 1 else ""
             if parts:
                 bars.append(Bar(str(relation), tuple(parts), variant, sum(part.count for part in parts), parts[0].name))
@@ -401,7 +416,7 @@ def _mean(name: str, row: Mapping[str, Any], address: str) -> Part:
 
 
 def shown_parts(chart: HeadlineFigure) -> Iterator[str]:
-    """Yield the parts of a figure that any of its bars has."""
+    """Yield the names of the parts that at least one bar of a figure shows."""
     for name in chart.parts:
         if any((part := bar.part(name)) and (part.mean or chart.unit != SHARE) for bar in chart.bars):
             yield name

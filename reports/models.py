@@ -15,18 +15,21 @@ from swaymeter.data.storage.workspace import slug
 from swaymeter.reports.frames import Frames, LazyFrames, records
 
 FULL_PRECISION = frozenset({"float32", "float64", "served", "application", "recorded"})
-"""Dtypes that are not compared with float32. Served models, applications and recorded replies have no other."""
+"""Dtypes that are not compared with float32. The last three are of served models, applications and recorded replies."""
 RUNS = "runs_summary"
 """The named query with the labels of models."""
 ANSWERS_PAGE, QUERIES_PAGE, HISTORY_PAGE = "answers.html", "queries.html", "history.html"
+"""File names of the other pages of a report."""
 
 
 @dataclass(frozen=True, order=True)
 class Model:
-    """A model in one precision. Figures and tables never mix the scores of several."""
+    """A variant of a model in one precision. Figures and tables never mix the scores of two variants."""
 
     name: str
+    """Name of the model, or label of the variant, such as "gpt2 · short prompt"."""
     dtype: str
+    """Precision, such as "float32"; empty for EVERY_MODEL."""
 
     def __str__(self) -> str:
         return f"{self.name} ({self.dtype})" if self.dtype else self.name
@@ -38,6 +41,7 @@ class Model:
 
     @property
     def slug(self) -> str:
+        """The model in names of files."""
         return file_slug(f"{self.name}-{self.dtype}" if self.dtype else self.name)
 
 
@@ -46,7 +50,9 @@ EVERY_MODEL = Model("all models", "")
 
 
 class ShortNames(NamedTuple):
-    """Names such as "model · prompt (float32)", split at " · " and before the dtype.
+    """Names such as "gpt2 · short prompt (float32)" without the parts that they share.
+
+    A name has parts between " · ", and its dtype is a part.
 
     Attributes:
         shared: The parts that all names have, joined; "" for a single name.
@@ -81,13 +87,13 @@ def base_model(name: str) -> str:
 
 
 def parameters(name: str) -> int | None:
-    """Return the number of parameters of a model in the catalog, by alias or hub id; None for others."""
+    """Return the number of parameters of a model in the catalog, by alias or hub id; None for other models."""
     entries = (entry for entry in catalog.models().values() if base_model(name) in (entry.alias, entry.hub))
     return next((entry.parameters for entry in entries), None)
 
 
 def sizes(runs: pd.DataFrame) -> dict[Model, int]:
-    """Return the number of parameters of each model of the runs: as counted, else from the catalog."""
+    """Return the number of parameters of each model of the runs: as a run counted it, or else from the catalog."""
     counts = dict[Model, int]()
     for row in records(runs):
         label, counted = row.get("label"), row.get("parameters")
@@ -123,7 +129,7 @@ def rows_of(frame: pd.DataFrame, model: Model) -> pd.DataFrame:
 
 
 def labelled(frames: Frames) -> Frames:
-    """Replace the names of models by their labels in all frames but the runs, which have both."""
+    """Replace the names of models by their labels in all frames, except in the frame of the runs, which has both."""
     runs = frames[RUNS]
     labels = runs[["model", "dtype", "label"]].dropna().drop_duplicates() if "label" in runs else runs.iloc[:0]
     if labels.empty:

@@ -1,4 +1,4 @@
-"""Published values beside those of a study: columns of a table, sentences of a caption, rows below both.
+"""Published values beside those of a study: in columns of a table, in sentences of a caption, and in rows below both.
 
 A published value stands beside values of the same model in rows with the same partition, level and so on.
 """
@@ -19,18 +19,18 @@ MAX_LISTED = 6
 """Upper bound on groups of rows whose values a caption lists; values of more groups are only in the rows below."""
 MAX_NAMED = 3
 """Upper bound on models that a sentence names."""
-TESTS = ("du-fig-2", "du-fig-7", "du-section-4.4.1", "du-app-f.1")
+ITEMS_WITH_TESTS = ("du-fig-2", "du-fig-7", "du-section-4.4.1", "du-app-f.1")
 """Items of the papers that count relations with a significant comparison."""
 
 
 @dataclass(frozen=True)
 class PublishedValues:
-    """Published values of some items.
+    """Published values of items, that is, of figures and tables of the papers.
 
     Attributes:
-        note: Sentences for the caption, on the models of the caption.
+        note: Sentences for a caption, on the models that the caption is about.
         rows: Published values of all models.
-        shared_notes: Notes on every row.
+        shared_notes: Notes that apply to every row.
     """
 
     note: str = ""
@@ -39,7 +39,10 @@ class PublishedValues:
 
 
 def aliases(names: Iterable[str], runs: pd.DataFrame) -> dict[str, str]:
-    """Return the catalog's alias of each model, which is named by alias, hub id or the study's label."""
+    """Return the catalog's alias of each model by its name, which is an alias, a hub id or a label of the study.
+
+    A name that the catalog lacks stays as it is.
+    """
     name_of_label = {str(row["label"]): str(row["model"]) for row in records(runs) if isinstance(row.get("label"), str)}
     alias_of_name = {name: alias for alias, entry in models().items() for name in (alias, entry.hub)}
     return {name: alias_of_name.get(base_model(name_of_label.get(name, name)), name) for name in names}
@@ -48,8 +51,8 @@ def aliases(names: Iterable[str], runs: pd.DataFrame) -> dict[str, str]:
 def with_published(rows: pd.DataFrame, runs: pd.DataFrame, items: Sequence[str], **columns: str | None) -> pd.DataFrame:
     """Return the rows with columns of published values; a cell is empty if the items print no value for the row.
 
-    A published entropy is set beside the summed and the length-normalised entropy, because the papers leave open which
-    of the two it is.
+    A published entropy stands beside both the summed and the length-normalised entropy, because the papers leave open
+    which of the two they print.
 
     Args:
         rows: Rows with the column model.
@@ -57,13 +60,13 @@ def with_published(rows: pd.DataFrame, runs: pd.DataFrame, items: Sequence[str],
         items: Items of the papers.
         columns: Published quantity of each new column; None for the quantity in the row's column `quantity`.
     """
-    short_names = aliases(rows["model"].unique() if len(rows) else (), runs)
+    alias_of_model = aliases(rows["model"].unique() if len(rows) else (), runs)
     values = [entry for item in items for entry in published(item)]
     for column, quantity in columns.items():
         cells = []
         for row in map(_with_single_entropy, records(rows)):
             candidates = [entry for entry in values if entry.quantity == (quantity or row["quantity"])]
-            candidates = [entry for entry in candidates if entry.model == short_names[row["model"]]]
+            candidates = [entry for entry in candidates if entry.model == alias_of_model[row["model"]]]
             texts = [entry.words for entry in candidates if _is_about(entry, row)]
             cells.append("; ".join(dict.fromkeys(texts)))
         rows = rows.assign(**{column: pd.Series(cells, index=rows.index, dtype=object)})
@@ -79,16 +82,16 @@ def _with_single_entropy(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def significant(model: str, comparison: str, query_type: str) -> tuple[str, float] | None:
-    """Return the published number of relations with a significant comparison, in words and as a share.
+    """Return the published number of relations in which a comparison is significant, in words and as a share.
 
     Returns:
-        Words such as "5 of 8" and the share, NaN if the paper prints no number of tests; None without a published
-        number.
+        Words such as "5 of 8" and the share, which is NaN if the paper prints no number of tests. None without a
+        published number.
     """
     row = {"comparison": comparison, "query_type": query_type}
     printed = {
         entry.quantity: entry
-        for item in TESTS
+        for item in ITEMS_WITH_TESTS
         for entry in published(item)
         if entry.model == model and _is_about(entry, row)
     }
@@ -120,25 +123,25 @@ def are_published(frames: Frames) -> bool:
 
 
 def printed_of(items: Sequence[str], names: Iterable[str], frames: Frames, *, listed: bool) -> PublishedValues:
-    """Return the published values of the items for models by these names.
+    """Return the published values of the items for these models.
 
     Args:
         items: Items of the papers, such as du-fig-2.
         names: Names of the models.
         frames: Frames of the study. Own questions have no published values.
-        listed: If the caption lists the values because no column shows them.
+        listed: True if the caption lists the values, because no column shows them.
     """
     if not items or not are_published(frames):
         return PublishedValues()
     values = [entry for item in items for entry in published(item)]
     if not values:
         return PublishedValues(f" The papers print no number of {'it' if len(items) == 1 else 'them'}.")
-    short_names = aliases(names, frames["runs_summary"])
+    alias_of_model = aliases(names, frames["runs_summary"])
     printed_models = dict.fromkeys(entry.model for entry in values if entry.model)
-    shown = [entry for entry in values if entry.model is None or entry.model in short_names.values()]
-    missing = [name for name, alias in short_names.items() if alias not in printed_models] if printed_models else []
-    others = [model for model in printed_models if model not in short_names.values()]
-    note = _value_sentence(shown, single=len(short_names) == 1) if listed else ""
+    shown = [entry for entry in values if entry.model is None or entry.model in alias_of_model.values()]
+    missing = [name for name, alias in alias_of_model.items() if alias not in printed_models] if printed_models else []
+    others = [model for model in printed_models if model not in alias_of_model.values()]
+    note = _value_sentence(shown, single=len(alias_of_model) == 1) if listed else ""
     if notes := dict.fromkeys(part for entry in shown if note or entry.model for part in entry.notes):
         note += f" Published values: {'; '.join(notes)}."
     if missing:
@@ -150,7 +153,7 @@ def printed_of(items: Sequence[str], names: Iterable[str], frames: Frames, *, li
 def _value_sentence(values: Sequence[PublishedValue], *, single: bool) -> str:
     """Return the caption's sentence with the values and their sources; empty without values or with too many groups.
 
-    The values of a single model do not name it.
+    A group is a source, model, partition and so on. The sentence does not name a single model.
     """
     groups: dict[tuple[str, str], dict[str, None]] = {}
     for entry in values:
@@ -179,7 +182,7 @@ def _names(names: Sequence[str]) -> str:
 
 
 def _names_in_words(entry: PublishedValue) -> dict[str, str]:
-    """Return the columns and values of a published value's rows in words; the column condition becomes context."""
+    """Return the columns and values that a published value is about, such as {"context": "original context"}."""
     words = {key: value.replace("_", " ") for key, value in entry.by.items() if key != "condition"}
     return words | ({"context": CONDITION_NAMES[entry.by["condition"]]} if "condition" in entry.by else {})
 
@@ -193,8 +196,8 @@ def _about(entry: PublishedValue) -> str:
 def _rows(values: Sequence[PublishedValue]) -> tuple[pd.DataFrame, str]:
     """Return the published values as rows, and the notes that all rows share.
 
-    A row is a model and group with a column for each quantity. If there are few values of a quantity, a row is a
-    single value.
+    A row is a model and group, such as a partition, with a column for each quantity. With fewer than two values per
+    quantity on average, a row is a single value.
     """
     quantities = dict.fromkeys(_label(entry.quantity) for entry in values)
     is_wide = len(values) >= 2 * len(quantities)

@@ -31,10 +31,11 @@ from swaymeter.reports.tables import TABLES, filled
 
 MANIFEST = "manifest.json"
 PAGE_QUERIES = ("overview", RUNS, "readings", "stand_ins")
+"""Named queries that the page reads beside those of its parts."""
 
 
 def queries() -> tuple[str, ...]:
-    """The named queries of the warehouse that a report reads: all that its figures, findings and tables name."""
+    """Return the named queries of the warehouse that the figures, findings, tables and pages of a report read."""
     parts = [figure.queries for figure in FIGURES.values()] + [table.queries for table in TABLES.values()]
     parts += [finding.queries for finding in FINDINGS] + [
         ANSWERS_QUERIES,
@@ -55,11 +56,12 @@ def write_report(
     card: StudyCard,
     key: str = "",
     changes: RunChanges | None = None,
-    show: Callable[[Findings], object] = lambda outcome: None,
+    show: Callable[[Findings], object] = lambda study_findings: None,
 ) -> Path:
-    """Write the page, its figures and tables into a folder, in place of the report before, and return the page.
+    """Write the page, its figures and tables into a folder, in place of an earlier report, and return the page.
 
-    A study with answers has answers.html beside the page. A figure without rows is named on the page.
+    Replies to questions get the page answers.html, and scores of queries get queries.html. The page names the figures
+    without rows.
 
     Args:
         frames: Rows of each query of `queries()`; a query may be missing.
@@ -67,21 +69,21 @@ def write_report(
         card: Settings of the study.
         key: Key of the report's inputs, which manifest.json records beside the digest of every file.
         changes: Changes since the last run; None for a first run.
-        show: Receives the findings before anything is drawn or written.
+        show: Function that receives the findings before anything is drawn or written.
 
     Raises:
         InputError: A frame lacks a column.
         WorkspaceError: The folder cannot be written, or contains something that is no report.
     """
-    if Path(folder).is_symlink():  # in somebody else's workspace: the link's target would be replaced
+    if Path(folder).is_symlink():  # The target of the link would be replaced, wherever it is.
         raise WorkspaceError(f"the report {folder} is a link; remove it, and run again")
     folder = Path(folder).resolve()
     try:
         shown_frames = labelled(with_empty(frames, queries()))
-        outcome = findings(shown_frames, card)
-        show(outcome)
+        study_findings = findings(shown_frames, card)
+        show(study_findings)
         with replacing_folder(folder, _is_report, "report", "choose another --workspace") as new:
-            _fill(new, shown_frames, card, outcome, changes)
+            _fill(new, shown_frames, card, study_findings, changes)
             write_manifest(new / MANIFEST, key, filter(Path.is_file, new.rglob("*")))
     except KeyError as error:
         raise InputError(
@@ -90,7 +92,8 @@ def write_report(
     return folder / "index.html"
 
 
-def _fill(folder: Path, frames: Frames, card: StudyCard, outcome: Findings, changes: RunChanges | None) -> None:
+def _fill(folder: Path, frames: Frames, card: StudyCard, study_findings: Findings, changes: RunChanges | None) -> None:
+    """Write everything but the manifest into an empty folder."""
     for part in ("figures", "tables"):
         (folder / part).mkdir(parents=True)
     drawn, omitted = draw_all(FIGURES.values(), frames)
@@ -105,29 +108,29 @@ def _fill(folder: Path, frames: Frames, card: StudyCard, outcome: Findings, chan
     for table in tables:
         if len(table.rows):
             write_csv(folder / "tables" / f"{table.table.name}.csv", table.rows)
-    answers, read = write_answers(frames, folder, card), write_queries(frames, folder, card)
+    answers_page, queries_page = write_answers(frames, folder, card), write_queries(frames, folder, card)
     over_time = [picture for picture in pictures if picture[0].figure is OVER_TIME]
     pictures = [picture for picture in pictures if picture not in over_time]
     if changes:
         write_history(frames, folder, card, over_time, changes)
-    write_findings(outcome, folder)
+    write_findings(study_findings, folder)
     text = page(
         card,
-        outcome,
+        study_findings,
         pictures,
         omitted,
         tables,
         frames,
-        example=example(frames, answers, read),
-        answers=answers,
-        queries=read,
+        example=example(frames, answers_page, queries_page),
+        answers=answers_page,
+        queries=queries_page,
         since=section(changes),
     )
     (folder / "index.html").write_text(text, encoding="utf-8")
 
 
 def write_csv(path: Path, rows: pd.DataFrame) -> None:
-    """Write rows as CSV; a text that a spreadsheet would compute is escaped."""
+    """Write rows as CSV; a text that a spreadsheet would compute as a formula is escaped."""
     for name, cells in rows.select_dtypes(exclude=["number", "bool"]).items():
         texts = cells.to_numpy(dtype=object)
         shown = [csv_cell(cell) if isinstance(cell, str) else cell for cell in texts]
@@ -142,6 +145,6 @@ def _is_report(folder: Path) -> bool:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except OSError:
         return False
-    except ValueError:  # damaged, and to be made again
+    except ValueError:  # A report with a damaged manifest may be replaced.
         return (folder / "index.html").is_file()
     return isinstance(manifest, dict) and {"key", "files"} <= manifest.keys()

@@ -121,10 +121,10 @@ def strokes(
     """Return the x and y (3 n,) of n strokes as one line with gaps, which is a single path in the SVG.
 
     Args:
-        x0: Begin of each stroke (n,), or of all.
-        x1: End of each stroke.
-        y0: Begin of each stroke.
-        y1: End of each stroke.
+        x0: x at the start of each stroke (n,), or one x for all strokes.
+        x1: x at the end of each stroke.
+        y0: y at the start of each stroke.
+        y1: y at the end of each stroke.
     """
     ends = [np.broadcast_arrays(*map(np.asarray, pair), np.nan) for pair in ((x0, x1), (y0, y1))]
     return np.column_stack(ends[0]).astype(float).ravel(), np.column_stack(ends[1]).astype(float).ravel()

@@ -11,6 +11,7 @@ from swaymeter.reports.frames import Frames, records, where
 from swaymeter.reports.models import Model, models
 
 FOLLOWS, RESISTS = "follows_right", "resists_wrong"
+"""Quantities: the shares of replies that follow right passages, and that resist wrong passages."""
 SHOWN: Mapping[str, str] = {
     FOLLOWS: "follows right passages",
     RESISTS: "resists wrong passages",
@@ -19,7 +20,9 @@ SHOWN: Mapping[str, str] = {
 }
 """The quantities of the table, in words. The first two decide the choice."""
 _COLUMNS = dict(zip(SHOWN, ("follows right", "resists wrong", "no passage", "declines"), strict=True))
-MEANS, DIFFERENCES, SPENT = "models_side_by_side", "model_differences", "variants_summary"
+"""Column of the table for each quantity."""
+MEANS, DIFFERENCES, COSTS = "models_side_by_side", "model_differences", "variants_summary"
+"""Named queries with the means of variants, their paired differences, and their tokens and seconds."""
 
 
 class Variant(NamedTuple):
@@ -56,7 +59,7 @@ def variants_of(frames: Frames) -> list[Variant]:
 def front(variants: Sequence[Variant]) -> list[Variant]:
     """Return the Pareto front of FOLLOWS and RESISTS, the largest share of FOLLOWS first.
 
-    A variant is on the front if no other is at least as good in both quantities and better in one.
+    A variant is on the front if no other variant is at least as good in both quantities and better in one.
     """
     points = [(variant.share(FOLLOWS), variant.share(RESISTS)) for variant in variants]
 
@@ -70,8 +73,9 @@ def front(variants: Sequence[Variant]) -> list[Variant]:
 def advice(frames: Frames) -> str:
     """Return a sentence on the best variants; empty with fewer than two variants.
 
-    The best variant of a quantity is better than another variant and not worse than any. Of several, the highest mean
-    wins. Variants that are not shown to be worse than the best are named, too.
+    The best variant in a quantity is shown to be better than another variant, and not shown to be worse than any. Of
+    several such variants, the one with the highest mean is the best. Variants that are not shown to be worse than the
+    best are named, too.
     """
     variants = variants_of(frames)
     if len(variants) < 2:
@@ -92,10 +96,10 @@ def advice(frames: Frames) -> str:
     purposes = {FOLLOWS: "To follow right passages", RESISTS: "To resist wrong ones"}
     sentences = []
     for quantity, names in best.items():
-        advice = "none is shown to be better than another"
+        choice = "none is shown to be better than another"
         if names:
-            advice = f"take {names[0]}, which {_share_phrase(quantity, variants, names[0])}{_others(names)}"
-        sentences.append(f"{purposes[quantity]}, {advice}")
+            choice = f"take {names[0]}, which {_share_phrase(quantity, variants, names[0])}{_others(names)}"
+        sentences.append(f"{purposes[quantity]}, {choice}")
     return f"{'. '.join(sentences)}."
 
 
@@ -118,7 +122,7 @@ def uneven(variants: Sequence[Variant]) -> str:
 
 def silent(frames: Frames) -> str:
     """Return a sentence on replies to a wrong passage that state another answer or none; empty if there are none."""
-    rows = [row for row in records(frames[SPENT]) if row.get("neither_with_wrong", 0) > 0]
+    rows = [row for row in records(frames[COSTS]) if row.get("neither_with_wrong", 0) > 0]
     words = [
         f"{row['neither_with_wrong']} of {row['answers_with_wrong']} of {Model(row['model'], row['dtype'])}"
         for row in rows[:MAX_NAMED]
@@ -128,8 +132,8 @@ def silent(frames: Frames) -> str:
 
 
 def _best(quantity: str, variants: Sequence[Variant], differences: pd.DataFrame) -> list[str]:
-    """Return the name of the best variant and of variants not shown to be worse; empty if none beats another."""
-    beaten_by: dict[Model, set[Model]] = {}  # by the better model of a significant difference
+    """Return the names of the best variant and of those not shown to be worse than it; empty if none beats another."""
+    beaten_by: dict[Model, set[Model]] = {}  # the models that are significantly worse than the key
     for row in records(where(differences, quantity=quantity)):
         model, other = Model(row["model"], row["dtype"]), Model(row["against_model"], row["against_dtype"])
         if row["direction"] == "larger":
@@ -155,7 +159,7 @@ def _others(names: Sequence[str]) -> str:
 
 
 def _equally_good(following: Sequence[str], resisting: Sequence[str]) -> str:
-    """Return a sentence on the variants, after the first, in both lists of variants that are not shown to be worse."""
+    """Return a sentence on the variants of both lists after the best: not shown to be worse in either quantity."""
     names = [name for name in following[1:] if name in resisting]
     return f" Not shown to be worse in either: {', '.join(names)}." if names else ""
 
@@ -163,7 +167,7 @@ def _equally_good(following: Sequence[str], resisting: Sequence[str]) -> str:
 def table(frames: Frames) -> pd.DataFrame:
     """Return a row for each variant: the four shares in words, tokens and seconds; empty with a single variant.
 
-    If a variant is shown to be better than another, the front comes first. A share that no variant has is left out.
+    If a variant is shown to be better than another, the Pareto front comes first. A share without values is left out.
     """
     variants = variants_of(frames)
     if len(variants) < 2:
@@ -174,7 +178,7 @@ def table(frames: Frames) -> pd.DataFrame:
             key=lambda variant: (variant.model not in on_front, -variant.share(FOLLOWS), -variant.share(RESISTS))
         )
     measured = [name for name in SHOWN if any(name in variant.means for variant in variants)]
-    spent = {Model(str(row["model"]), str(row["dtype"])): row for row in records(frames[SPENT])}
+    spent = {Model(str(row["model"]), str(row["dtype"])): row for row in records(frames[COSTS])}
     rows = []
     for variant in variants:
         cost = spent.get(variant.model, {})

@@ -1,7 +1,7 @@
 """Terms of a page by the kind of study: own questions, or questions of the papers.
 
 An audit has right and wrong passages, and replies follow or resist them. A replication has the papers' contexts, and
-replies are persuaded or stubborn. The database has one name for both.
+replies are persuaded or stubborn. The database has the same names for both.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ CONDITION_NAMES: Mapping[str, str] = {
     "neutral": "neutral passage",
     "unknown": "passage of unknown kind",
 }
-"""The conditions in words; "all" pools every context."""
+"""Conditions (kinds of context before a question) in words; "all" pools every context."""
 QUANTITIES: Mapping[str, str] = {
     "follows_right": "follows right passages",
     "resists_wrong": "resists wrong passages",
@@ -39,7 +39,7 @@ QUANTITIES: Mapping[str, str] = {
     "coherent_persuasion_unchanged": "the same where nothing changes",
     "susceptibility": "susceptibility",
 }
-"""The quantities in which models are compared, in the papers' words and in the order of tables."""
+"""Quantities in which models are compared, in the words of the papers and in the order of tables."""
 OWN_QUANTITIES: Mapping[str, str] = {
     **QUANTITIES,
     "follows": "follows the passage: gives its answer",
@@ -70,7 +70,7 @@ THRESHOLD_NAMES: Mapping[str, str] = {
     "coherent_persuasion": "persuasion",
     "coherent_persuasion_unchanged": "unchanged",
 }
-"""The names of quantities in thresholds, in the order of their table."""
+"""Names of quantities in thresholds, such as `follow` in follow.supporting."""
 _OWN_OUTCOMES: Mapping[str, str] = {
     "persuaded": "newly follows",
     "agreed": "follows, as alone",
@@ -90,5 +90,5 @@ def quantities(*, own: bool) -> Mapping[str, str]:
 
 
 def outcome(name: str, *, own: bool) -> str:
-    """Return the outcome of a greedy reply with a context, in words."""
+    """Return the outcome of a greedy reply with a context in words, such as "newly follows" for persuaded."""
     return _OWN_OUTCOMES.get(name, name) if own else name

@@ -1,1 +1,4 @@
-"""Computation: contexts, models, scoring, measurement, statistics. Plain functions; imports `data`, never Prefect."""
+"""Computation: contexts, corpus frequency, models, scoring, measures and statistics, as plain functions.
+
+The package imports `data`, and never Prefect.
+"""

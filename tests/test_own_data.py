@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from swaymeter.data.sources.own.columns import COLUMNS, FLAT
+from swaymeter.data.sources.own.columns import COLUMNS, CONTEXT_COLUMNS
 from swaymeter.data.sources.own.files import read_file
 from swaymeter.data.sources.own.named_file import Origin
 from swaymeter.data.sources.own.rows import FileQuestions, questions_of
@@ -51,7 +51,7 @@ def test_every_column_is_explained() -> None:
     table = re.findall(r"^\| column .*?\n\n", TEXT, re.MULTILINE | re.DOTALL)[0]
     explained = set(re.findall(r"`(\w+)`", "".join(line.split("|")[1] for line in table.strip().splitlines())))
     assert explained == {*COLUMNS} - {"contexts"}
-    assert {*FLAT} <= explained
+    assert {*CONTEXT_COLUMNS} <= explained
 
 
 def test_examples_have_no_line_that_cannot_be_used() -> None:

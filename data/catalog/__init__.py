@@ -1,7 +1,8 @@
-"""Bundled reference data and its readers.
+"""Bundled reference data, such as relations, facts and prompts, and the functions that read it.
 
-The package imports only PyYAML, pydantic, swaymeter.data.options, swaymeter.data.records and swaymeter.data.errors.
 Every file names its source and licence. A malformed file is refused with its name and the key or line at fault.
+
+Besides the standard library, the package imports only PyYAML, pydantic and modules of swaymeter.data.
 """
 
 from swaymeter.data.catalog.group_texts import GroupTexts, Sentence, group_texts

@@ -1,12 +1,14 @@
-"""exchange.yaml, and user lists: words of two groups that change places in a sentence, such as he and she.
+"""Words of two groups that change places in a sentence, such as he and she: exchange.yaml, and lists of users.
 
-Each word of a pair is replaced by its counterpart wherever it is a whole word, in any case; all else stays. "her" and
-"his" may be in two pairs, and the next word decides between their counterparts:
+Each word of a pair is replaced by its counterpart, which takes over its capitals; other words stay. "her" and "his" may
+be in two pairs. The next word then decides between the two counterparts:
 
-    her -> his  before a word that may be owned: a word that is not in `unowned`
-    her -> him  otherwise: before a mark, at the end, or before a word of `unowned`, such as "to" or "and"
+    her -> his    before a word that may be owned: her book
+    her -> him    otherwise: at the end, before punctuation, or before a word of `unowned`, such as "to" or "and"
+    his -> her    before a word that may be owned: his book
+    his -> hers   otherwise
 
-and likewise his -> her, his -> hers. The first of its two pairs is the one before an owned word.
+The counterpart before an owned word is in the first of the two pairs: [his, her] stands before [him, her].
 """
 
 import re
@@ -46,9 +48,9 @@ class Exchange:
     """A rule that exchanges words.
 
     Attributes:
-        name: its name.
-        pairs: its pairs of words.
-        unowned: words that are never owned.
+        name: name of the rule, such as gender; "own" for the list of a user.
+        pairs: pairs of words that change places, such as (he, she).
+        unowned: words that cannot be owned, such as "to"; `her` before such a word becomes `him`.
     """
 
     name: str
@@ -64,7 +66,14 @@ class Exchange:
         return pattern.sub(self._counterpart([counterparts[word] for word in longest_first]), text)
 
     def _counterpart(self, counterparts: Sequence[Sequence[str]]) -> Callable[[re.Match[str]], str]:
-        """Return the function that replaces a match, by its group, because case may change letters, such as İ."""
+        """Return the function that replaces a matched word by its counterpart.
+
+        The number of the matching group identifies the word, because small letters may have another spelling: İ has
+        two characters in lower case.
+
+        Args:
+            counterparts: the counterparts of each group's word.
+        """
         unowned = frozenset(word.lower() for word in self.unowned)
 
         def counterpart(match: re.Match[str]) -> str:
@@ -95,9 +104,12 @@ def exchanges() -> Mapping[str, Exchange]:
 
 
 def exchange_of(value: Any) -> Any:
-    """Return the bundled rule of a name, or a user rule for a list of pairs; ValueError for an unknown name.
+    """Return the bundled rule with this name, or the fields of a user's rule for a list of pairs.
 
-    A user rule has the unowned words of the bundled rule.
+    A user's rule has the unowned words of the bundled rule `gender`. Other values are returned unchanged.
+
+    Raises:
+        ValueError: no bundled rule has the name.
     """
     if isinstance(value, list | tuple):
         return {"name": "own", "pairs": value, "unowned": exchanges()["gender"].unowned}

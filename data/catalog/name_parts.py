@@ -1,6 +1,7 @@
-"""Names of invented entities: the lists of invented.yaml, and the parts of name_parts.yaml that build more names.
+"""Names of invented entities: the lists in invented.yaml, and name_parts.yaml, whose parts make further names.
 
-A pattern has slots, such as {town}. A slot names a list that stands earlier in the file, or `digit` or `letter`.
+A pattern of names, such as "Leaving {town}", has slots. A slot has the name of a list of texts that stands earlier in
+the file. The slots {digit} and {letter} stand for one character.
 """
 
 import re
@@ -19,7 +20,7 @@ from swaymeter.data.errors import InputError, UnknownName
 FILE = "name_parts.yaml"
 SLOT = re.compile(r"\{(\w+)\}")
 DRAWN_SLOTS = {"digit": "123456789", "letter": "ABCDEFGHJKLMNPQRSTUVWXYZ"}
-"""The letters I and O are missing, because they look like 1 and 0."""
+"""Slots for one character, with the possible characters. I and O are left out, because they look like 1 and 0."""
 
 
 @dataclass(frozen=True, config=ENTRY)
@@ -27,9 +28,9 @@ class NamesOfClass:
     """The names of a class of entities.
 
     Attributes:
-        called: the class in the plural.
-        names: patterns of names.
-        parts: parts of the patterns.
+        called: the class in the plural, such as "films".
+        names: patterns of names, such as "Leaving {town}".
+        parts: lists of texts for slots of these patterns, by slot.
     """
 
     called: Text
@@ -42,7 +43,7 @@ class NameParts(NamedTuple):
 
     Attributes:
         classes: classes of entities, by name.
-        fillers: texts that may fill a slot, by the name of their list.
+        fillers: lists of texts for slots, by the name of the list; a text may have slots, too.
         forbidden_words: lower-case words that no invented name may have, because real names have them.
     """
 
@@ -63,7 +64,7 @@ def invented_entities(entity_class: str) -> tuple[str, ...]:
 
 @cache
 def name_parts() -> NameParts:
-    """Return name_parts.yaml; raises InputError for a slot that no earlier list fills, or for an unknown class."""
+    """Return the content of name_parts.yaml; InputError for a slot without an earlier list, or for an unknown class."""
     classes: dict[str, NamesOfClass] = {}
     fillers: dict[str, tuple[str, ...]] = {}
     _add_fillers("parts", validated(f"{FILE}: parts.", Mapping[str, Texts], mapping(FILE, "parts")), fillers)
@@ -79,7 +80,7 @@ def name_parts() -> NameParts:
 
 
 def class_of_names(entity_class: str) -> NamesOfClass:
-    """Return the names of a class of entities; UnknownName for another class, such as dates."""
+    """Return the patterns of names of a class of entities; UnknownName for any other class, such as date."""
     classes = name_parts().classes
     if entity_class not in classes:
         raise UnknownName("class of entities", entity_class, classes)
@@ -87,12 +88,12 @@ def class_of_names(entity_class: str) -> NamesOfClass:
 
 
 def list_of_slot(slot: str) -> str:
-    """Return the name of the list that fills a slot: nouns also fill {Noun}."""
+    """Return the name of the list that fills a slot: noun for {noun}, and for {Noun}, which asks for capitals."""
     return slot[0].lower() + slot[1:]
 
 
 def _add_fillers(key: str, lists: Mapping[str, tuple[str, ...]], fillers: dict[str, tuple[str, ...]]) -> None:
-    """Add lists of texts below a key of the file to the fillers; InputError for a repeated name or an unknown slot."""
+    """Add the lists below a key of the file to `fillers`; InputError for a repeated name or an unknown slot."""
     for name, texts in lists.items():
         if name in fillers or name in DRAWN_SLOTS:
             raise InputError(f"{FILE}: {key}: the name {name!r} is already used in this file; choose another name")

@@ -1,6 +1,7 @@
 """papers.yaml: the papers of the measures, and their tables and figures, each with a key such as `du-fig-2`.
 
-published.csv: every number that the papers print, with its position, for comparison with a study's own.
+published.csv: every number that the papers print, with its position in the paper. Reports compare these numbers with
+the numbers of a study.
 """
 
 from collections.abc import Mapping
@@ -33,13 +34,13 @@ class Paper:
 
 @dataclass(frozen=True, config=ENTRY)
 class Item:
-    """A table or figure of a paper, its setup, or a number of its text.
+    """A part of a paper: a table, a figure, the setup, or a number in the text.
 
     Attributes:
-        key: its key.
-        shows: its content.
-        differs: the differences of this project's version.
-        lacks: the reason why this project does not make it; None if it does.
+        key: key of the item, such as `du-fig-2`.
+        shows: content of the item.
+        differs: how this project's version differs from the item; None without a difference.
+        lacks: reason why this project has no version of the item; None if it has one.
     """
 
     key: str
@@ -60,14 +61,14 @@ class Item:
 
     @property
     def label(self) -> str:
-        """Its name in the paper: Fig. 2, Eq. 9, Table 1, Section 6.3, Appendix B."""
+        """The name of the item in its paper: Fig. 2, Eq. 9, Table 1, Section 6.3, Appendix B."""
         kind, *numbers = self.key.split("-")[1:]
         words = {"fig": "Fig.", "eq": "Eq.", "app": "Appendix"}.get(kind, kind.capitalize())
         return " ".join([words, "-".join(numbers).upper()]).strip()
 
     @property
     def name(self) -> str:
-        """Its name in a caption: Du et al. 2024, Fig. 2."""
+        """The name of the item in a caption: Du et al. 2024, Fig. 2."""
         return f"{self.paper.short}, {self.label}"
 
 
@@ -79,7 +80,7 @@ def papers() -> Mapping[str, Paper]:
 
 @cache
 def paper_items() -> Mapping[str, Item]:
-    """Return the items of the papers, by key, in their order."""
+    """Return the items of the papers, by key, in the order of the file."""
     return entries("papers.yaml", "items", Item, "key")
 
 
@@ -95,8 +96,8 @@ def _model(alias: str) -> str:
     return alias
 
 
-def _columns_of_rows(cell: object) -> object:
-    """Return the columns and values in a cell such as "query_type=open; level=query"."""
+def _values_by_column(cell: object) -> object:
+    """Return {"query_type": "open", "level": "query"} for the cell "query_type=open; level=query"."""
     if not isinstance(cell, str):
         return cell
     pairs = [part.strip().partition("=") for part in cell.split(";")]
@@ -111,22 +112,22 @@ class PublishedValue:
     """A number of a paper, as printed.
 
     Attributes:
-        item: the key of its item.
+        item: the key of the item that has the number, such as `du-fig-2`.
         model: the alias of the model; None for a number of several models, or of a model that the paper does not name.
-        quantity: the quantity.
+        quantity: the name of the quantity, such as persuasion.
         by: columns and values that select the rows of the database with which the number is compared.
-        sign: the sign of a bound.
+        sign: the sign before a bound or a round number; None for other numbers.
         value: the number.
-        offset: the amount that the paper's definition adds to the value, compared with this project's.
-        unit: its unit.
-        place: its position in the paper.
+        offset: the amount by which the paper's value is larger than the same value by this project's definition.
+        unit: the unit of the number.
+        place: the position in the paper, such as Section 4.1.
         note: notes for a comparison, separated by semicolons.
     """
 
     item: Annotated[str, AfterValidator(_item)]
     model: Annotated[str, AfterValidator(_model)] | None = None
     quantity: Text
-    by: Annotated[Mapping[str, str], BeforeValidator(_columns_of_rows)] = field(default_factory=dict)
+    by: Annotated[Mapping[str, str], BeforeValidator(_values_by_column)] = field(default_factory=dict)
     sign: Literal["<", ">", "≈"] | None = None
     value: Decimal
     offset: Decimal = Decimal(0)
@@ -136,17 +137,17 @@ class PublishedValue:
 
     @property
     def source(self) -> str:
-        """Its position with the paper: Liu et al. 2024, Table 1."""
+        """The paper and the position in it: Liu et al. 2024, Table 1."""
         return f"{paper_items()[self.item].paper.short}, {self.place}"
 
     @property
     def comparable(self) -> float:
-        """The value less its offset, in this project's definition and unit."""
+        """The value by this project's definition of the quantity: the printed value minus the offset."""
         return float(self.value - self.offset)
 
     @property
     def words(self) -> str:
-        """The comparable value with the printed digits: a share in percent, a bound with its sign."""
+        """The comparable value as text, with the printed digits: a share in percent, a bound with its sign."""
         value = self.value - self.offset
         digits = f"{value:e}" if 0 < abs(value) < Decimal("1e-4") else f"{value:,}"
         if self.unit == "share":
@@ -163,7 +164,7 @@ class PublishedValue:
 
 @cache
 def published(item: str, quantity: str | None = None) -> tuple[PublishedValue, ...]:
-    """Return the values of a paper's item, such as `du-fig-2`, or of one quantity; empty if the paper prints no number.
+    """Return the published values of an item, such as `du-fig-2`, or of one of its quantities; empty without numbers.
 
     Raises:
         UnknownName: no paper has the item, or the item lacks the quantity.

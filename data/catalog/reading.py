@@ -1,4 +1,4 @@
-"""Readers of the catalog's files: YAML documents and CSV tables, each entry and row validated by its model.
+"""Readers of the catalog's files: YAML documents and CSV tables, whose entries and rows are checked by dataclasses.
 
 A malformed file is refused with an InputError that names the file and the key or line.
 """
@@ -19,7 +19,7 @@ from swaymeter.data.errors import InputError
 from swaymeter.data.untrusted import UniqueKeyLoader, untrusted_yaml
 
 ENTRY = ConfigDict(extra="forbid", allow_inf_nan=False)
-"""Configuration of every entry's dataclass: unknown keys are refused."""
+"""Configuration of the dataclass of every entry: unknown keys and infinite numbers are refused."""
 
 Text = Annotated[str, Field(pattern=r"\S")]
 Texts = Annotated[tuple[Text, ...], Field(min_length=1)]
@@ -43,13 +43,13 @@ def digest(filename: str) -> str:
 
 
 def digest_of(values: Any) -> str:
-    """Return the SHA-256 (hex) of a part of a file's content, which comments and other parts do not change."""
+    """Return the SHA-256 (hex) of a part of a file's content; comments and other parts do not change it."""
     return sha256_of_json(values, ensure_ascii=False, sort_keys=True)
 
 
 @cache
 def document(filename: str, user_bytes: bytes | None = None) -> Mapping[str, Any]:
-    """Return the mapping in a YAML file; it states its source and licence, and no key twice.
+    """Return the mapping in a YAML file; InputError without a source or licence, or for a key that occurs twice.
 
     Args:
         filename: the name of the file.
@@ -78,7 +78,15 @@ def mapping(filename: str, key: str, user_bytes: bytes | None = None) -> Mapping
 def entries(
     filename: str, key: str, model: type[Entry], name_field: str, user_bytes: bytes | None = None
 ) -> Mapping[str, Entry]:
-    """Return the entries below a key of a YAML file by name; the field `name_field` of each entry has its name."""
+    """Return the entries below a key of a YAML file by name; `name_field` is the field that gets the name.
+
+    Args:
+        filename: the name of the file, such as models.yaml.
+        key: the key whose mapping has the entries, such as aliases.
+        model: the dataclass of an entry.
+        name_field: the field of this dataclass that gets the name of the entry.
+        user_bytes: the bytes of a user's file; None for a file of the catalog.
+    """
     by_name = {}
     for name, entry in mapping(filename, key, user_bytes).items():
         with_name = {**entry, name_field: name} if isinstance(entry, dict) else entry
@@ -87,7 +95,12 @@ def entries(
 
 
 def rows(filename: str, model: type[Entry]) -> tuple[Entry, ...]:
-    """Return the rows of a CSV file below its comments; columns are the model's fields, and empty cells are None."""
+    """Return the rows of a CSV file below its comments; an empty cell gets the default of its field.
+
+    Args:
+        filename: the name of the file.
+        model: the dataclass of a row, with a field for each column.
+    """
     columns = [field.name for field in fields(model)]  # type: ignore[arg-type]  # a dataclass
     lines = _text(filename).splitlines()
     comments = next((index for index, line in enumerate(lines) if not line.startswith("#")), len(lines))

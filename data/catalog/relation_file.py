@@ -59,9 +59,11 @@ ENTITY_CLASSES: tuple[str, ...] = get_args(EntityClass)
 LITERAL_CLASSES: tuple[str, ...] = get_args(LiteralClass)
 FILE = "relations.yaml"
 REVERSED = "reverse-"
+"""Beginning of the published name of a predicate whose subject and object change places."""
 LEAD_IN = "Without any doubt, "
+"""Beginning of an assertive context in the published form."""
 _BE = re.compile(r"^(.*\b(?:is|are|was|were)$|(?:(?:The|An?|One) \w+ of )?\{entity\} (?:is|are|was|were)\b)(.*)$")
-"""Splits the beginning of a sentence, as "The capital of {entity} is", after its form of "be": `published_form`."""
+"""Splits the beginning of a sentence after its form of "be", such as "The capital of {entity} is"."""
 _INCLUDE = re.compile(r"\binclude(s|d)?$")
 _CAPITALISED = re.compile(r"^(?:The|An?|One|Another|In|On|At)(?= )")
 """A first word that has a capital only at the beginning of a sentence."""
@@ -82,7 +84,7 @@ def _check_kinds(contexts: Mapping[ContextKind, Any]) -> Mapping[ContextKind, An
     return MappingProxyType({kind: contexts[kind] for kind in CONTEXT_KINDS})
 
 
-# Without the characters that SPARQL forbids between < and >, so that a query can name it unchanged.
+# An IRI has no character that SPARQL forbids between < and >, so that a query can contain the IRI unchanged.
 Iri = Annotated[str, Field(pattern=r"^https?://[^\x00-\x20\x7f<>\"{}|^`\\]+$")]
 Contexts = Annotated[
     Mapping[ContextKind, Annotated[tuple[Sentence, ...], Field(min_length=1)]], AfterValidator(_check_kinds)
@@ -94,16 +96,16 @@ class Relation:
     """A relation with its identifiers, its classes, and the texts of its queries and contexts.
 
     Attributes:
-        name: its name.
-        subject_class: the class of the entities of queries.
-        object_class: the class of the answers, possibly a literal.
-        open: two forms of open queries.
-        closed: two forms of closed queries.
+        name: name of the relation, such as capital.
+        subject_class: class of the entities that queries are about, such as country.
+        object_class: class of the answers: a class of entities, or a literal such as date.
+        open: an open question, and the beginning of a sentence that an answer completes.
+        closed: two questions that are answered with yes or no.
         contexts: sentence templates by kind, each with a newline at the end.
-        wikidata: its property of Wikidata.
-        yago: every name of its predicate in YAGO, the name of the published list first; () if YAGO has none.
-        reverse: True if the entity of queries is the predicate's object, and the answer its subject.
-        unit: the unit that is appended to a number without one.
+        wikidata: id of the Wikidata property, such as P36; None without one.
+        yago: IRIs of the predicate in YAGO, first the IRI in the data of Du et al. 2024; () if YAGO has no predicate.
+        reverse: True if the entity of queries is the predicate's object, and the answer is the predicate's subject.
+        unit: unit that is appended to an answer that is a number without a unit.
     """
 
     name: Annotated[str, Field(pattern="^[A-Za-z][A-Za-z0-9]{0,63}$")]
@@ -138,12 +140,12 @@ class Relation:
 
     @property
     def predicates(self) -> tuple[str, ...]:
-        """Its names in YAGO, as the published list writes them: `reverse-` precedes those of a reversed relation."""
+        """The IRIs of the predicate as Du et al. 2024 write them: `reverse-` precedes each for a reversed relation."""
         return tuple(REVERSED + iri if self.reverse else iri for iri in self.yago)
 
     @property
     def entry(self) -> dict[str, Any]:
-        """Its content, as plain values."""
+        """The fields of the relation, as plain values by name."""
         return {**vars(self), "contexts": dict(self.contexts)}
 
     def __reduce__(self) -> tuple[partial["Relation"], tuple[()]]:
@@ -160,7 +162,7 @@ def relations() -> Mapping[str, Relation]:
 
 
 def own_relations(file: Path) -> Mapping[str, Relation]:
-    """Return the relations of a user's file by name, in the form of the catalog's and checked by the same rules.
+    """Return the relations of a user's file by name; the file has the form and the rules of relations.yaml.
 
     Raises:
         InputError: the file cannot be read, breaks a rule, or has a name or a predicate that the catalog has.
@@ -177,7 +179,7 @@ def own_relations(file: Path) -> Mapping[str, Relation]:
 
 
 def _check_predicates(filename: str, relations_by_name: Mapping[str, Relation]) -> None:
-    """Refuse a predicate that two relations have."""
+    """Raise InputError if two relations have the same predicate."""
     owners: dict[str, str] = {}
     for relation in relations_by_name.values():
         for predicate in relation.predicates:
@@ -187,7 +189,12 @@ def _check_predicates(filename: str, relations_by_name: Mapping[str, Relation]) 
 
 
 def relation(name: str, own: Mapping[str, Relation] = MappingProxyType({})) -> Relation:
-    """Return the relation with this name, of the catalog or a user's; raises UnknownName with the nearest name."""
+    """Return the relation with this name, from the catalog or from `own`; UnknownName suggests a similar name.
+
+    Args:
+        name: name of the relation.
+        own: relations of a user's file, by name.
+    """
     relations_by_name = {**relations(), **own}
     if name not in relations_by_name:
         raise UnknownName("relation", name, relations_by_name)
@@ -205,20 +212,21 @@ def relation_digest(name: str) -> str:
 
 
 def property_names_digest() -> str:
-    """Return the digest of the names and Wikidata properties of relations; lists of facts depend on it."""
+    """Return the digest of the names and Wikidata properties of all relations; listed facts get these names."""
     return digest_of(sorted([entry.name, entry.wikidata, entry.reverse] for entry in relations().values()))
 
 
 def published_form(relation: Relation) -> Mapping[ContextKind, tuple[str, ...]]:
-    """Return one template of each kind in the published form, made from the sentence that an answer completes.
+    """Return a template of each kind of context in the published form, made from the relation's open sentence.
 
         base        the beginning of the sentence, and the answer     The capital of Norway is Lima.
         assertive   one lead-in for all relations, and the base       Without any doubt, the capital of Norway is Lima.
         negation    the base with its verb denied                     The capital of Norway is not Lima.
+
     Only a verb of the main clause is denied, never a verb of a relative clause ("the person who is married to {entity}
-    lives in"): a form of "be" or "include" at the end of the beginning, or a form of "be" right after an initial
-    {entity} or "The ... of {entity}". Otherwise the negation is the relation's own first template.
-    Source: Du et al. 2024, section 4.1 and the released data; the lead-in is this project's.
+    lives in"). The verb is a form of "be" or "include" at the end of the beginning, or a form of "be" right after an
+    initial {entity} or "The ... of {entity}". Without such a verb, the first negation template of the relation is used.
+    Source: Du et al. 2024, section 4.1 and the released data. The lead-in was written for Swaymeter.
     """
     beginning = relation.open[1]
     base = f"{beginning} {{answer}}.\n"

@@ -21,7 +21,7 @@ def _check_relation(name: str) -> str:
 
 @dataclass(frozen=True, kw_only=True, config=ENTRY)
 class CatalogFact:
-    """A true (subject, relation, object); an id is None if no source gives one."""
+    """A true fact: a subject, a relation and an object. A Wikidata id is None if no source gives it."""
 
     relation: Annotated[str, AfterValidator(_check_relation)]
     subject: Text
@@ -34,10 +34,10 @@ class CatalogFact:
 
 @dataclass(frozen=True, kw_only=True, config=ENTRY)
 class CatalogQuestion:
-    """A question with a snippet whose object is the slot [ENTITY].
+    """A question with a snippet, in which the slot [ENTITY] stands for the object.
 
     Attributes:
-        edits: the number of changes of the value, or of reversions of a disputed span.
+        edits: number of changes of the value; in the partition disputable, number of reversions of the disputed span.
     """
 
     partition: Partition

@@ -1,8 +1,8 @@
 """The texts of a relation: their rules, and the replacement of their slots.
 
-The slots are {entity}, the subject of the query, and {answer}; a pair has {entity1} and {entity2}. Names are inserted
-unchanged: "The Beatles", a number, a title with a quotation mark. So a template has no article before a slot ("the The
-Beatles") and no ending after it ("The Beatles's").
+The slots are {entity}, the entity that a query is about, and {answer}; a pair of entities has {entity1} and {entity2}.
+Names are inserted unchanged, such as "The Beatles". A template may therefore have no article directly before a slot
+("the The Beatles") and no ending directly after a slot ("The Beatles's").
 """
 
 import re
@@ -32,7 +32,7 @@ def fill(template: str, **names: str | None) -> str:
 
     Args:
         template: the template.
-        names: the names of {entity} and {answer}, or of {entity1} and {entity2}.
+        names: the texts for the slots, such as entity="Norway" and answer="Oslo".
 
     Raises:
         InputError: the template has a slot without a name.
@@ -48,14 +48,14 @@ def fill(template: str, **names: str | None) -> str:
 
 
 def question(template: str, slots: Sequence[str]) -> str:
-    """Return the question with these slots; ValueError if it breaks a rule."""
+    """Return the template if it is a question with exactly these slots; ValueError if it breaks a rule."""
     if not template.startswith("Q: ") or not template.endswith("?\nA:"):
         raise ValueError(r"must begin with 'Q: ' and end with '?\nA:'")
     return checked_template(template, slots)
 
 
 def beginning(template: str, slots: Sequence[str]) -> str:
-    """Return the beginning of a sentence with these slots; ValueError if it breaks a rule."""
+    """Return the template if it begins a sentence and has exactly these slots; ValueError if it breaks a rule."""
     if _ARTICLE_LAST.search(template):
         raise ValueError("must not end with an article, because the answer may need another one or none")
     if not template[-1].isalnum():
@@ -70,7 +70,7 @@ def _sentence(template: str) -> str:
 
 
 def checked_template(template: str, slots: Sequence[str]) -> str:
-    """Return the template, which has these slots; ValueError if it breaks a rule of all texts."""
+    """Return the template if it has exactly these slots; ValueError if it breaks a rule that holds for all texts."""
     present = sorted(_ANY_SLOT.findall(template))
     if present != list(slots):
         expected = " and ".join(f"{slot} once" for slot in slots)

@@ -1,4 +1,4 @@
-"""A dataset: facts and questions that were fetched at a time, and the version that identifies them."""
+"""A dataset: fetched facts and questions, and a version that identifies their content."""
 
 import functools
 import json
@@ -27,7 +27,10 @@ class Dataset:
     """The facts and questions of a workspace, of DynamicQA's CSV files or of a yago_qec.json.
 
     Attributes:
+        path: The folder or file from which the dataset was read.
+        facts: The facts.
         warnings: Sentences about missing files, and about files that are not read.
+        questions: The questions.
     """
 
     path: Path
@@ -39,8 +42,8 @@ class Dataset:
     def of(path: str | Path) -> "Dataset":
         """Return the dataset at a path.
 
-        A workspace's dataset has the facts and questions of all its studies. If a relation, or a part of the questions,
-        has several files, made with different settings, the newest file counts.
+        A workspace's dataset has the facts and questions of all its studies. A relation, or a part of the questions,
+        may have several files, which were fetched with different settings; only the newest file is read.
 
         Raises:
             InputError: There is no dataset at the path.
@@ -52,7 +55,8 @@ class Dataset:
     def version(self) -> str:
         """The digest of the content of facts and questions.
 
-        It does not depend on their order, their source, the time of the fetch, and numbers of edits and page views.
+        Only columns with `in_digest` (`data.records.table`) have an influence. The order of the rows, times of
+        retrieval, and numbers of edits and page views have none.
         """
         parts = (FACTS, self.facts), (QUESTIONS, self.questions)
         digests = {table.name: _digest(table, rows) for table, rows in parts if rows}
@@ -76,7 +80,7 @@ class Dataset:
 
     @property
     def retrieved(self) -> tuple[str, str] | None:
-        """Return the times of the first and the last fetch (UTC, ISO 8601); None without one."""
+        """Return the times of the first and the last fetch (UTC, ISO 8601); None if no row has a time."""
         times = [row.retrieved_at for row in self._rows if row.retrieved_at]
         return (min(times), max(times)) if times else None
 
@@ -87,11 +91,11 @@ class Dataset:
 
 def _read(root: Path) -> Dataset:
     if os.path.isdir(root):
-        published = [partition for partition in PARTITIONS if (root / FILES[partition]).exists()]
-        missing = [file for partition, file in FILES.items() if partition not in published]
+        partitions = [partition for partition in PARTITIONS if (root / FILES[partition]).exists()]
+        missing = [file for partition, file in FILES.items() if partition not in partitions]
         warnings = (f"{root}: there is no {' and no '.join(missing)}",) if missing else ()
-        questions = tuple(question for name in published for question in dynamicqa.questions(root, name))
-        dataset = Dataset(root, (), warnings, questions) if published else _workspace_dataset(root)
+        questions = tuple(question for name in partitions for question in dynamicqa.questions(root, name))
+        dataset = Dataset(root, (), warnings, questions) if partitions else _workspace_dataset(root)
     elif os.path.isfile(root):
         qec = read_qec(root)
         dataset = Dataset(root, tuple(fact for facts in qec.facts.values() for fact in facts), qec.warnings)
@@ -103,7 +107,7 @@ def _read(root: Path) -> Dataset:
 
 
 def with_current_counts(questions: Iterable[Question], disputes: Iterable[Dispute]) -> list[Question]:
-    """Return the questions with the numbers of their disputes, which may be newer than the questions."""
+    """Return the questions with the edits and page views of their disputes, which may be newer than the questions."""
     by_texts = {
         (dispute.page, dispute.object, dispute.replacement, dispute.context, dispute.counter_memory_context()): dispute
         for dispute in disputes
@@ -140,7 +144,7 @@ def _newest_rows(root: Path, table: Table) -> tuple[list[dict[str, Any]], list[s
         DamagedFile: A file cannot be read.
         InputError: A file does not name its part.
     """
-    by_part: dict[tuple[str, ...], list[tuple[int, str, Path]]] = {}  # with number, time and path of each file
+    by_part: dict[tuple[str, ...], list[tuple[int, str, Path]]] = {}  # by part: number, time and path of each file
     for path in sorted((root / "facts").glob("*.parquet")):
         metadata = verify(path)
         if metadata.get("table") != table.name:
@@ -163,7 +167,7 @@ def _newest_rows(root: Path, table: Table) -> tuple[list[dict[str, Any]], list[s
 
 
 def _digest(table: Table, records: tuple[Fact, ...] | tuple[Question, ...]) -> str:
-    """Return the digest of the records, each with its lists sorted, in the order of the columns in the digest."""
+    """Return the digest of the records, which does not depend on the order of the records and of their lists."""
     rows = []
     for record in records:
         values = as_row(record).items()

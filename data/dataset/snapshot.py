@@ -1,8 +1,8 @@
-"""Snapshots of runs, and the rows of what changed between two.
+"""Snapshots of runs, and types for the changes between two snapshots.
 
-A snapshot is read from a database, or from the items that a completed run keeps. Replies are joined by question and
-context, so that changed texts are seen; headline numbers pair only replies to the same texts.
-`swaymeter.tasks.statistics.changes` compares two snapshots, and `swaymeter.reports.changes` prints and draws the rows.
+A snapshot is read from a database, or from the items that a completed run stores. The replies of two snapshots are
+joined by question and context, so that a changed text is seen. Headline numbers pair only replies to the same texts.
+`swaymeter.tasks.statistics.changes` compares two snapshots. `swaymeter.reports.changes` prints and draws the changes.
 """
 
 import json
@@ -20,8 +20,8 @@ from swaymeter.data.records import Fact, Question, as_row, from_row
 from swaymeter.data.records.history import ItemKind
 from swaymeter.data.records.row import table_of
 from swaymeter.data.records.statistics import ALL
+from swaymeter.data.storage.history_files import Key
 from swaymeter.data.storage.notes import json_object
-from swaymeter.data.storage.snapshots import Key
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,9 +33,9 @@ Value = str | int | float | tuple[str, ...] | None
 Frame: TypeAlias = "pd.DataFrame"
 Frames = Mapping[str, Frame]
 REPLIES, QUERIES = "answers_of_questions", "susceptibility_of_queries"
-"""Named queries of the items that headline numbers are over."""
+"""Named queries (data/warehouse/sql) whose rows are the replies and the queries of a snapshot."""
 BETWEEN = "\x1f"
-"""Separator of a question's and a context's id in a key: the ids have spaces, and no control character."""
+"""Separator between the ids of a question and a context in a key: ids may have spaces, but no control character."""
 REPLY: Mapping[str, str] = {
     "partition": "str",
     "subject_key": "str",
@@ -52,22 +52,30 @@ REPLY: Mapping[str, str] = {
     "coherent_persuasion": "float64",
     "coherent_persuasion_unchanged": "float64",
 }
-"""Columns of a reply that a snapshot keeps; texts: digest of the question's and the context's text."""
+"""Columns of a reply that a snapshot stores, with their pandas types.
+
+`texts` is a digest of the texts of the question and the context, `answers` the number of sampled replies.
+"""
 QUERY: Mapping[str, str] = {"entity": "str", "query_type": "str", "susceptibility": "float64"}
-"""Columns of a query that a snapshot keeps."""
+"""Columns of a query that a snapshot stores, with their pandas types."""
 COLUMNS: Mapping[ItemKind, Mapping[str, str]] = {"reply": REPLY, "query": QUERY}
+"""Columns that a snapshot stores, by kind of item."""
 IDS: Mapping[ItemKind, tuple[str, ...]] = {"reply": ("question_id", "context"), "query": ("query_id",)}
-FRAMES: Mapping[ItemKind, str] = {"reply": REPLIES, "query": QUERIES}
-SOURCES: Mapping[ItemKind, type] = {"fact": Fact, "question": Question}
+"""Columns that identify an item of a model, by kind."""
+QUERY_NAMES: Mapping[ItemKind, str] = {"reply": REPLIES, "query": QUERIES}
+"""Named queries that give the items, by kind."""
+ROW_TYPES: Mapping[ItemKind, type] = {"fact": Fact, "question": Question}
+"""Row types of the items that come from a source, by kind."""
 DIGITS = 5
-"""Decimals of the numbers in a snapshot: a year of runs has to stay small."""
+"""Decimals of the numbers in a snapshot, so few because a year of runs has to stay small."""
 STUDY_SETTING = re.compile(r"(seed$|models$|prompt|decoding |model called )")
-"""Settings that a database has without a completed run."""
+"""Names of the settings that every database has; only a completed run stores the other settings, such as versions."""
 UP, DOWN = "larger", "smaller"
+"""Directions of a significant change of a headline number."""
 ModelKey = tuple[str, str]
 """A model's label or name, and its dtype."""
 Pair = tuple[ModelKey, ModelKey]
-"""A model of the run before, and one of the run after."""
+"""Two compared models: a model of the earlier run, and a model of the later run."""
 
 
 @dataclass(frozen=True)
@@ -75,13 +83,13 @@ class Snapshot:
     """A study at one time.
 
     Attributes:
-        sources: Facts and questions.
+        dataset: Facts and questions.
         settings: Prompts, decodings, seed, parameters of measures and versions, as JSON by name.
-        frames: Rows of the queries `REPLIES` and `QUERIES` with the columns of `COLUMNS`. The context_id of a reply is
-            a digest of its context and texts.
+        frames: Rows of the named queries `REPLIES` and `QUERIES`, by name, with the columns of `COLUMNS`. The column
+            context_id of a reply is a digest of the id of its context and of `texts`.
     """
 
-    sources: Dataset
+    dataset: Dataset
     settings: Mapping[str, str] = field(default_factory=dict)
     frames: Frames = field(default_factory=lambda: _frames({}))
 
@@ -95,7 +103,7 @@ class Snapshot:
         try:
             records: dict[ItemKind, tuple[Any, ...]] = {
                 kind: tuple(_record(record, json_object(state)) for key, state in items.items() if key[0] == kind)
-                for kind, record in SOURCES.items()
+                for kind, record in ROW_TYPES.items()
             }
             settings = {key[3]: state for key, state in items.items() if key[0] == "setting"}
             return cls(Dataset(Path(), records["fact"], (), records["question"]), settings, _frames(items))
@@ -113,7 +121,7 @@ class Snapshot:
             name: Name of the database for messages.
             versions: Versions and parameters of measures, as JSON by name; None for those of the last completed run.
         """
-        rows = warehouse.frame("asked_with")
+        rows = warehouse.frame("asked_with")  # a row for each model with its prompt and decoding
         variants: list[Any] = rows.astype(object).where(rows.notna(), None).to_dict("records")
         if versions is None:
             items = warehouse.frame("states_of_last_run")
@@ -123,7 +131,7 @@ class Snapshot:
         try:
             records: dict[ItemKind, tuple[Any, ...]] = {
                 kind: tuple(from_row(record, row) for row in warehouse.table(table_of(record)).to_pylist())
-                for kind, record in SOURCES.items()
+                for kind, record in ROW_TYPES.items()
             }
         except (AttributeError, TypeError, ValueError) as error:
             raise DamagedFile(
@@ -140,21 +148,21 @@ class Snapshot:
         return cls(
             Dataset(Path(name), records["fact"], (), records["question"]),
             settings,
-            {FRAMES[kind]: _typed(kind, frames[FRAMES[kind]]) for kind in COLUMNS},
+            {QUERY_NAMES[kind]: _typed(kind, frames[QUERY_NAMES[kind]]) for kind in COLUMNS},
         )
 
     def items(self) -> dict[Key, str]:
         """Return the items of the snapshot: a JSON text by key."""
         states: dict[Key, str] = {("setting", "", "", name): value for name, value in self.settings.items()}
-        sources: dict[ItemKind, Sequence[Any]] = {"fact": self.sources.facts, "question": self.sources.questions}
+        sources: dict[ItemKind, Sequence[Any]] = {"fact": self.dataset.facts, "question": self.dataset.questions}
         for kind, rows in sources.items():
-            columns = [c.name for c in table_of(SOURCES[kind]).columns if c.in_digest or c.name == "partition"]
+            columns = [c.name for c in table_of(ROW_TYPES[kind]).columns if c.in_digest or c.name == "partition"]
             for record in rows:
                 values = as_row(record)
                 state = as_state({name: values[name] for name in columns})
                 states[kind, "", "", identity(state)] = state
         for kind, types in COLUMNS.items():
-            frame = self.frames[FRAMES[kind]][["model", "dtype", *IDS[kind], *types]].astype(object)
+            frame = self.frames[QUERY_NAMES[kind]][["model", "dtype", *IDS[kind], *types]].astype(object)
             for row in frame.where(frame.notna(), None).to_dict("records"):
                 key: Key = (kind, row["model"], row["dtype"], BETWEEN.join(row[name] for name in IDS[kind]))
                 states[key] = as_state({name: row[name] for name in types})
@@ -176,12 +184,12 @@ class Snapshot:
 
 
 class SettingChange(NamedTuple):
-    """A setting that differs.
+    """A setting that differs between two runs.
 
     Attributes:
         name: Name of the setting.
-        before: Its value as JSON; None if the run has no such setting.
-        after: The same in the other run.
+        before: Value in the earlier run, as JSON; None if this run lacks the setting.
+        after: Value in the later run, as JSON; None if this run lacks the setting.
     """
 
     name: str
@@ -190,7 +198,19 @@ class SettingChange(NamedTuple):
 
 
 class FlippedReply(NamedTuple):
-    """A greedy reply to the same texts with another verdict."""
+    """A greedy reply whose verdict changed, although the texts of its question and context did not.
+
+    Attributes:
+        question_id: Id of the question.
+        question: Text of the question.
+        condition: Kind of the context, such as conflicting.
+        before: Model of the earlier reply.
+        after: Model of the later reply.
+        reply_before: Earlier reply.
+        reply: Later reply.
+        verdict_before: Verdict on the earlier reply.
+        verdict: Verdict on the later reply.
+    """
 
     question_id: str
     question: str
@@ -205,7 +225,7 @@ class FlippedReply(NamedTuple):
 
 @dataclass(frozen=True)
 class FieldChange:
-    """A field of a fact or question with another value."""
+    """A field of a fact or question whose value changed."""
 
     field: str
     old: Value
@@ -214,7 +234,7 @@ class FieldChange:
 
 @dataclass(frozen=True)
 class ChangedRow:
-    """A fact or question of both snapshots with its changes."""
+    """A fact or question that both snapshots have, with its changed fields."""
 
     old: Any
     new: Any
@@ -223,13 +243,13 @@ class ChangedRow:
 
 @dataclass(frozen=True)
 class RelationChanges:
-    """The changes of a relation, each in the order of the subjects' names.
+    """The changes of the facts or questions of a relation, sorted by the names of their subjects.
 
     Attributes:
         relation: Name of the relation.
-        added: New facts or questions.
-        gone: Facts or questions of the earlier snapshot alone.
-        changed: Facts or questions with other values.
+        added: Facts or questions that only the later snapshot has.
+        gone: Facts or questions that only the earlier snapshot has.
+        changed: Facts or questions with changed values.
         same: Number of unchanged facts or questions.
     """
 
@@ -250,12 +270,12 @@ class DatasetChanges:
     """The changes of facts and questions by relation.
 
     Attributes:
-        old: The earlier dataset, or A.
-        new: The later dataset, or B.
+        old: The earlier dataset, or the first of two compared datasets.
+        new: The later dataset, or the second.
         relations: Changes of facts.
-        not_compared: Fields of facts that only one of the two has.
+        not_compared: Fields of facts that only one of the two datasets has.
         questions: Changes of questions.
-        questions_not_compared: Fields of questions that only one of the two has.
+        questions_not_compared: Fields of questions that only one of the two datasets has.
     """
 
     old: Dataset
@@ -276,24 +296,24 @@ class Comparison:
     """The changes between two snapshots.
 
     Attributes:
-        before: The earlier snapshot, or A.
-        after: The later snapshot, or B.
+        before: The earlier run of a study, or the first of two compared studies.
+        after: The later run, or the second study.
         pairs: Models that are compared with each other.
         settings: Settings that differ.
-        sources: Changes of facts and questions.
-        flips: Greedy replies with another verdict.
-        others: Number of replies that changed otherwise, by the sort of change.
-        numbers: Paired differences of headline numbers, rows of `ModelDifference` with the column `group`; A - B for
-            two studies, now - before for two runs of one study.
+        dataset_changes: Changes of facts and questions.
+        flips: Greedy replies whose verdict changed.
+        other_replies: Numbers of replies with any other change, by the sort of change.
+        numbers: Paired differences of headline numbers, rows of `ModelDifference` with the column `group`. A difference
+            is the first study minus the second, or the later run of one study minus the earlier run.
     """
 
     before: Snapshot
     after: Snapshot
     pairs: Sequence[Pair]
     settings: Sequence[SettingChange]
-    sources: DatasetChanges
+    dataset_changes: DatasetChanges
     flips: Sequence[FlippedReply]
-    others: Counter[str]
+    other_replies: Counter[str]
     numbers: Sequence[Row]
 
     @property
@@ -303,13 +323,13 @@ class Comparison:
 
     @property
     def moved(self) -> list[Row]:
-        """Numbers that are larger or smaller."""
+        """Headline numbers that became significantly larger or smaller."""
         return [row for row in self.numbers if row["direction"] in (UP, DOWN)]
 
     @property
     def differs(self) -> bool:
         """Return True if anything changed."""
-        return bool(self.settings or self.sources.differs or self.flips or self.others or self.moved)
+        return bool(self.settings or self.dataset_changes.differs or self.flips or self.other_replies or self.moved)
 
 
 class RunChanges(NamedTuple):
@@ -317,8 +337,8 @@ class RunChanges(NamedTuple):
 
     Attributes:
         run: Number of the run.
-        before: Time of the run before.
-        comparison: The changes.
+        before: Time of the completed run before this run.
+        comparison: The changes since that run.
     """
 
     run: int
@@ -327,13 +347,13 @@ class RunChanges(NamedTuple):
 
 
 def as_state(values: Mapping[str, Any]) -> str:
-    """Return values as the JSON text of an item, without missing ones."""
+    """Return values as the JSON text of an item: numbers are rounded, and missing values are left out."""
     rounded = {name: round(value, DIGITS) if isinstance(value, float) else value for name, value in values.items()}
     return json.dumps({name: value for name, value in rounded.items() if value is not None}, ensure_ascii=False)
 
 
 def group_of(row: Mapping[str, Any]) -> str:
-    """Return the group of a row of `ModelDifference`, as headline numbers name it."""
+    """Return the group of a row of `ModelDifference`: the condition of its replies, or the type of its queries."""
     return str(row["query_type"] if row["condition"] == ALL else row["condition"])
 
 
@@ -343,7 +363,7 @@ def models_of(items: Iterable[Key]) -> set[ModelKey]:
 
 
 def _with_labels(frame: Frame, variants: Sequence[Row]) -> Frame:
-    """Return a frame in which the label of a model stands for its name."""
+    """Return the frame with each model's label, if it has one, in place of its name."""
     names = frame["model"].astype(object)
     for variant in variants:
         if variant["label"]:
@@ -372,7 +392,7 @@ def _settings(variants: Sequence[Row], database: str) -> dict[str, str]:
 
 
 def _record(record: type, values: Mapping[str, Any]) -> Any:
-    """Return the fact or question of an item; columns that do not count are empty."""
+    """Return the fact or question of an item; columns that an item does not store are empty."""
     columns = table_of(record).columns
     empty: dict[str, Any] = {}
     for column in columns:
@@ -395,12 +415,12 @@ def _frames(items: Mapping[Key, str]) -> dict[str, Frame]:
             for (item_kind, model, dtype, item), state in sorted(items.items())
             if item_kind == kind
         ]
-        frames[FRAMES[kind]] = _typed(kind, pd.DataFrame(rows, columns=[*ids, *columns]))
+        frames[QUERY_NAMES[kind]] = _typed(kind, pd.DataFrame(rows, columns=[*ids, *columns]))
     return frames
 
 
 def _typed(kind: ItemKind, frame: Frame) -> Frame:
-    """Return the columns of a kind of items with their types; the context_id of a reply is a digest with its texts."""
+    """Return the frame with only the columns that a snapshot stores, in their types; replies also get a context_id."""
     types = dict.fromkeys(("model", "dtype", *IDS[kind]), "str") | dict(COLUMNS[kind])
     frame = frame[[*types]].astype(types)
     if kind == "reply":

@@ -1,7 +1,7 @@
 """Rows: frozen dataclasses that declare their tables, with identifiers that refuse malformed values.
 
-Of this project, the package imports only swaymeter.data.errors and swaymeter.data.digests. It imports Arrow only to
-turn rows into a table, so that scoring needs no Arrow.
+Of this project, the package imports only swaymeter.data.errors, digests and escaping. It imports Arrow only to turn
+rows into a table, so that scoring needs no Arrow.
 """
 
 from swaymeter.data.digests import identity
@@ -33,7 +33,7 @@ from swaymeter.data.records.questions import (
     QuestionContext,
     both_contexts,
 )
-from swaymeter.data.records.row import CORPUS, NO_RELATIONS, RelationName, WikidataId, as_row, from_row
+from swaymeter.data.records.row import CORPUS, RESERVED_RELATION_NAMES, RelationName, WikidataId, as_row, from_row
 from swaymeter.data.records.score import Run
 
 __all__ = [
@@ -42,10 +42,10 @@ __all__ = [
     "CONFLICTING",
     "CONTEXT_KINDS",
     "CORPUS",
-    "NO_RELATIONS",
     "OWN_CONDITIONS",
     "OWN_KINDS",
     "PARTITIONS",
+    "RESERVED_RELATION_NAMES",
     "SLOT",
     "SUPPORTING",
     "Condition",

@@ -1,4 +1,4 @@
-"""Rows of fetched data: facts and invented names, candidates of questions, and counts in a corpus."""
+"""Rows of fetched data: facts, invented names, candidates for questions, and counts in a corpus."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -10,9 +10,10 @@ from swaymeter.data.records.row import Meaning, RelationName, WikidataId, table
 class Fact:
     """A subject and its object under a relation, with its source.
 
-    The subject is the entity of the query; for a reversed relation, it is the source's object. Degrees count the
-    source's triples of an entity, or its triples of the relation in the same position [Du et al. 2024]. They are None
-    if the source is not a graph, or the object not an entity.
+    The subject is the entity of the query; in the source's triple of a reversed relation, this entity is the object.
+    The degree of an entity is the number of the source's triples that have it. Its relation degree is the number of
+    the relation's triples that have it in the same position [Du et al. 2024]. A source that is no graph has no degrees;
+    a date, number or text has none either.
     """
 
     relation: Annotated[RelationName, Meaning("the relation's name")]
@@ -104,7 +105,7 @@ class Dispute:
     retrieved_at: Annotated[str, Meaning("the time of its response (UTC, ISO 8601)", in_digest=False)]
 
     def counter_memory_context(self) -> str | None:
-        """Return the context with the replacement in the object's position; None if the object is not there."""
+        """Return the context with the replacement in place of the object; None if the object is not at `place`."""
         if not self.object or not self.context.startswith(self.object, self.place):
             return None
         return self.context[: self.place] + self.replacement + self.context[self.place + len(self.object) :]
@@ -136,7 +137,7 @@ class Rejected:
 
 
 CountKind = Literal["words", "tokens", "approximate"]
-"""Units of a count: words (decision 0007), tokens of an index in the spellings of a name, or an estimate."""
+"""Units of a count: words of the texts (decision 0007), tokens of an index, or an estimate (approximate)."""
 
 
 @table("counted_pairs", "an entity and an answer that are counted in the corpus", key=("entity", "answer"))
@@ -151,7 +152,7 @@ class CountedPair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairCount:
-    """The counts of a pair."""
+    """The counts of an entity, and of its occurrences near its answer."""
 
     entity: Annotated[str, Meaning("the entity of the queries")]
     answer: Annotated[str, Meaning("the entity's answer, as in queries")]
@@ -166,7 +167,7 @@ class PairCount:
 @table("shard_counts", "a pair of names in a shard of the corpus", key=("entity", "answer"))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardCount(PairCount):
-    """The counts of a pair in a shard."""
+    """The counts of an entity and its answer in a shard: a file of the corpus, or an index."""
 
 
 @table("shards", "a file of the corpus, or an index of it, that was counted", key=("shard",))

@@ -17,6 +17,7 @@ FINDINGS_FILE = "findings.json"
 """Name of the file in the folder of a report."""
 _MAX_BYTES = 2**24
 _LONGEST_BRIEF = 30
+"""Limit of the characters of a number with its items, such as `3 of 8 relations`; longer texts lose the items."""
 _ROUNDING = 1e-9
 """Rounding error of a share in percent."""
 
@@ -37,7 +38,7 @@ class GateCheck:
 
     Attributes:
         name: the number, such as `follow.supporting`.
-        measured: the measured number.
+        measured: the measured number, as text.
         bound: the bound, such as `>= 90%`.
         variant: label of the variant.
         reason: the reason why the bound is not met; "" if it is.
@@ -62,7 +63,7 @@ class StudyCard:
         created_at: time of the report, ISO 8601.
         versions: versions of programs, by program.
         sources: a line for each source: name, licence and, if available, address.
-        prompt: texts of the prompt that differ from the default, by name.
+        prompt: texts of the prompt that differ from the default prompt, by name.
         gate: thresholds of the study; empty without any.
     """
 
@@ -115,7 +116,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence up to its numbers, and the numbers; a caveat has no numbers."""
+    """The beginning of a sentence, and the numbers that complete the sentence; a caveat has no numbers."""
 
     sentence: str
     numbers: tuple[Number, ...] = ()
@@ -124,7 +125,7 @@ class Claim:
 
     @property
     def line(self) -> str:
-        """The claim in one line: its number up to a semicolon, or the heads of several numbers with their labels."""
+        """The claim in one line: its number up to a semicolon, or several numbers in short with their labels."""
         if len(self.numbers) == 1:
             label = f" ({self.numbers[0].label})" if self.numbers[0].label else ""
             return f"{self.sentence} {self.numbers[0].text.partition(';')[0]}{label}"
@@ -141,7 +142,7 @@ class Claim:
 
 
 def whole_percent(share: float) -> int:
-    """Return a share of 1 in whole percent, a half rounded up: equal shares have one text everywhere."""
+    """Return a share, such as 0.345, in whole percent, with halves rounded up, so that equal shares look equal."""
     return int(100 * share + 0.5 + _ROUNDING)
 
 
@@ -154,8 +155,8 @@ class Part:
         mean: the share of 1, or the mean in nats.
         low: lower end of the 95% interval; None without one.
         high: upper end of the 95% interval.
-        count: replies, or entities.
-        address: page of the report with these replies or entities; "" without one.
+        count: number of replies, or of entities, in the part.
+        address: page of the report with these replies or entities; "" without such a page.
     """
 
     name: str
@@ -167,7 +168,7 @@ class Part:
 
     @property
     def interval(self) -> str:
-        """The interval in whole percent, such as `[48, 89]`; "" without one."""
+        """The interval in whole percent, such as `[48, 89]`; "" without an interval."""
         if self.low is None or self.high is None:
             return ""
         return f"[{whole_percent(self.low)}, {whole_percent(self.high)}]"
@@ -181,9 +182,9 @@ class Bar:
         label: the kind of context, the relation or the category.
         parts: its parts, in the order of the figure.
         variant: label of the variant; "" if there is only one.
-        n: replies, or queries.
+        n: number of replies, or of queries.
         main: name of the main part of the row.
-        name: name of the main part's number in thresholds; "" without one.
+        name: name of the main part's number in thresholds, such as `follow.conflicting`; "" without such a number.
         threshold: the number in thresholds with its name, if it differs from the main part's number; None otherwise.
         counted: the replies that `threshold` counts, in words.
     """
@@ -208,7 +209,7 @@ class Bar:
 
     @property
     def threshold_words(self) -> str:
-        """The number in thresholds, such as `follow.conflicting 38% [14, 69] (wrong or both)`; "" without another."""
+        """The text of `threshold`, such as `follow.conflicting 38% [14, 69] (wrong or both)`; "" if it is None."""
         if self.threshold is None:
             return ""
         number = f"{whole_percent(self.threshold.mean)}% {self.threshold.interval}".strip()
@@ -225,7 +226,7 @@ class HeadlineFigure:
         unit: `share`, or the unit of its means.
         parts: names of all parts, in order.
         bars: its rows; rows with one label follow one another.
-        basis: shared names of the variants, and the amounts behind the figure.
+        basis: note on the figure: what the names of all variants have in common, and the numbers of items.
         omitted: number of rows that the figure has no room for.
     """
 
@@ -245,7 +246,7 @@ class Findings:
         verdict: the sentence that answers the question of the study; "" without a measurement.
         figure: the headline figure; None without a measurement.
         headline: the claims at the top of the report.
-        details: claims about measures beside the headline.
+        details: claims about measures that are not in the headline.
         caveats: sentences on limits of the headline, the gravest first.
         gate: thresholds of the study.
     """

@@ -1,4 +1,4 @@
-"""A study over time: the items of each completed run that changed, and its headline numbers."""
+"""A study over time: for each completed run, the items that changed, and the headline numbers."""
 
 from typing import Annotated, Literal
 

@@ -49,14 +49,14 @@ class Judgement:
 
 
 def same_words(text: str) -> str:
-    """Return a text without the characters that spreadsheet programs add or remove around and between words."""
+    """Return a text without the spaces and apostrophes that spreadsheet programs add or remove."""
     return " ".join(text.split()).lstrip("' ")
 
 
 @table("decided_answers", "an answer whose verdict or outcome follows from the verdict of a person or a judge")
 @dataclass(frozen=True, slots=True)
 class DecidedAnswer:
-    """A reply whose verdict or outcome follows from a person or a judge."""
+    """A reply whose verdict or outcome follows from the verdict of a person or a judge."""
 
     model: Annotated[str, Meaning("the model's name")]
     dtype: Annotated[str, Meaning("the precision that the model computed in")]

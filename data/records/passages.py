@@ -1,4 +1,4 @@
-"""Passages: the pieces of a context, and the text that several of them make."""
+"""Passages: the pieces of a context, and the text into which several passages are put together."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -8,11 +8,12 @@ from typing import Annotated, Literal
 from swaymeter.data.records.row import Meaning
 
 OwnKind = Literal["supporting", "conflicting", "irrelevant", "neutral", "unknown"]
+"""Kind of a passage in a user's file, by the answer that the passage states."""
 
 OWN_KINDS: tuple[OwnKind, ...] = ("supporting", "conflicting", "irrelevant", "neutral", "unknown")
 
 PLAIN = "{text}"
-"""The form of a passage that is only its text."""
+"""The form that writes a passage as its text alone."""
 
 SEPARATOR = "\n\n"
 """The default text between two passages."""
@@ -37,7 +38,7 @@ class Passage:
 
 
 def text_of(passages: Sequence[Passage], form: str = PLAIN, separator: str = SEPARATOR) -> str:
-    """Return passages as one text: each in the form, numbered from 1 in their order.
+    """Return passages as one text, in order: each is written in the form, with a number from 1 on.
 
     Args:
         passages: the passages.
@@ -50,7 +51,7 @@ def text_of(passages: Sequence[Passage], form: str = PLAIN, separator: str = SEP
 
 def _passage_text(passage: Passage, number: int, form: str) -> str:
     values: dict[str, object] = {name: getattr(passage, name, None) for name in SLOTS} | {"number": number}
-    for name in ("title", "source", "date"):  # on one line, so that none looks like the next passage
+    for name in ("title", "source", "date"):  # on one line, so that no value looks like the next passage
         value = values[name]
         values[name] = " ".join(value.split()) if isinstance(value, str) else None
     lines = []

@@ -37,10 +37,10 @@ class Query:
 
 @table("contexts", "a context that stands before the queries of its relation", key=("context_id",))
 class Context:
-    """A text, mostly about an entity, that is put before the queries of its relation; it ends with a newline.
+    """A text, mostly about an entity, that is put before the queries of its relation; the text ends with a newline.
 
-    It precedes every query of the relation, unless each query has its own sample of contexts. An own context may name
-    no entity and no object; both are then empty.
+    A context precedes every query of the relation, unless a sample of contexts is drawn for each query. A context of a
+    user's file may name no entity and no object; both are then empty.
     """
 
     context_id: Annotated[str, Meaning("the context's id")]

@@ -11,26 +11,28 @@ from swaymeter.data.records.passages import PLAIN, SEPARATOR, Passage, text_of
 from swaymeter.data.records.row import Meaning, RelationName, WikidataId, table
 
 Partition = Literal["static", "temporal", "disputable", "own"]
-"""DynamicQA's three partitions, and own questions."""
+"""DynamicQA's three partitions, and `own` for the questions of a user's file."""
 
 Condition = Literal[
     "none", "original", "counter_memory", "supporting", "conflicting", "mixed", "irrelevant", "neutral", "unknown"
 ]
-"""Context of a question: none, one of DynamicQA's two contexts, or an own context by its kind. A mixed context has
-passages that support the right answer and passages that conflict with it."""
+"""Kind of the context of a question: none, one of DynamicQA's two contexts, or the kind of a user's context.
+
+A mixed context has passages that support the right answer and passages that conflict with it."""
 
 PARTITIONS: tuple[Partition, ...] = ("static", "temporal", "disputable")
 OWN_CONDITIONS: tuple[Condition, ...] = ("supporting", "conflicting", "mixed", "irrelevant", "neutral", "unknown")
-"""The conditions of own questions with a context."""
+"""The conditions of contexts in a user's file."""
 
 CONDITIONS: tuple[Condition, ...] = ("none", "original", "counter_memory", *OWN_CONDITIONS)
 SUPPORTING: frozenset[Condition] = frozenset({"original", "supporting"})
 """The conditions whose context states the original answer."""
 
 CONFLICTING: frozenset[Condition] = frozenset({"counter_memory", "conflicting"})
-"""The conditions whose context states only another answer."""
+"""The conditions whose context states only an answer that contradicts the original answer."""
 
 SLOT = "[ENTITY]"
+"""The gap of a snippet, which the original or the counter-memory answer fills."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class QuestionContext:
     ] = None
 
     def __post_init__(self) -> None:
-        """Write the passages; InputError if the stored text differs."""
+        """Set `written` to the text of the passages; InputError if a stored text differs from this text."""
         is_plain = (self.form, self.separator) == (PLAIN, SEPARATOR)
         text = None if is_plain else text_of(self.passages, self.form, self.separator)
         if self.written not in (None, text):
@@ -88,14 +90,15 @@ class QuestionContext:
 
 
 ALONE = QuestionContext("none", "none")
+"""The case of a question without a context."""
 
 
 @table("questions", "a question with its contexts", key=("question_id",))
 class Question:
-    """A question with its contexts: DynamicQA's two, or any number of own ones.
+    """A question with its contexts: DynamicQA's two contexts, or any number of contexts of a user's file.
 
-    `flags` names the rules that it breaks. `edit_revisions` are revisions of the subject's item or, for a disputable
-    question, of the page. `replacement_by` is reversion if editors of the page wrote the replacement.
+    `flags` names the rules that the question breaks. `edit_revisions` are revisions of the subject's Wikidata item or,
+    for a disputable question, of the page. `replacement_by` is reversion if editors of the page wrote the replacement.
     """
 
     question_id: Annotated[str, Meaning("the question's id")]
@@ -162,7 +165,7 @@ class Question:
 
     @builtins.property
     def is_disputable(self) -> bool:
-        """True if editors of the page dispute the answer, so that no answer is right; False for own questions."""
+        """True if editors of the page dispute the answer, so that no answer is right; False in a user's file."""
         return self.partition == "disputable" and not self.is_own
 
     @builtins.property
@@ -178,17 +181,17 @@ class Question:
 
     @builtins.property
     def cases(self) -> tuple[QuestionContext, ...]:
-        """The question without a context, then with each of its contexts."""
+        """The cases in which the question is put: without a context, then with each of its contexts."""
         return ALONE, *self.contexts
 
     @builtins.property
     def original_context(self) -> str:
-        """The snippet with the original answer; empty for own questions."""
+        """The snippet with the original answer; empty for a question of a user's file."""
         return self._text_of("original")
 
     @builtins.property
     def counter_memory_context(self) -> str:
-        """The snippet with the replacement; empty without one."""
+        """The snippet with the counter-memory answer; empty for a question of a user's file."""
         return self._text_of("counter_memory")
 
     def _text_of(self, condition: Condition) -> str:
@@ -198,7 +201,14 @@ class Question:
 def both_contexts(
     original: str, counter_memory: str, forms: Iterable[str], replacement: str
 ) -> tuple[QuestionContext, QuestionContext]:
-    """Return DynamicQA's two contexts; `forms` has the original answer in every form."""
+    """Return DynamicQA's two contexts of a question.
+
+    Args:
+        original: the snippet with the original answer.
+        counter_memory: the snippet with the counter-memory answer.
+        forms: the original answer in every form.
+        replacement: the counter-memory answer.
+    """
     texts = {"original": (original, tuple(dict.fromkeys(forms))), "counter_memory": (counter_memory, (replacement,))}
     first, second = (QuestionContext(name, name, (Passage(text),), stated) for name, (text, stated) in texts.items())  # type: ignore[arg-type]
     return first, second

@@ -1,8 +1,8 @@
 """Row types, declared once: a frozen dataclass from which its table, key and documentation are derived.
 
 docs/extending.md explains an example, the module tests/extensions/measure.py. The type of a column follows from the
-annotation: str, float, int, bool, a Literal, a subclass of str, another row type, or a tuple of one of these;
-`| None` makes it nullable. Identifiers are subclasses of str that refuse malformed values.
+annotation of its field: str, float, int, bool, a Literal, a subclass of str, another row type, or a tuple of any of
+these types. `| None` makes the column nullable. Identifiers are subclasses of str that refuse malformed values.
 """
 
 import re
@@ -62,10 +62,11 @@ class RelationName(_Identifier):
 CORPUS = "corpus"
 """The name that tasks of counting in a corpus have in place of a relation."""
 
-NO_RELATIONS = frozenset({CORPUS, "own", "static", "study", "temporal", "triples"})
+RESERVED_RELATION_NAMES = frozenset({CORPUS, "own", "static", "study", "temporal", "triples"})
 """Names that tasks have in place of a relation; no relation may have one of these names."""
 
 SQL = {bool: "BOOLEAN", int: "BIGINT", float: "DOUBLE", str: "VARCHAR"}
+"""SQL types by Python type; bool is first, because it is a subclass of int."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +86,9 @@ class Meaning:
 
 @dataclass_transform(frozen_default=True)
 def table(name: str, row: str, *, key: tuple[str, ...] = ()) -> Callable[[RowType], RowType]:
-    """Declare a class as the row type of a table, in files and in the database.
+    """Declare a class as the row type of a table in files and in the database.
 
-    The class becomes a frozen dataclass with slots, unless it is a dataclass already.
+    The class becomes a frozen dataclass with slots, unless it already is a dataclass.
 
     Args:
         name: name of the table, in lower case, because SQL ignores case.
@@ -95,8 +96,8 @@ def table(name: str, row: str, *, key: tuple[str, ...] = ()) -> Callable[[RowTyp
         key: the columns of the primary key; empty for tables too large to be indexed.
 
     Raises:
-        TypeError: a field has no meaning or an unknown type, the key has other names than columns, or the name has
-            capitals.
+        TypeError: a field has no meaning or an unknown type, the key names no column or a nullable column, or the name
+            of the table has capitals.
     """
     if name != name.lower():
         raise TypeError(f"table {name}: write its name in lower case")
@@ -115,7 +116,7 @@ def table(name: str, row: str, *, key: tuple[str, ...] = ()) -> Callable[[RowTyp
 
 
 def table_of(record: type) -> Table:
-    """Return the table of a row type; TypeError for a class that declares none itself."""
+    """Return the table that a row type declares; TypeError for a class without a declaration of its own."""
     declared = vars(record).get("__table__")
     if not isinstance(declared, Table):
         raise TypeError(f"{record.__name__} declares no table; decorate it with @table")
@@ -143,7 +144,7 @@ def _plain(value: Any) -> Any:
 
 
 def from_row(record: type[Row], row: Mapping[str, Any]) -> Row:
-    """Return the record of a table's row; InputError if a value is not an identifier of its column's type."""
+    """Return a row of a table as a record; InputError for a malformed identifier, such as a Wikidata id without Q."""
     makers = _makers(record)  # type: ignore[arg-type]  # a class can be hashed
     converted = {name: make(row[name]) for name, make in makers.items() if row.get(name) is not None}
     return record(**{**row, **converted})
@@ -197,14 +198,14 @@ def _sql_type(kind: Any) -> str | None:
 
 @cache
 def _makers(record: type) -> dict[str, Callable[[Any], Any]]:
-    """Return functions that convert plain values into field values, by field; other fields need no conversion."""
+    """Return, by field, the functions that convert plain values; fields without a function need no conversion."""
     kinds = {name: _without_none(get_args(hint)[0])[0] for name, hint in _hints(record).items()}
     makers = {name: _maker(kind) for name, kind in kinds.items()}
     return {name: make for name, make in makers.items() if make}
 
 
 def _maker(kind: Any) -> Callable[[Any], Any] | None:
-    """Return the function that makes a field value of a type; None if plain values need no conversion."""
+    """Return the function that converts plain values to this type; None if plain values need no conversion."""
     if get_origin(kind) is tuple:
         element = _maker(get_args(kind)[0])
         return (lambda values: tuple(map(element, values))) if element else tuple

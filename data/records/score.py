@@ -1,4 +1,4 @@
-"""The provenance of scores: columns of every row of scores, and a row for each stored file of scores."""
+"""The provenance of scores: columns that every row of scores has, variants, and a row for each file of scores."""
 
 from dataclasses import dataclass
 from typing import Annotated

@@ -14,7 +14,7 @@ from swaymeter.data.records.row import Meaning, table
 ALL = "all"
 """All relations, query types, partitions or conditions together."""
 ALPHA = 0.05
-"""A test is significant if its p-value is at most this."""
+"""Largest p-value of a significant test."""
 SHARE = "share"
 """The unit of a share of 1, which pages and terminals show in percent."""
 UNDECIDED, EQUAL = "undecided", "equal"
@@ -46,10 +46,10 @@ def bootstrap_samples(clusters: int) -> int:
 
 
 def end_error(clusters: int) -> float:
-    """Return the Monte Carlo error of an end of a bootstrap interval, in widths of the interval.
+    """Return the Monte Carlo error of an end of a bootstrap interval, as a share of the interval's width.
 
-    The standard error of the 2.5th percentile of m normal draws is sqrt(0.025 * 0.975 / m) / density, and the width is
-    2 * 1.96 standard deviations.
+    The standard error of the 2.5th percentile of m normal draws is sqrt(0.025 * 0.975 / m) / density, with the density
+    of the normal distribution at 1.96. The width of the interval is 2 * 1.96 standard deviations.
     """
     density, quantile = 0.05844507, 1.959964
     return math.sqrt(0.025 * 0.975 / bootstrap_samples(clusters)) / density / (2 * quantile)
@@ -61,7 +61,7 @@ def end_error(clusters: int) -> float:
     key=("comparison", "measure", "test", "unit_of_analysis", "model", "dtype", "relation", "query_type"),
 )
 class GroupTest(ModelScores):
-    """A test of two groups of scores: as published, by entity, or with a covariate (decision 0014)."""
+    """A test of two groups of scores: over queries as published, over entities, or with a covariate (decision 0014)."""
 
     comparison: Annotated[str, Meaning("name of the comparison, such as relevance")]
     measure: Annotated[str, Meaning("the score that is compared, such as persuasion")]
@@ -190,7 +190,7 @@ class CorrelationRow(ModelScores):
     key=("model", "dtype", "quantity", "along", "relation", "query_type", "at"),
 )
 class EnvelopePoint(ModelScores):
-    """A point of a percentile along another quantity."""
+    """A point of a curve, such as the 90th percentile of susceptibility of the entities with a degree near 100."""
 
     quantity: Annotated[str, Meaning("the quantity whose percentile is computed")]
     unit: Annotated[str, Meaning("the unit of the quantity")]
@@ -207,7 +207,7 @@ class EnvelopePoint(ModelScores):
     key=("model", "dtype", "against_model", "against_dtype", "quantity", "condition", "query_type"),
 )
 class ModelDifference(ModelScores):
-    """The paired difference of two models."""
+    """The difference of two models in the mean of a quantity over the same items."""
 
     against_model: Annotated[str, Meaning("the other model's name")]
     against_dtype: Annotated[str, Meaning("the precision that the other model computed in")]
@@ -252,7 +252,7 @@ class ModelDifference(ModelScores):
     ),
 )
 class PassageEffect:
-    """The paired difference in the share of stated passages, between two positions, lengths, dates or sets."""
+    """The paired difference in how often replies state a passage, between two positions, lengths, dates or sets."""
 
     model: Annotated[str, Meaning("the model's name")]
     dtype: Annotated[str, Meaning("the precision that the model computed in")]
@@ -344,7 +344,7 @@ class RegressionRow(InstanceStatistic):
     key=("model", "dtype", "entropy_class", "text_kind", "rank"),
 )
 class ClassWord:
-    """A word that distinguishes the texts of a class, by TF-IDF."""
+    """A word that distinguishes the texts of a class from the texts of other classes, by TF-IDF."""
 
     model: Annotated[str, Meaning("the model's name")]
     dtype: Annotated[str, Meaning("the precision that the model computed in")]
@@ -363,7 +363,7 @@ class ClassWord:
     key=("model", "dtype", "relation", "query_type", "measure", "over"),
 )
 class Reliability(ModelScores):
-    """The variances of a score in a relation, each over several scores of one item."""
+    """The variances of a score in a relation; each is over the scores of one item with several seeds or forms."""
 
     measure: Annotated[str, Meaning("the score that varies: persuasion or susceptibility")]
     over: Annotated[str, Meaning("seeds or forms, between which the score varies")]

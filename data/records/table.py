@@ -22,9 +22,9 @@ class Column:
         meaning: its meaning.
         unit: unit of its numbers.
         nullable: True if it may be NULL.
-        in_digest: True if it is part of the table's digest. Columns about the time and way of retrieval are not, so
-            rows that are fetched again leave everything that was computed from them valid.
-        parts: the columns of a row within it.
+        in_digest: True if it is part of the table's digest. Columns on when and how a row was retrieved are not part of
+            the digest, so that results stay valid if the same rows are fetched again.
+        parts: the columns within a STRUCT column, which has a row as its value; empty for other columns.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Table:
 
     Attributes:
         name: its name.
-        row: the description of a row.
+        row: the description of a row, such as "a complete query".
         columns: its columns.
         key: the columns of its primary key.
     """
@@ -60,11 +60,11 @@ class Table:
         return pa.schema([pa.field(c.name, _arrow(c.type, c.parts), nullable=c.nullable) for c in self.columns])
 
     def digest(self, rows: "pa.Table") -> str:
-        """Return the digest (hex) of the columns that are part of it."""
+        """Return the digest (hex) of rows of this table, over the columns with `in_digest`."""
         return table_digest(rows.select([c.name for c in self.columns if c.in_digest]))
 
     def of(self, rows: Sequence[Mapping[str, Any]]) -> "pa.Table":
-        """Return the rows as an Arrow table; ValueError for a row that does not fit, or is not finite."""
+        """Return the rows as an Arrow table; ValueError for wrong columns or types, a wrong NULL, NaN or infinity."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -109,7 +109,7 @@ def table_digest(rows: "pa.Table") -> str:
 
 
 def _canonical(chunks: Sequence["pa.Array"], kind: "pa.DataType") -> Iterator[Any]:
-    """Yield the validity, the lengths and the values of a column; equal for equal columns in any Arrow layout.
+    """Yield the validity, the lengths and the values of a column as bytes, equal in every Arrow layout.
 
     The chunks of a column stay apart, because a copy of all of them may not fit into memory.
     """

@@ -1,4 +1,4 @@
-"""The tables of the records, by name; the table of a measure or a statistic comes with its row type."""
+"""The tables of this package's row types; a measure or a statistic declares its table with its own row type."""
 
 from swaymeter.data.records import facts, history, judgements, prompts, questions, score, statistics
 from swaymeter.data.records.row import table_of

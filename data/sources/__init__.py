@@ -1,1 +1,1 @@
-"""One module per source of facts and questions; the only place that opens the network. Imports only `data`."""
+"""Sources of facts and questions, each a module or a folder; no other part of `data` opens the network."""

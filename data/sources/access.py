@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 GraphName = Literal["yago", "wikidata"]
 CHANGES_DAILY = ("wikidata_api", "wikipedia", "pageviews")
-"""The services whose responses a refresh requests again."""
+"""The services whose data change daily; `swaymeter run --refresh` requests their responses again."""
 
 
 @dataclass(frozen=True)
@@ -22,12 +22,12 @@ class Access:
 
     Attributes:
         downloads: The workspace's folder of downloaded files, loaded graphs and cached responses.
-        services: Services that differ from SERVICES.
+        services: Services by name, in place of those in SERVICES.
         contact: An e-mail address or page of the person who runs the study.
         cache: The folder of cached responses; None for a folder below `downloads`.
         offline: True to use only cached responses.
-        forced: The number of a forced rerun, 0 for none; responses of lower numbers are requested again.
-        refreshed: The number of a refresh, for services that change daily.
+        forced: Number of the last `--force` for the step. A response cached under a lower number is requested again.
+        refreshed: Number of the last `--refresh`; it applies only to services that change daily.
     """
 
     downloads: Path
@@ -44,7 +44,7 @@ class Access:
 
     @property
     def only_refreshes(self) -> bool:
-        """True if only services that change daily are requested again, and cached pages are used."""
+        """True if the step was refreshed and never forced: cached pages of Wikipedia are then used at any age."""
         return self.refreshed > 0 and not self.forced
 
     def session(self, service: str) -> "Session":

@@ -1,4 +1,4 @@
-"""A corpus of text in files: its shards, and their documents as a stream of bounded memory.
+"""A corpus of text: its files, called shards, and their documents, which are read in bounded memory.
 
 A document is a line of JSON, a row of Parquet, or a whole text file of any length. Unreadable documents are counted
 and left out; a file that ends too early is an error.
@@ -18,22 +18,24 @@ import pyarrow.parquet as pq
 from swaymeter.data.errors import InputError, first_line, is_text
 
 KEY = "frequency.corpus"
+"""The key of the study file that names the corpus, for error messages."""
 BLOCK = 1 << 20
 """Number of bytes that are read at once."""
 LONGEST_LINE = 256 << 20
 """Limit of the bytes of a line of JSON; longer lines are left out."""
 ROWS_SIZE = 8 << 20
-"""Number of bytes of Parquet rows that are read at once."""
+"""Limit of the bytes of the Parquet rows that are read at once."""
 JSON_LINES, PARQUET, TEXT = (".jsonl", ".ndjson", ".json"), (".parquet",), (".txt",)
 PACKED = {".zst": "zstd", ".gz": "gzip"}
+"""Endings of compressed files, each with pyarrow's name of the compression."""
 ROWS = 64
-"""Number of rows of Parquet that are read at once; fewer for rows of more than `ROWS_SIZE` bytes together."""
+"""Number of rows of Parquet that are read at once; fewer if they have more than `ROWS_SIZE` bytes together."""
 _BYTES = pa.large_binary()
 LEAVE_OUT = "leave it out of `frequency.corpus`, or move it out of the folder that is named there"
 
 
 class Piece(NamedTuple):
-    """A text, and True if a document begins with it."""
+    """A part of a document; `begins` is True for the first part of each document."""
 
     text: str
     begins: bool
@@ -44,10 +46,11 @@ class Reading:
     """The reading of a shard.
 
     Attributes:
+        file: The shard.
         column: The key of the text in a line of JSON, or the column of Parquet.
-        progress: Called with the read part of the file and its size, in MB.
-        read: Number of bytes, unpacked.
-        unreadable: Number of documents that were left out; in a text file, number of characters.
+        progress: Called with two sizes in MiB: that of the part of the file that is read, and that of the whole file.
+        read: Number of bytes that are read so far, after decompression.
+        unreadable: Number of documents that were left out; in a text file, number of bytes that are not UTF-8.
         problem: Location and problem of the first unreadable document.
     """
 
@@ -96,7 +99,7 @@ class Reading:
             raise InputError(f"{self.file} is in UTF-16; save it as UTF-8")
 
     def _lines(self) -> Iterator[Piece]:
-        beginning, size, number = list[bytes](), 0, 0  # parts of an unfinished line, and its bytes
+        beginning, size, number = list[bytes](), 0, 0  # parts and bytes of a line that goes on; lines before
         for block in chain(self._blocks(), [b"\n"]):
             self._refuse_other_encodings(block, begins=not number and not size)
             *lines, rest = block.split(b"\n")
@@ -153,7 +156,7 @@ class Reading:
                         self._note(f"row {number:,}", "is not UTF-8")
 
     def _note(self, location: str, problem: str, count: int = 1) -> None:
-        """Count unreadable documents, or characters of a text file, and keep the first problem."""
+        """Count unreadable documents, or invalid bytes of a text file, and store the first problem."""
         self.unreadable += count
         self.problem = self.problem or f"{location} {problem}"
 
@@ -168,7 +171,7 @@ def _invalid_bytes(text: str) -> int:
 
 
 def format_of(file: Path) -> str | None:
-    """Return the ending of a file's name that determines its format, in lower case; None if it is no shard."""
+    """Return the ending that decides a file's format, such as ".jsonl" for "a.JSONL.gz"; None if it is no shard."""
     endings = [ending.lower() for ending in file.suffixes]
     is_packed = bool(endings) and endings[-1] in PACKED
     if is_packed and len(endings) > 1:
@@ -186,7 +189,7 @@ def shards(paths: Iterable[str]) -> Mapping[str, Path]:
     """Return the files of a corpus by name, in order, from paths of files and folders.
 
     Raises:
-        InputError: There is no file, a file cannot be read or has another format, or two files have one name.
+        InputError: There is no file, a file cannot be read or has another format, or two files have the same name.
     """
     files: dict[str, Path] = {}
     for path in map(Path, paths):
@@ -200,7 +203,7 @@ def shards(paths: Iterable[str]) -> Mapping[str, Path]:
 
 
 def _files(path: Path) -> list[tuple[str, Path]]:
-    """Return the file at a path, or the shards in a folder, with their names in the corpus."""
+    """Return the file at a path, or the shards in a folder, each with its name: its path from the folder."""
     if path.is_dir():
         all_files = sorted(file for file in path.rglob("*") if file.is_file())
         others = [file for file in all_files if not (file.name.startswith(".") or format_of(file))]

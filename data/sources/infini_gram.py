@@ -1,13 +1,13 @@
 """infini-gram's public API: counts and passages of a corpus. Responses are cached for a year.
 
-    count           how often tokens stand in the corpus; the tokens of a text are in the response
-    count of a CNF  (A OR B) AND (C OR D): an estimate of how often the rarer clause stands near the other. A frequent
-                    clause is sampled, not always with a note in the response. Some pairs near the ends of documents are
-                    missed
-    find_cnf        the occurrences of tokens
+    count           how often tokens stand in the corpus. If a text is sent, the response also has its tokens
+    count of a CNF  a CNF such as (A OR B) AND (C OR D) has two clauses of names. The count is an estimate of how often
+                    the rarer clause stands near the other clause. Only a sample of a frequent clause is examined, and
+                    the response does not always say so. Some pairs near the ends of documents are missed
+    find_cnf        the positions of all occurrences of tokens
     get_doc_by_ptr  the document around an occurrence
 
-An index knows tokens, not words: the tokens of a name after a space differ from those elsewhere.
+An index has tokens, not words: "Berlin" may have other tokens after a space than after a line break.
 
 Source: https://infini-gram.readthedocs.io/en/latest/api.html
 """
@@ -30,14 +30,15 @@ Ids = tuple[int, ...]
 _WIDTH = 2
 """Bytes of a token in every index of the API."""
 _INT64_LIMIT = 2**63
-"""Exclusive limit of counts and offsets."""
+"""Upper limit of counts and offsets, which they do not reach."""
 _LARGEST_CLAUSE = 500_000
 """Number of occurrences above which a clause is sampled."""
 _MAX_TERMS = 4
 """Limit of the names of a clause."""
 _MAX_DISTANCE = 1000
+"""Limit of the tokens between two clauses that count as near."""
 _TRANSIENT_MESSAGE = re.compile(r"time[d -]*out|try again|internal server error|request error", re.IGNORECASE)
-_IS_OPERATOR = re.compile(r" (?=(?:AND|OR) )")
+_SPACE_BEFORE_OPERATOR = re.compile(r" (?=(?:AND|OR) )")
 
 Read = TypeVar("Read")
 
@@ -46,9 +47,9 @@ class Occurrence(NamedTuple):
     """An occurrence of tokens in the index."""
 
     part: int
-    """Part of the index."""
+    """Number of the part of the index."""
     byte: int
-    """Offset within the part."""
+    """Offset within the part, in bytes."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +57,12 @@ class Passage:
     """The tokens of a document around an occurrence."""
 
     document: tuple[int, int]
-    """Document by part and number."""
+    """The document: the part of the index, and the document's number."""
     first: int
-    """Position of the first token within the part."""
+    """Position of the passage's first token within the part, in tokens."""
     ids: Ids
     at: int
-    """Position of the occurrence within the passage."""
+    """Position of the occurrence within the passage, in tokens."""
     begins: bool
     """True if the passage begins where its document begins."""
     ends: bool
@@ -87,7 +88,7 @@ class InfiniGramApi:
 
     tokens_per_word = 1.35
     """Mean number of tokens of a word."""
-    longest = 10_000
+    max_passage_tokens = 10_000
     """Most tokens of a passage, an even number."""
 
     def __init__(self, session: "Session", index: str, tokenizer: Tokenizer | None = None) -> None:
@@ -97,14 +98,14 @@ class InfiniGramApi:
         self._counts: dict[Ids, int] = {}
 
     def spellings(self, name: str) -> tuple[Ids, ...]:
-        """Return the tokens of a name after a space, by the API, then other spellings, by the tokenizer.
+        """Return the tokens of a name: after a space, from the API, and then of other spellings, from the tokenizer.
 
-        An AND or OR within a name is a word and no operator.
+        The API takes AND and OR between words for operators. So "war AND peace" is sent as "war" and "AND peace".
 
         Raises:
             ServiceError: the tokenizer decodes the tokens as another text.
         """
-        responses = [self._ask(_counted, "count", query=part) for part in _IS_OPERATOR.split(name)]
+        responses = [self._ask(_counted, "count", query=part) for part in _SPACE_BEFORE_OPERATOR.split(name)]
         ids = tuple(token for tokens, _ in responses for token in tokens)
         if len(responses) == 1:
             self._counts[ids] = responses[0][1]
@@ -118,7 +119,7 @@ class InfiniGramApi:
         return tuple(dict.fromkeys((ids, *self._tokenizer.spellings(name)[1:])))
 
     def after_space(self, word: str) -> tuple[Ids, ...]:
-        """Return the tokens of a word after a space; a longer word may begin with them."""
+        """Return the tokens of a word after a space; a longer word may begin with the same tokens."""
         return self.spellings(word)[:1]
 
     def count(self, ids: Ids) -> int:
@@ -132,8 +133,8 @@ class InfiniGramApi:
         """Estimate how often a name of one clause stands near a name of the other.
 
         Args:
-            clauses: The two clauses; of each, the first four names count.
-            max_distance: Tokens between the two names.
+            clauses: The two clauses, each with the tokens of its names; only the first four names are used.
+            max_distance: Limit of the tokens between the two names.
         """
         cnf = [[list(ids) for ids in clause[:_MAX_TERMS]] for clause in clauses]
         limits = {"max_clause_freq": _LARGEST_CLAUSE, "max_diff_tokens": min(max_distance, _MAX_DISTANCE)}
@@ -158,7 +159,7 @@ class InfiniGramApi:
         return self._tokenizer.decode(ids)
 
     def _ask(self, read: Callable[[Any], Read], query_type: str, **fields: Any) -> Read:
-        """Return what `read` makes of the response; raise ServiceError for an error or another form."""
+        """Return what `read` makes of the response; ServiceError if the response reports an error or is unreadable."""
         check = reading_check(read)
 
         def problem(content: Any) -> ServiceError | TransientError | None:
@@ -170,7 +171,7 @@ class InfiniGramApi:
             return check(content)
 
         form = {"index": self._index, "query_type": query_type, **fields}
-        allow = (200, 400, 500)  # errors are JSON, too
+        allow = (200, 400, 500)  # an error is also JSON, with status 400 or 500
         response = self._session.ask(form, method="POST", as_json=True, allow=allow, error_of=problem)
         return read(response.content)
 
@@ -209,10 +210,17 @@ def _occurrences(content: Any) -> list[Occurrence]:
 def _passage_of(occurrence: Occurrence, needle: Ids, size: int, response: dict[str, object]) -> Passage:
     """Return the passage in a response of infini-gram.
 
-    The API puts the needle into the middle: `size // 2` tokens after the passage's begin, or before its end if the
-    document begins or ends in the passage. Without an offset of the needle, both positions are tried. If the
-    needle is at both, the passage is marked as neither beginning nor ending its document; so is a blocked document,
-    which gives only the needle.
+    The needle, the requested tokens, is in the middle: it begins `size // 2` tokens after the beginning of the passage,
+    or `size // 2` tokens before its end if the document begins in the first half. In a whole document it may be
+    anywhere. If the response has no offset of the needle, these positions are tried. If more than one of them fits a
+    part of a document, `begins` and `ends` are False. `begins` and `ends` are also False for a blocked document, of
+    which the API gives only the needle.
+
+    Args:
+        occurrence: The requested occurrence.
+        needle: The requested tokens.
+        size: Limit of the passage's tokens that the request has.
+        response: The response.
 
     Raises:
         ValueError: the passage is shorter than requested, or lacks the needle.

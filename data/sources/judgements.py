@@ -1,27 +1,30 @@
 """Files of judgements, as CSV or .xlsx: each row is one judgement of a person.
 
     question_id   id of the question, or the question itself
-    context_id    id of the context, or none; empty if the judgement is about the question
+    context_id    id of the context; none for a closed-book reply; empty if the judgement is about the question
     field         verdict, kind, choice, question, answer, replacement or text
     judged        text that was judged; the judgement holds only for this text
     value         the judgement; a row without a value is not judged yet
     annotator     name of the person
-    note, variant, sample
+    note          reason; may be empty
+    variant       model of the judged reply; empty for every model
+    sample        number of the sampled reply, or greedy; empty for every reply
 
-Invalid judgements keep their row, with the problem. If people differ, the value counts that more
-people give than any other. Only judgements of the same variant and sample are compared; a verdict on a variant or
-sample precedes a verdict on all.
+An invalid judgement is not dropped: it has a `problem`. If people differ, the value that the most people give counts,
+and none in a tie. Only judgements of the same variant and sample are compared. A verdict on one variant or sample is
+used before a verdict on all variants or samples.
 
-The way of a person's verdict on a reply:
+A person's verdict on a reply passes through these files:
 
-    data/sources/judgements.py              reads it from the file that a study names, or `audit --judgements`
-    tasks/measures/decided_answers.py       finds the replies with these words, in a step of flows/stages/aggregate.py
-    data/warehouse/sql/stated_answers.sql   puts it in place of the rule's verdict on these replies
-    tasks/statistics/verdicts.py            counts it in the shares, which the report draws
+    data/sources/judgements.py              reads the verdict from a file that a study or `audit --judgements` names
+    tasks/measures/decided_answers.py       finds the replies with the judged words; flows/stages/aggregate.py calls it
+    data/warehouse/sql/stated_answers.sql   puts the verdict in place of the rule's verdict on these replies
+    tasks/statistics/verdicts.py            counts the verdict in the shares, which the report draws
 
-The answers page writes such files (reports/answers/judgements.js). Numbers of citations keep the verdicts of the rule.
+The answers page writes files of judgements (reports/answers/judgements.js). Statistics of citations use the
+rule's verdicts only.
 
-All other fields go to the stage `build`, where tasks/contexts/judged_questions.py applies them.
+Judgements with other fields go to the stage `build`, where tasks/contexts/judged_questions.py applies them.
 """
 
 import csv
@@ -46,6 +49,7 @@ if TYPE_CHECKING:
 
 COLUMNS = ("question_id", "context_id", "field", "judged", "value", "annotator", "note", "variant", "sample")
 NEEDED = ("question_id", "context_id", "field", "value", "annotator")
+"""The columns that a file must have."""
 FORMATS = (".csv", ".xlsx")
 LARGEST_FILE = 64 * 2**20
 """Limit of the bytes of a .csv, or of an unpacked .xlsx, because a small zip file can unpack to many gigabytes."""
@@ -53,8 +57,8 @@ MAX_ROWS = 200_000
 """Limit of the rows of a file: an .xlsx can name any row number, and all rows before it are filled in."""
 LARGEST_CELL = 32_767
 """Limit of the characters of an .xlsx cell, in UTF-16; programs cut a longer text without a warning."""
-SETTLED = ("verdict", "kind", "answer")
-"""Fields for which the value of most people counts; the choices of a question have another rule."""
+MAJORITY_FIELDS = ("verdict", "kind", "answer")
+"""Fields about a context for which the value of the most people counts. Fields about a question have another rule."""
 QUESTION_FIELDS, CONTEXT_FIELDS = ("choice", "question", "replacement"), ("verdict", "kind", "text")
 """Fields about a question, and fields about a question with a context; an answer may belong to either."""
 
@@ -63,7 +67,7 @@ def read_judgements(files: Iterable[Path]) -> tuple[Judgement, ...]:
     """Return the judgements of all files in their order; invalid judgements have their problem.
 
     Raises:
-        InputError: A file cannot be read or lacks a column; the message names both.
+        InputError: A file cannot be read or lacks a column; the message names the file and the column.
     """
     judgements, names, identities = list[Judgement](), dict[str, str](), set[tuple[str, ...]]()
     for file in files:
@@ -80,7 +84,7 @@ def read_judgements(files: Iterable[Path]) -> tuple[Judgement, ...]:
 
 
 def write_judgements(file: Path, rows: Iterable[Judgement | Mapping[str, str]], *, new: bool = True) -> None:
-    """Write judgements, whole or not at all; further columns of a row are written and never read.
+    """Write judgements, whole or not at all; columns besides COLUMNS are written for people and never read again.
 
     Args:
         file: The .csv or .xlsx.
@@ -107,7 +111,7 @@ def write_judgements(file: Path, rows: Iterable[Judgement | Mapping[str, str]], 
         raise file_exists
     try:
         with temporary_file(file) as temporary:
-            if suffix == ".csv":  # with the byte-order mark, without which Excel assumes another encoding
+            if suffix == ".csv":  # utf-8-sig: without a byte-order mark, Excel assumes another encoding
                 frame.to_csv(temporary, index=False, encoding="utf-8-sig", quoting=csv.QUOTE_ALL, lineterminator="\r\n")
             else:
                 frame.to_excel(temporary, index=False, engine="openpyxl")
@@ -132,7 +136,7 @@ _DATE_PROBLEM = "the value is a date; format the cell as text and type it again"
 
 
 def _rows(file: Path) -> Iterator[tuple[int, dict[str, str], bool]]:
-    """Yield the rows with a value: the number that programs show, the cells by column, and if the value is a date."""
+    """Yield each row with a value: its number in spreadsheet programs, its cells, and True if its value is a date."""
     frame = _frame(file)
     header = [str(name).strip().casefold() for name in frame.iloc[0]] if len(frame) else []
     if repeated := [name for name in COLUMNS if header.count(name) > 1]:
@@ -170,7 +174,7 @@ def _frame(file: Path) -> "DataFrame":
                 raise too_large
             with file.open(encoding="utf-8-sig") as lines:
                 header = lines.readline()
-            separator = max(",;\t", key=header.count)  # a program's separator depends on its language
+            separator = max(",;\t", key=header.count)  # in German, Excel writes semicolons
             frame = pd.read_csv(file, sep=separator, encoding="utf-8-sig", skip_blank_lines=False, **raw)
         if len(frame) > MAX_ROWS:
             raise too_large
@@ -242,7 +246,7 @@ def _similar(text: str, names: Iterable[str]) -> str:
 
 
 def _subject(judgement: Judgement) -> tuple[str, ...]:
-    """Return the identity of the judged thing: question, context, field and so on."""
+    """Return the identity of what is judged: question, context, field, variant, sample and the judged words."""
     about = (judgement.question_id, judgement.context_id, judgement.field, judgement.variant, judgement.sample)
     return (*about, same_words(judgement.judged))
 
@@ -258,7 +262,7 @@ def _with_contradictions(judgements: Sequence[Judgement]) -> list[Judgement]:
         if len(several) < 2:
             continue
         first, second = several[:2]
-        for judgement in several:  # the first one names the second one, all others name the first one
+        for judgement in several:  # the message of the first names the second, all other messages name the first
             other = second if judgement is first else first
             problems[judgement.number] = (
                 f"{judgement.annotator} says {visible(judgement.value)!r} here and {visible(other.value)!r} in "
@@ -268,10 +272,10 @@ def _with_contradictions(judgements: Sequence[Judgement]) -> list[Judgement]:
 
 
 def _with_outvoted(judgements: Sequence[Judgement]) -> Iterator[Judgement]:
-    """Yield the judgements; values of fewer people are marked as outvoted, and all of them in a tie."""
+    """Yield the judgements; a value of fewer people is marked as outvoted. In a tie, every value is marked."""
     votes: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
     for judgement in judgements:
-        if judgement.problem is None and judgement.field in SETTLED and judgement.context_id:
+        if judgement.problem is None and judgement.field in MAJORITY_FIELDS and judgement.context_id:
             votes[_subject(judgement)][same_words(judgement.value)] += 1
     for judgement in judgements:
         counts = votes.get(_subject(judgement), Counter[str]())

@@ -1,7 +1,7 @@
-"""Relation names of Wikidata's properties: the catalog's, or else the label such as `placeOfBurial`, or else the id.
+"""Relation names of Wikidata's properties: from the catalog, or else from the label (`placeOfBurial`), or else the id.
 
-A label of another property never gives the name of a relation of the catalog, or "disputable". A label without a
-property may.
+A property whose label gives "disputable", or the name of another property's relation in the catalog, is named by its
+id. A label without a property id may give such a name.
 """
 
 import re

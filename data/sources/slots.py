@@ -1,4 +1,8 @@
-"""The slot of a snippet, and the rules of a question; a question that breaks a rule is flagged and stays."""
+"""The slot of a snippet, and the rules of a question.
+
+A snippet is a text with the slot [ENTITY] in place of an answer: "[ENTITY] is the capital of Germany." A question that
+breaks a rule gets a flag, and is not removed.
+"""
 
 import re
 from collections import Counter, defaultdict
@@ -8,7 +12,7 @@ from dataclasses import replace
 from swaymeter.data.records import SLOT, Partition, Question
 
 RULES: dict[str, str] = {}
-"""The rule behind each flag, in a sentence."""
+"""The rule of each flag, in a sentence; reports show it for a question with the flag."""
 
 
 def _flag(name: str, rule: str) -> str:
@@ -53,6 +57,7 @@ CONTEXT_LACKS_ITS_ANSWER = _flag(
     "context_lacks_its_answer", "A context of one's own holds the answer that it is said to state."
 )
 UNASKABLE = frozenset({EMPTY_ANSWER, EMPTY_REPLACEMENT, EMPTY_QUESTION, NO_SLOT, OBJECT_NOT_IN_CONTEXT, DUPLICATE_ID})
+"""Flags of questions that a study rejects, because they cannot be asked."""
 
 
 def fill_slot(snippet: str, answer: str) -> str:
@@ -99,10 +104,10 @@ def snippet_of(original: str, counter_memory: str, answer: str, replacement: str
 
 
 def flags_of(question: str, answers: Sequence[str], answer: str, replacement: str) -> tuple[str, ...]:
-    """Return the flags of a question, apart from its context."""
+    """Return the flags of a question that do not depend on its context."""
     right = {form.casefold().strip() for form in (*answers, answer)} - {""}
     in_question, in_answer = _words(question), _words(answer)
-    return _names(
+    return _raised_flags(
         {
             EMPTY_QUESTION: not question.strip(),
             EMPTY_ANSWER: not answer.strip(),
@@ -118,7 +123,7 @@ def flags_of_snippet(snippet: str, answers: Sequence[str]) -> tuple[str, ...]:
     around = snippet.replace(SLOT, " ")
     slot, has_slot = re.escape(SLOT), SLOT in snippet
     is_left = any(_whole_words(form).search(around) for form in answers if form.strip())
-    return _names(
+    return _raised_flags(
         {
             NO_SLOT: not has_slot,
             BROKEN_SLOT: SLOT.strip("[]") in around or bool(re.search(rf"\w{slot}|{slot}\w", snippet)),
@@ -128,7 +133,7 @@ def flags_of_snippet(snippet: str, answers: Sequence[str]) -> tuple[str, ...]:
 
 
 def flags_of_edits(partition: Partition, edits: int | None) -> tuple[str, ...]:
-    """Return the flag of a wrong number of edits: static facts have 1, temporal ones 2 or more, disputable any."""
+    """Return the flag of a wrong number of edits: 1 for static, 2 or more for temporal, 1 or more for disputable."""
     possible = {"static": edits == 1, "temporal": (edits or 0) >= 2, "disputable": (edits or 0) >= 1}
     return () if edits is None or possible[partition] else (EDITS_CONTRADICT_PARTITION,)
 
@@ -146,7 +151,7 @@ def with_flags_of_duplicates(questions: Sequence[Question]) -> list[Question]:
         )
         folded = _folded_question(question)
         is_duplicate = bool(folded) and counts[folded] > 1
-        return _names({REPLACEMENT_IS_OTHER_ANSWER: is_other_answer, DUPLICATE_QUESTION: is_duplicate})
+        return _raised_flags({REPLACEMENT_IS_OTHER_ANSWER: is_other_answer, DUPLICATE_QUESTION: is_duplicate})
 
     return [replace(question, flags=(*question.flags, *broken_rules(question))) for question in questions]
 
@@ -161,12 +166,12 @@ def _folded_question(question: Question) -> str:
 
 
 def _words(text: str) -> str:
-    """Return the words of a text, each between spaces, so that `in` finds whole words."""
+    """Return a text of the words, such as " the  capital ", in which `in` finds whole words only."""
     return "".join(f" {word} " for word in re.findall(r"\w+", text.casefold()))
 
 
-def _names(broken: Mapping[str, bool]) -> tuple[str, ...]:
-    """Return the flags that are True."""
+def _raised_flags(broken: Mapping[str, bool]) -> tuple[str, ...]:
+    """Return the flags whose rule is broken."""
     return tuple(flag for flag, is_broken in broken.items() if is_broken)
 
 

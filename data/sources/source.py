@@ -1,6 +1,6 @@
-"""Declarations of sources: keys in a study file, parameters that their rows depend on, and how rows are fetched.
+"""Declarations of sources: keys of the study file, inputs of the rows, and the functions that fetch the rows.
 
-A source is one module with one `FactSource` or `QuestionSource`, which swaymeter.data.sources.registry names.
+The module of a source has one `FactSource` or `QuestionSource`, which swaymeter.data.sources.registry lists.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ def refuse_repeated(values: tuple[Value, ...], kind: str) -> tuple[Value, ...]:
 
 
 def listed_relations(names: Any, own: Mapping[str, Relation] = MappingProxyType({})) -> tuple[str, ...]:
-    """Return the names of a list of relations; ValueError for an unknown or repeated name."""
+    """Return the names in a list of relations; ValueError for a repeated name, or one unknown to catalog and `own`."""
     if not isinstance(names, list | tuple):
         raise ValueError("expected a list of relations, or `all`")
     try:
@@ -48,7 +48,7 @@ def listed_relations(names: Any, own: Mapping[str, Relation] = MappingProxyType(
 
 @dataclass(frozen=True)
 class LabelledEntity:
-    """An entity or a pair of entities, with its names, its label and its kind."""
+    """An entity such as Ada, or a pair such as Ada and Ben, with its label (such as friends) and maybe its type."""
 
     names: tuple[str, ...]
     label: str
@@ -61,14 +61,21 @@ class LabelledEntity:
 
     @property
     def slots(self) -> dict[str, str]:
-        """Return the names for the slots of texts about the entity, by slot."""
+        """Return the name for each slot of a text, such as {"entity1": "Ada", "entity2": "Ben"}."""
         slots = PAIR if len(self.names) > 1 else SINGLE
         return dict(zip((slot.strip("{}") for slot in slots), self.names, strict=True))
 
 
 @dataclass(frozen=True)
 class Group:
-    """The entities, query forms and sentences from which the queries and contexts of a set are written."""
+    """The texts of a relation whose entities have labels in place of answers.
+
+    Attributes:
+        entities: The entities, which fill the slots of the texts.
+        open: Templates of open queries.
+        closed: Templates of closed queries.
+        sentences: Sentences from which contexts are written, with or without slots.
+    """
 
     entities: tuple[LabelledEntity, ...]
     open: tuple[str, ...]
@@ -151,7 +158,7 @@ class FactsOptions(Options):
         return {}
 
     def relation(self, name: str) -> Relation:
-        """Return the relation of a name, of the user or the catalog; UnknownName without one."""
+        """Return the relation with this name, from the user's file or the catalog; UnknownName for an unknown name."""
         return catalog.relation(name, self.own_relations)
 
     def group(self, relation: str, seed: int) -> Group | None:
@@ -168,7 +175,7 @@ class QuestionsOptions(Options):
 
     published: ClassVar[Mapping[str, int]] = {}
     """Number of questions of each partition, if known before the fetch."""
-    cases: ClassVar[int | None] = 3
+    prompts_per_question: ClassVar[int | None] = 3
     """Number of prompts of a question: closed-book, and one for each context; None if questions differ."""
 
     source: str
@@ -182,7 +189,7 @@ class QuestionsOptions(Options):
 
     @property
     def draw_options(self) -> dict[str, Any]:
-        """Return parameters of the drawn questions' contexts, besides the fetched rows, as JSON values."""
+        """Return the options, as JSON values, that change the contexts of drawn questions and not the fetched rows."""
         return {}
 
     def askable(self, questions: Sequence[Question]) -> "FetchedQuestions":
@@ -205,13 +212,15 @@ class QuestionsOptions(Options):
 class FetchedFacts:
     """The facts of a relation, in the order of the source.
 
-    `rejected` has the number of rejected candidates by reason, `requested` the number of examined candidates; 0 if all
-    are facts.
+    Attributes:
+        facts: The facts.
+        rejected: Number of rejected candidates, by reason.
+        examined: Number of examined candidates; 0 for a source that rejects none.
     """
 
     facts: Sequence[Fact]
     rejected: Mapping[str, int] = field(default_factory=dict)
-    requested: int = 0
+    examined: int = 0
 
 
 @dataclass(frozen=True)
@@ -241,7 +250,7 @@ class FactSource:
         fetch: (options, relation, seed, access) -> the facts; InputError without facts.
         graphs: (options, access) -> the graphs in which invented names must not occur.
         graph: (options, access) -> the graph of the facts; None for a source that is not a graph.
-        at_hand: True if the facts are read without a service, so that a run with too few facts is refused at once.
+        at_hand: True if the facts are read without a service; a run with too few facts is then refused at its start.
     """
 
     name: str
@@ -270,12 +279,12 @@ class FactSource:
 
 @dataclass(frozen=True)
 class QuestionSource:
-    """A source of questions; name and options as in `FactSource`.
+    """A source of questions; `name` and `options` mean the same as in `FactSource`.
 
     Attributes:
         key: (options, partition, access) -> all inputs of the fetched questions as JSON values.
-        fetch: (options, partition, access) -> the questions of a partition; InputError without questions. `key` and
-            `fetch` are None for a source whose questions are built in several steps of the graph.
+        fetch: (options, partition, access) -> the questions of a partition; InputError without questions. Both `key`
+            and `fetch` are None if several steps of the graph build the questions.
         models: (options, the study's first model) -> the models that help to build the questions, by their use.
     """
 
@@ -293,7 +302,7 @@ class QuestionSource:
 
 @contextmanager
 def with_advice(advice: str) -> Iterator[None]:
-    """Add an advice to a service's error within the block, unless the budget is spent or the run ends."""
+    """Add an advice to a service's error within the block, except for a spent request budget or the end of a run."""
     try:
         yield
     except (ServiceBudget, ServiceClosed):

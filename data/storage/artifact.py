@@ -1,4 +1,4 @@
-"""Artifacts of steps: a table in a Parquet file, or a set of files with a manifest (the database, the report).
+"""Artifacts of steps: a table in a Parquet file, or files with a manifest, such as the database or the report.
 
 The key of an artifact is the digest of everything it was computed from. An artifact is done if it exists, has the
 requested key, and every byte is as it was written. `Artifact.check` is the only definition of done.
@@ -24,7 +24,7 @@ from swaymeter.data.storage.notes import read_note, unseal, write_sealed
 
 ArtifactState = Literal["done", "missing", "damaged"]
 FORCED = "forced"
-"""The entry of the key inputs that has the number of a forced artifact."""
+"""The key input with the number of the last --force or --refresh that selected the artifact."""
 T = TypeVar("T")
 
 _FILE = re.compile(rf"(?P<name>.+)-[0-9a-f]{{{DIGEST_CHARACTERS}}}-[0-9a-f]{{{DIGEST_CHARACTERS}}}\.parquet")
@@ -37,11 +37,11 @@ class Check:
 
     Attributes:
         state: done, missing or damaged.
-        reason: the reason for damage.
-        digest: the digest of the columns that count, a part of the keys of derived artifacts.
+        reason: the reason why the artifact is damaged; empty otherwise.
+        digest: the digest of the columns with `in_digest`, which enters the keys of artifacts computed from this one.
         path: the file.
         rows: number of rows.
-        about: metadata of the writer.
+        about: metadata that the writer added.
         digest_of_all: the digest of every column.
     """
 
@@ -56,7 +56,14 @@ class Check:
 
 @dataclass(frozen=True)
 class TableArtifact:
-    """A table in one Parquet file of a workspace: `<folder>/<name>-<key>-<digest>.parquet`."""
+    """A table in one Parquet file of a workspace: `<folder>/<name>-<key>-<digest>.parquet`.
+
+    Attributes:
+        folder: the folder of the file.
+        name: the beginning of the file's name.
+        table: the table.
+        key_inputs: everything that the table is computed from.
+    """
 
     folder: Path
     name: str
@@ -74,11 +81,11 @@ class TableArtifact:
         return f"{self.name}-{self.key[:DIGEST_CHARACTERS]}"
 
     def files(self) -> list[Path]:
-        """Return the files with its name and key, readable or not; a task that ran twice may leave two."""
+        """Return the files with its name and key, readable or not; a task that ran twice may leave two files."""
         return self._files_that_begin(f"{self.stem}-")
 
     def check(self) -> Check:
-        """Check that one of its files is as it was written; the reason names the damaged file."""
+        """Check that one of its files is as it was written; otherwise the reason names the damaged file."""
         try:
             return self._load_first(self._checked)
         except MissingFile:
@@ -91,7 +98,7 @@ class TableArtifact:
         return self._load_first(self._rows)
 
     def about(self) -> dict[str, Any]:
-        """Return the metadata of the writer; raises like `read`."""
+        """Return the metadata that the writer added; MissingFile and DamagedFile as in `read`."""
         return dict(self._load_first(self._checked).about or {})
 
     def _load_first(self, load: Callable[[Path], T]) -> T:
@@ -130,10 +137,10 @@ class TableArtifact:
         return metadata
 
     def write(self, rows: pa.Table, about: Mapping[str, Any] | None = None) -> Path:
-        """Write the rows whole or not at all, with the metadata `about`, which is not part of the key.
+        """Write the rows, whole or not at all, with the metadata `about`, which is not part of the key.
 
-        The file is written under a temporary name and renamed to one that ends in the digest of its bytes. It is not
-        synced to the disk: a power cut costs the tables of the last half minute, and a torn file has another digest.
+        The file is written under a temporary name, then renamed; the new name has the digest of its bytes. The file is
+        not synced to the disk: a power cut costs the tables of the last half minute, and a torn file is detected.
         """
         if rows.schema.names != self.table.schema.names:
             raise ValueError(f"{self.name}: columns {rows.schema.names} are not those of table {self.table.name}")
@@ -152,7 +159,7 @@ class TableArtifact:
             "about": dict(about or {}),
             "rows": rows.num_rows,
         }
-        # two concurrent writers keep each other's file
+        # Listed before writing, so that of two concurrent writers none removes the other's file.
         with_key = [file for file in older_versions if file.name.startswith(f"{self.stem}-")]
         older_files = {*with_key, *self._forced(older_versions)}
         path = write_parquet(self.folder, self.stem, rows, metadata, sync=False)
@@ -161,14 +168,14 @@ class TableArtifact:
         return path
 
     def _forced(self, files: Iterable[Path]) -> list[Path]:
-        """Return those of the files that a forced artifact replaces."""
+        """Return the files that this artifact replaces if it is forced: their key inputs differ only in FORCED."""
         if FORCED not in self.key_inputs:
             return []
         key = _key_without_number(self.key_inputs)
         return [path for path in files if _key_without_number(_key_inputs_of(path)) == key]
 
     def _files_that_begin(self, beginning: str) -> list[Path]:
-        """Return the files with its name whose names begin so, with any key, in the order of their names."""
+        """Return the files of the artifact, with any key, whose file names begin with `beginning`, sorted by name."""
         try:  # a glob takes several times as long, and every artifact is checked
             names = [name for name in os.listdir(self.folder) if name.startswith(beginning)]
         except (FileNotFoundError, NotADirectoryError):
@@ -177,18 +184,18 @@ class TableArtifact:
         return [self.folder / name for name in sorted(match[0] for match in matches if match["name"] == self.name)]
 
     def discard(self) -> None:
-        """Remove its files, and the files of its parts."""
+        """Remove the files of the artifact and of its parts."""
         for path in (*self.files(), *self.folder.glob(f"{self.name}.part-*-{self.key[:DIGEST_CHARACTERS]}-*.parquet")):
             path.unlink(missing_ok=True)
 
     def part(self, number: int) -> "TableArtifact":
-        """Return the artifact of one chunk of an unfinished table; its key names the whole."""
+        """Return the artifact of one chunk of an unfinished table; the key of a chunk follows from the table's key."""
         name = f"{self.name}.part-{number:05d}-{self.key[:DIGEST_CHARACTERS]}"
         return TableArtifact(self.folder, name, self.table, {"whole": self.key, "part": number})
 
 
-def has_whole(part: Path) -> bool:
-    """Return True if a file of the whole table has the same key and columns as the part."""
+def is_in_whole_table(part: Path) -> bool:
+    """Return True if the whole table is stored, too, with the same key and columns as this part of it."""
     match = _PART.match(part.name)
     wholes = part.parent.glob(f"{match['name']}-{match['key']}-*.parquet") if match else ()
     try:
@@ -211,7 +218,7 @@ def _key_without_number(key_inputs: Mapping[str, Any]) -> str:
 
 
 def _number(path: Path) -> int:
-    """Return the number of a file among the files of its name, in order of writing, because clocks of hosts differ."""
+    """Return the number by which files of one name are in order of writing; times would differ between hosts."""
     try:
         return int(metadata_of(path).get("number", 0))
     except (DamagedFile, TypeError, ValueError):
@@ -220,7 +227,12 @@ def _number(path: Path) -> int:
 
 @dataclass(frozen=True)
 class FilesArtifact:
-    """Files with a manifest that has the key and the digest of each: the database, or the report."""
+    """Files with a manifest, such as the database or the report.
+
+    Attributes:
+        manifest: the JSON file with the key of the artifact and the digest of each file.
+        key_inputs: everything that the files are computed from.
+    """
 
     manifest: Path
     key_inputs: Mapping[str, Any]
@@ -236,7 +248,7 @@ class FilesArtifact:
         return content_key(self.key_inputs)
 
     def check(self) -> Check:
-        """Check that every file of the manifest is as it was written; missing for another key."""
+        """Check that every file of the manifest is as it was written; "missing" if the manifest has another key."""
         try:
             manifest = unseal(read_note(self.manifest))
             key, files = manifest["key"], dict(manifest["files"])
@@ -254,14 +266,14 @@ class FilesArtifact:
         return Check("done", "", key, self.manifest)
 
     def digests(self) -> Mapping[str, str]:
-        """Return the digests of the files in the manifest, with any key; empty if it cannot be read."""
+        """Return the digests in the manifest by file, whatever its key; empty if the manifest cannot be read."""
         try:
             return dict(unseal(read_note(self.manifest))["files"])
         except (OSError, ValueError, KeyError, TypeError):
             return {}
 
     def _is_as_written(self, name: str, digest: str) -> bool:
-        if ".." in (path := Path(name)).parts or path.is_absolute():  # a manifest may come from others
+        if ".." in (path := Path(name)).parts or path.is_absolute():  # somebody else may have written it
             return False
         try:
             return digest_of_large(self.folder / path) == digest
@@ -270,7 +282,7 @@ class FilesArtifact:
 
 
 def write_manifest(manifest: Path, key: str, files: Iterable[Path]) -> None:
-    """Write the key and the current digests of the files, as the last step of making them."""
+    """Write the manifest of an artifact, once its files are complete: its key and the digests of the files."""
     digests = {path.relative_to(manifest.parent).as_posix(): digest_of_large(path) for path in sorted(files)}
     write_sealed(manifest, {"key": key, "made_at": datetime.now(UTC).isoformat(), "files": digests})
 

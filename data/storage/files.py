@@ -1,7 +1,7 @@
 """Parquet files that are written whole or not at all, and verified byte by byte when they are read.
 
-The name of a file has the first characters of its own SHA-256: `<name>-<key>-<digest>.parquet`. Page checksums would
-cover only the pages; the digest also covers headers and footer, so that every flipped bit is detected.
+The name of a file, `<name>-<key>-<digest>.parquet`, has the first characters of the SHA-256 of its content. Parquet's
+own checksums would cover only pages. The digest also covers headers and footer, so that every flipped bit is detected.
 """
 
 import json
@@ -23,9 +23,10 @@ DIGEST_CHARACTERS = 12
 """Number of characters of a key and of a digest in a file name: 48 bits."""
 
 _SMALL = 1 << 16
-"""Number of bytes from which a file is read twice, for its digest and for its metadata, instead of kept in memory."""
+"""Files of this many bytes or more are read twice, for digest and metadata; smaller files are held in memory."""
 
 _METADATA = b"swaymeter"
+"""The key of Swaymeter's metadata, a JSON text, in the metadata of a Parquet file."""
 
 
 def write_parquet(folder: Path, stem: str, rows: "pa.Table", metadata: Mapping[str, Any], *, sync: bool = True) -> Path:
@@ -36,9 +37,9 @@ def write_parquet(folder: Path, stem: str, rows: "pa.Table", metadata: Mapping[s
         stem: the beginning of the file's name.
         rows: the rows.
         metadata: the metadata of the writer.
-        sync: see `move_to_target`.
+        sync: True syncs the file to the disk; see `move_to_target`.
     """
-    import pyarrow as pa  # local imports, because other callers of this module do not need them
+    import pyarrow as pa  # local imports, because machines that only score lack Arrow
     import pyarrow.parquet as pq
 
     with_metadata = rows.replace_schema_metadata({_METADATA: json.dumps(metadata, ensure_ascii=False)})

@@ -1,4 +1,4 @@
-"""Small JSON files with their own checksum, which detects every change; and the holder of a workspace."""
+"""Small JSON files with a checksum that detects every change, and the note on who holds a workspace."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from swaymeter.data.storage.writing import write_file
 
 _CHECKSUM = "sha256"
 LARGEST_NOTE = 2**26
-"""Limit of the bytes of a note or a manifest, which has a line for each file."""
+"""Limit of the bytes of a note or a manifest; a manifest has a line for each of its files."""
 
 
 def seal(content: Mapping[str, Any]) -> str:
@@ -50,7 +50,7 @@ def read_note(path: Path) -> bytes:
 
 
 def unseal(text: str | bytes) -> dict[str, Any]:
-    """Return the content of `seal` JSON; ValueError if it has changed."""
+    """Return the content of JSON that `seal` made; ValueError if the JSON has changed since."""
     content = json_object(text)
     if content.pop(_CHECKSUM, None) != _checksum(content):
         raise ValueError("its checksum does not match its content")
@@ -62,13 +62,13 @@ def _checksum(content: Mapping[str, Any]) -> str:
 
 
 HOLDER_NOTE = ".holder.json"
-"""The note of the holder of a workspace, beside its lock: for messages to other runs, and to detect a lost lock."""
+"""The note about the process that holds a workspace, for messages to other runs and to detect a lost lock."""
 LONGEST_COMMAND = 200
 """Limit of the characters of a command in the note."""
 
 
 def note_holder(root: Path) -> bytes:
-    """Write the note that this process holds the workspace from now on, and return it."""
+    """Write the note that this process holds the workspace from now on, and return the bytes of the note."""
     command = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
     holder = {
         "process": os.getpid(),
@@ -82,7 +82,7 @@ def note_holder(root: Path) -> bytes:
 
 
 def describe_holder(root: Path) -> str:
-    """Return a sentence with the holder of the workspace and its start; "another run" if the note cannot be read."""
+    """Return a sentence on the process that holds the workspace; "another run" if the note cannot be read."""
     try:
         return _sentence(root, json_object(read_note(root / HOLDER_NOTE)))
     except (OSError, ValueError, KeyError, TypeError, OverflowError):

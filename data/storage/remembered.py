@@ -1,6 +1,6 @@
-"""Digests of large files that a study reads, stored in a folder of the workspace, in digests.json.
+"""Digests of large files that a study reads, remembered in the file digests.json of a folder of the workspace.
 
-A file is read again if its size or modification time changes; a deleted file keeps its last digest.
+A file is read again if its size or modification time changes. A deleted file keeps its last digest.
 """
 
 import logging
@@ -18,11 +18,11 @@ log = logging.getLogger(__name__)
 
 _DIGESTS = "digests.json"
 REMEMBER_SECONDS = 10.0
-"""Time of reading after which digests are stored on the way, because a corpus takes hours and a run may be killed."""
+"""Interval in which digests are stored while files are read: a corpus takes hours, and a run may be killed."""
 
 
 def remembered_digests(files: Sequence[Path], folder: Path) -> list[str]:
-    """Return the digest (hex) of the bytes of each file; OSError names a file that cannot be read and never was."""
+    """Return the digest (hex) of each file; OSError for a file that cannot be read and has no remembered digest."""
     remembered = _stored_states(folder)
     current: dict[str, _FileState] = {}
     stored_at = time.monotonic()
@@ -47,7 +47,7 @@ class _FileState(NamedTuple):
 
 
 def _store(folder: Path, remembered: dict[str, _FileState], current: dict[str, _FileState]) -> None:
-    """Store the current states with the states of other processes; if writing fails, the next run reads files again."""
+    """Store the current states with those of other processes; if this fails, the next run reads the files again."""
     if not current.items() - remembered.items():
         return
     states = {name: state._asdict() for name, state in (_stored_states(folder) | current).items()}

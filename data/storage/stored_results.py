@@ -1,7 +1,8 @@
 """Stored verdicts of a judge and replies of an application, so that no case is judged or answered twice.
 
-Each judge with its prompt, and each application, has a file of JSON lines. Each line has its own checksum; the case of
-a truncated or changed line is computed again.
+A case is what a judge or an application reads for one result. Each judge with its prompt, and each application, has a
+file of JSON lines, one line for a case. Each line has its own checksum; the case of a truncated or changed line is
+computed again.
 """
 
 import json
@@ -19,8 +20,8 @@ class StoredResults:
     """The stored results of one judge or application, by case.
 
     Args:
-        folder: the folder of the files; None to store nothing.
-        source: the key of all results, such as name, revision and dtype of a judge, and its prompt.
+        folder: the folder of the files; None stores results only in memory.
+        source: the identity of the judge or application, such as name, revision, dtype and prompt of a judge.
     """
 
     def __init__(self, folder: Path | None, source: Mapping[str, Any]) -> None:
@@ -51,7 +52,7 @@ class StoredResults:
         self._by_case |= new
         if not self._file or not new:
             return
-        # The first line end closes the unfinished line of a killed run.
+        # The text begins with a line end, because a killed run may have left an unfinished line.
         lines = (json.dumps(json.loads(seal({"case": case, **result}))) for case, result in new.items())
         text = "\n" + "\n".join(lines) + "\n"
         try:

@@ -1,6 +1,6 @@
-"""The layout of a workspace. The workspace is the truth: an artifact is done if its file exists and verifies.
+"""The layout of a workspace. Its files alone decide what is done: an artifact is done if its file exists unchanged.
 
-    facts/<table>-<subject>-<key>-<digest>.parquet         what a source holds of a relation, a class or a page
+    facts/<table>-<subject>-<key>-<digest>.parquet         rows of a source on a relation, a class or a page
     prompts/<relation>/<table>-<key>-<digest>.parquet      queries and contexts, or questions, built from the facts
     scores/<relation>/<model>/<measure>-....parquet        scores; <measure>.part-<n>-... before they are complete
     corpus/<table>-....parquet                             names to count in a corpus, and their counts in each file
@@ -14,7 +14,7 @@
     forced.json                                            how often --force and --refresh made each artifact again
     workspace.json                                         the version of this layout, and the first study
 
-`swaymeter.data.storage.artifact` defines the key and the digest of a file, and when it is done.
+`swaymeter.data.storage.artifact` defines the key and the digest of a file, and when an artifact is done.
 """
 
 import json
@@ -36,7 +36,7 @@ from filelock import FileLock, Timeout
 from swaymeter.data.digests import content_key
 from swaymeter.data.errors import WorkspaceBusy, WorkspaceError, first_line
 from swaymeter.data.records.table import Table
-from swaymeter.data.storage.artifact import FilesArtifact, TableArtifact, has_whole
+from swaymeter.data.storage.artifact import FilesArtifact, TableArtifact, is_in_whole_table
 from swaymeter.data.storage.files import DIGEST_CHARACTERS
 from swaymeter.data.storage.notes import (
     HOLDER_NOTE,
@@ -63,14 +63,14 @@ WAITING_SECONDS = 0.5
 """Interval between two checks that another process has left the workspace."""
 
 LOCK_CHECK_SECONDS = 1.0
-"""Interval in which the note of the holder is read at most once, because thousands of short steps check it."""
+"""Interval in which the holder's note is read at most once, because thousands of short steps check the lock."""
 
 _holder_notes: dict[Path, bytes] = {}
 """The holder's notes of the workspaces that this process holds."""
 _lock_checks: dict[Path, float] = {}
-"""The time of the last look at the holder's note of each of these workspaces, by `time.monotonic`."""
+"""The time (`time.monotonic`) of the last look at the holder's note, for each workspace that this process holds."""
 _first_studies: dict[Path, str] = {}
-"""The first study of each workspace that this process holds, for the case that a file server fails."""
+"""The first study of each workspace that this process holds, because a file server may fail after the start."""
 
 
 @lru_cache(maxsize=4096)
@@ -91,7 +91,7 @@ class Workspace:
 
     Attributes:
         root: the folder.
-        study: the name of the study with this database and report; empty for the first study.
+        study: the name of the study whose database and report are used; empty for the first study.
     """
 
     root: Path
@@ -152,11 +152,11 @@ class Workspace:
     def lock(self, waiting: Callable[[str], object] | None = None) -> Iterator[None]:
         """Hold the workspace for one run, and remove the leftovers of killed runs.
 
-        The lock ends with its process, and the process that holds it may lock it again.
+        The lock ends with its process. The process that holds a workspace may lock it again.
 
         Args:
-            waiting: called with a sentence about the holder if another process holds the workspace; the call then waits
-                for the lock. Without it, a workspace with a holder is refused.
+            waiting: a function that is called with a sentence about the holder if another process holds the workspace;
+                `lock` then waits. None refuses a workspace that another process holds.
 
         Raises:
             WorkspaceBusy: another process holds the workspace.
@@ -201,10 +201,10 @@ class Workspace:
         return os.access(self.root, os.W_OK) or not self.root.exists()
 
     def check_mounted(self) -> None:
-        """Raise WorkspaceError if the folder of a run is away, such as a shared folder that is not mounted.
+        """Raise WorkspaceError if the workspace has disappeared, such as a shared folder that is no longer mounted.
 
         Raises:
-            WorkspaceBusy: as `check_lock` raises it.
+            WorkspaceBusy: another run has begun in the workspace; see `check_lock`.
         """
         # Path.exists raises if a file server does not answer
         if not os.path.exists(os.path.join(self.root, "workspace.json")):
@@ -215,9 +215,10 @@ class Workspace:
         self.check_lock()
 
     def check_lock(self) -> None:
-        """Raise WorkspaceBusy if this process holds the workspace, and another run has begun in it.
+        """Raise WorkspaceBusy if this process holds the workspace, but another run has begun in the workspace.
 
-        A restarted file server may have forgotten the lock. An unreadable note counts as a valid lock.
+        This happens if a restarted file server has lost the lock. If the note of the holder cannot be read, the lock is
+        taken as valid.
         """
         own_note, now = _holder_notes.get(self.root), time.monotonic()
         if own_note is None or now - _lock_checks.get(self.root, -math.inf) < LOCK_CHECK_SECONDS:
@@ -231,7 +232,7 @@ class Workspace:
         _lock_checks[self.root] = now
 
     def check_layout(self) -> None:
-        """Raise WorkspaceError if the folder has another layout, cannot be read, or has an unusable name."""
+        """Raise WorkspaceError for another layout, an unreadable folder, or a path that DuckDB would misread."""
         if unusable := sorted(_UNUSABLE & set(str(self.root))):
             raise WorkspaceError(
                 f"the workspace {str(self.root)!r} has {' and '.join(map(repr, unusable))} in its path, which DuckDB "
@@ -255,9 +256,8 @@ class Workspace:
     def _prepare(self) -> None:
         """Remove the leftovers of killed runs, check that the folder can be written, and write workspace.json."""
         temporary = self.root.rglob(f".*{TEMPORARY}*")  # files, and folders of a database
-        needless_parts = filter(
-            has_whole, self.root.glob("scores/**/*.part-*.parquet")
-        )  # ** because parts of a seed are in a deeper folder
+        # with **, because parts of a seed are in a deeper folder
+        needless_parts = filter(is_in_whole_table, self.root.glob("scores/**/*.part-*.parquet"))
         for leftover in [*temporary, *needless_parts]:
             if leftover.is_dir() and not leftover.is_symlink():
                 shutil.rmtree(leftover)
@@ -277,7 +277,7 @@ class Workspace:
         try:
             text = read_note(file)
             content = json_object(text)
-            is_sealed = bool({"study", "sha256"} & content.keys())  # the user may have written the layout alone
+            is_sealed = bool({"study", "sha256"} & content.keys())  # a user may write the layout alone
             return unseal(text) if is_sealed else content
         except (FileNotFoundError, NotADirectoryError):
             return None
@@ -315,15 +315,15 @@ class Workspace:
         return self.root / "failures" / _failure_name(step, key)
 
     def note_failure(self, step: str, key: str, reason: str, detail: str = "") -> None:
-        """Write the reason why a step failed with these inputs, for `status`; `key` is that of its outputs."""
+        """Write the reason why a step failed, for `swaymeter status`; `key` is the key of the step's outputs."""
         write_sealed(self._failure(step, key), {"step": step, "key": key, "reason": reason, "detail": detail})
 
     def forget_failure(self, step: str, key: str) -> None:
-        """Remove the reason of a step that is now done with these inputs."""
+        """Remove the reason of an earlier failure of a step whose outputs with this key are now done."""
         self._failure(step, key).unlink(missing_ok=True)
 
     def failure_reason(self, step: str, key: str) -> str | None:
-        """Return the reason of a step's last failure with these inputs; None without a readable one."""
+        """Return the reason why a step last failed to make outputs with this key; None without a readable reason."""
         try:
             note = unseal(read_note(self._failure(step, key)))
             return str(note["reason"]) if note["key"] == key else None

@@ -1,7 +1,7 @@
 """Files and folders that are written whole or not at all: under a temporary name beside the target, then renamed.
 
-Two writers of one target do not mix: temporary names are unique, also between hosts, and a folder has one writer at a
-time.
+Two processes that write the same target do not mix their content. Temporary names of files are unique, also between
+hosts, and a folder has one writer at a time.
 """
 
 import os
@@ -17,6 +17,7 @@ from filelock import FileLock, Timeout
 from swaymeter.data.errors import WorkspaceBusy, WorkspaceError
 
 TEMPORARY = ".unfinished"
+"""Ending of temporary names."""
 
 
 def write_file(path: Path, content: str | bytes) -> None:
@@ -27,7 +28,7 @@ def write_file(path: Path, content: str | bytes) -> None:
 
 @contextmanager
 def replacing_file(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path` that replaces it once all content is on the disk."""
+    """Yield a temporary path beside `path`; its file replaces `path` once all content is on the disk."""
     with temporary_file(path) as temporary:
         yield temporary
         move_to_target(temporary, path)
@@ -35,7 +36,10 @@ def replacing_file(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def temporary_file(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`, removed on leaving; WorkspaceError if it cannot be written."""
+    """Yield a temporary path beside `path`, which is removed at the end; OSError becomes WorkspaceError.
+
+    The folder of `path` is made if it is missing.
+    """
     try:
         if not os.path.isdir(path.parent):  # faster than a refused mkdir
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -49,7 +53,7 @@ def temporary_file(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def temporary_beside(path: Path) -> Iterator[Path]:
-    """Yield a temporary path for a file or folder in an existing folder, removed on leaving; raises OSError."""
+    """Yield a temporary path beside `path` for a file or folder, which is removed at the end."""
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}{TEMPORARY}")  # unique between hosts
     try:
         yield temporary
@@ -58,7 +62,7 @@ def temporary_beside(path: Path) -> Iterator[Path]:
 
 
 def remove_leftovers(path: Path) -> None:
-    """Remove the leftovers of killed writers of `path`; only for the holder of its lock."""
+    """Remove what killed writers of `path` left; only the process that holds the lock may call this."""
     for leftover in path.parent.glob(f".{escape(path.name)}.*{TEMPORARY}*"):
         _remove(leftover)
 
@@ -77,8 +81,8 @@ def move_to_target(temporary: Path, path: Path, *, new: bool = False, sync: bool
         temporary: the complete file or folder.
         path: the target.
         new: True raises FileExistsError for an existing target; False replaces it.
-        sync: True syncs content and name to the disk. Without it, a power cut may leave no target, or a torn one, so
-            that its reader must verify the content.
+        sync: True syncs content and name to the disk. After a target is written with False, a power cut may remove or
+            tear it, so that its reader must verify the content.
     """
     if sync:
         _sync(*temporary.rglob("*"), temporary)
@@ -113,18 +117,18 @@ def _sync(*paths: Path) -> None:
 
 @contextmanager
 def replacing_folder(folder: Path, may_replace: Callable[[Path], bool], kind: str, advice: str) -> Iterator[Path]:
-    """Yield a new folder that replaces `folder` if the block succeeds; otherwise it leaves no trace.
+    """Yield a new folder that replaces `folder` if the block succeeds, and is removed otherwise.
 
-    Leftovers of a killed run are repaired first. One process at a time writes a folder; another one is refused.
+    Leftovers of a killed run are repaired first. While one process writes a folder, any other process is refused.
 
     Args:
         folder: the target.
         may_replace: returns True for a folder whose files may be replaced.
         kind: the kind of folder, for messages.
-        advice: the advice if it cannot be written.
+        advice: the advice for the user if the folder cannot be written.
 
     Raises:
-        WorkspaceBusy: another process is writing it.
+        WorkspaceBusy: another process is writing the folder.
         WorkspaceError: the folder cannot be written, or has other content.
     """
     folder = Path(os.path.realpath(folder))  # Path.resolve raises for circular links
@@ -159,7 +163,7 @@ def _repair(folder: Path, new: Path, old: Path) -> None:
 
 
 def _swap(folder: Path, new: Path, old: Path) -> None:
-    """Put the new folder in the place of `folder`, which is renamed to `old` in between."""
+    """Rename `folder` to `old` and `new` to `folder`, then remove `old`."""
     _sync(*new.rglob("*"), new)
     if folder.exists():
         folder.rename(old)

@@ -1,7 +1,7 @@
-"""Making the database: every table in full from the workspace's Parquet files, then tables derived from them.
+"""Making the database: every table in full from the workspace's Parquet files, then tables derived from these tables.
 
-The database grows in a temporary file beside the old one and takes its name once it is complete. A kill costs only a
-leftover, which the next build removes, and readers see the old database or the new one.
+The new database grows in a temporary file beside the old database, and replaces it once it is complete. Readers see
+the old database or the new one. A killed build leaves only the temporary file, which the next build removes.
 """
 
 import os
@@ -33,7 +33,7 @@ from swaymeter.data.warehouse.sources import SOURCE_FILE, checked_footer, finite
 from swaymeter.data.warehouse.warehouse import CONFIG, Warehouse, create_views
 
 Files = Mapping[Table, Sequence[Path]]
-"""Verified Parquet files by table."""
+"""Parquet files by table; the caller has verified their bytes."""
 
 
 def build(
@@ -71,7 +71,7 @@ def build(
                 for table, rows in {**computed, ABOUT: [about]}.items():
                     building.insert(table, table.of(rows))
             derive(building)
-            connection.execute("CHECKPOINT")  # closing would do the same but keep quiet about a full disk
+            connection.execute("CHECKPOINT")  # closing the connection would do this too, but hide a full disk
     except OSError as error:
         raise WorkspaceError(refusal.format(error.strerror or error)) from error
     except duckdb.Error as error:
@@ -79,7 +79,7 @@ def build(
 
 
 _empty_databases: dict[str, bytes] = {}
-"""Empty databases by the version of their schema: a copy takes a tenth of the time of their statements."""
+"""Bytes of empty databases by version of the schema: copying takes a tenth of the time of running the statements."""
 
 
 def _empty_database(path: Path, schema: Schema) -> duckdb.DuckDBPyConnection:
@@ -93,7 +93,7 @@ def _empty_database(path: Path, schema: Schema) -> duckdb.DuckDBPyConnection:
         for statement in schema.statements():
             connection.execute(statement)
     create_views(connection, schema.views, described=True)
-    connection.execute("CHECKPOINT")  # the file has everything only now
+    connection.execute("CHECKPOINT")  # writes everything from DuckDB's log into the file
     _empty_databases[schema.version] = path.read_bytes()
     return connection
 
@@ -108,7 +108,7 @@ def _transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
 
 @contextmanager
 def _replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path that replaces `path` if the block succeeds; otherwise it leaves no trace."""
+    """Yield a temporary path that replaces `path` if the block succeeds, and is removed otherwise."""
     remove_leftovers(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -122,10 +122,10 @@ def _replacing(path: Path) -> Iterator[Path]:
 
 
 class Building:
-    """A database while it is made.
+    """A database that is being made.
 
     Attributes:
-        warehouse: the database for named queries, over the tables loaded so far.
+        warehouse: answers named queries over the tables loaded so far.
     """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, schema: Schema, folder: Path) -> None:
@@ -136,7 +136,7 @@ class Building:
         self._origins = 0
 
     def load(self, files: Files) -> None:
-        """Load the rows of files, all files of a table at once."""
+        """Load the rows of files, for each table all files at once."""
         for table, paths in files.items():
             if not paths:
                 continue
@@ -153,9 +153,10 @@ class Building:
             self._insert(table, table.columns, "FROM incoming")
 
     def _load_large(self, table: Table, footers: Mapping[Path, pq.FileMetaData]) -> None:
-        """Load files with a row for each prompt; a number replaces the columns that all rows of an origin share."""
+        """Load files with a row for each prompt; the number of the origin replaces the columns of provenance."""
         shared = {path: shared_values(footer) for path, footer in footers.items()}
         columns = own_columns(table)
+        # by file, as in `several_origins`: origins with their numbers of rows, here one origin for all rows
         single_origins = {
             path: [(*values.values(), footers[path].num_rows)] for path, values in shared.items() if values
         }
@@ -174,7 +175,7 @@ class Building:
             self._insert(table, columns, rows_with_origins, "origin_id")
 
     def _origins_in(self, table: Table, path: Path) -> list[tuple[Any, ...]]:
-        """Return the origins of a file of several engines or devices, with their numbers of rows."""
+        """Return the origins of a file that several engines or devices wrote, with the number of rows of each."""
         columns, source = ", ".join(quoted(c.name) for c in SHARED), select_sql(table, [path], SHARED)
         query = f"SELECT {columns}, count(*) FROM ({source}) GROUP BY ALL ORDER BY ALL"
         return self._connection.execute(query).fetchall()
@@ -202,7 +203,7 @@ class Building:
 
     @contextmanager
     def _registered(self, name: str, rows: pa.Table) -> Iterator[None]:
-        """Make rows a table of the connection within the block."""
+        """Make the rows available to SQL under this name, within the block."""
         self._connection.register(name, rows)
         try:
             yield
@@ -213,7 +214,7 @@ class Building:
 
 @contextmanager
 def _constraint_errors(table: Table) -> Iterator[None]:
-    """Name the table of a row that breaks a constraint."""
+    """Turn the error about a row that breaks a constraint into InputError with the name of its table."""
     try:
         yield
     except duckdb.ConstraintException as error:

@@ -1,7 +1,7 @@
 """Named queries: SQL texts with names, bundled in this package or added by extensions.
 
-A text opens with comment lines. The first describes the result; `-- view` also makes it a view of the database;
-`-- unit: <column> = <unit>` gives the unit of a computed column.
+A text opens with comment lines. Their first sentence describes the result. The line `-- view` makes the query a view of
+the database. A line such as `-- unit: persuasion = nats` names the unit of a computed column.
 """
 
 import re
@@ -19,14 +19,20 @@ _VIEW = re.compile(r"^-- view$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class NamedQuery:
-    """A query with a name; other queries can read a view.
+    """A query with a name, which other queries can read if it is a view.
 
-    Raises TypeError for a name with capitals, because SQL ignores case.
+    Attributes:
+        name: the name of the query, and of its view.
+        sql: the text, with its comments.
+        is_view: True if the database has the query as a view.
+
+    Raises:
+        TypeError: the name has capitals, which SQL ignores.
     """
 
     name: str
     sql: str
-    view: bool = False
+    is_view: bool = False
 
     def __post_init__(self) -> None:
         if self.name != self.name.lower():
@@ -39,19 +45,19 @@ class NamedQuery:
 
     @property
     def sentence(self) -> str:
-        """The description of its result: its first comment lines, up to the end of the first sentence."""
+        """The description of the result: the first sentence of the comments."""
         lines = [line.removeprefix("--").strip() for line in self.sql.splitlines() if line.startswith("--")]
         length = next((number for number, line in enumerate(lines, 1) if line.endswith((".", "?"))), 1)
         return " ".join(lines[:length])
 
     @property
     def units(self) -> dict[str, str]:
-        """The units that its comments declare, by column."""
+        """The units that the comments declare, by column."""
         return {column: unit.strip() for column, unit in _UNIT.findall(self.sql)}
 
     @cached_property
     def words(self) -> set[str]:
-        """The words of its text, in lower case, as SQL compares names."""
+        """The words of the text in lower case, because SQL ignores the case of names."""
         return {*re.findall(r"\w+", self.sql.lower())}
 
 
@@ -71,7 +77,7 @@ def with_views(queries: Iterable[NamedQuery]) -> list[NamedQuery]:
     while pending:
         query = pending.pop()
         by_name[query.name] = query
-        views = [view for view in NAMED_QUERIES.values() if view.view and view.name in query.words]
+        views = [view for view in NAMED_QUERIES.values() if view.is_view and view.name in query.words]
         pending += [view for view in views if view.name not in by_name]
     return [*by_name.values()]
 

@@ -1,8 +1,10 @@
 """The schema of a database as SQL text: its tables, which the caller lists, and its views.
 
-Two more tables are about the database itself: `about` and `origins`. A table of scores without a primary key has a row
-for each prompt, tens of millions in a large study. The columns that all rows of a file share (`Score`) are stored once,
-in `origins`; the table is a view that joins both, so that a query sees all of its columns.
+Two more tables are about the database itself: `about` has its version, `origins` the provenance of scores.
+
+A table of scores without a primary key is large: it has a row for each prompt, tens of millions in a large study. The
+provenance of its rows, the columns of `Score`, is mostly the same in a whole file, so `origins` stores it once. A view
+with the name of the table joins the rows with `origins`, so that a query sees all columns.
 
 This module opens no connection.
 """
@@ -33,7 +35,7 @@ class About:
 
 @table("origins", "the provenance that rows of a file share", key=("origin_id",))
 class Origin(Score):
-    """The provenance of the scores of a file; a file that two engines wrote has two origins."""
+    """The provenance of the scores of a file; a file whose scores come from two engines has two origins."""
 
     origin_id: Annotated[int, Meaning("number of the origin in this database")]
     file: Annotated[str, Meaning("path of the file in the workspace; the name ends in the digest of the content")]
@@ -43,7 +45,7 @@ class Origin(Score):
 
 ABOUT, ORIGINS = table_of(About), table_of(Origin)
 SCORED = "scored"
-"""The view that counts the scores of every measure."""
+"""The view with the number of scores of every measure."""
 ORIGIN_ID = Column("origin_id", "BIGINT", "the origin of the score")
 
 
@@ -67,7 +69,7 @@ class Schema:
     @property
     def views(self) -> list[NamedQuery]:
         """The named queries that are views."""
-        return [query for query in NAMED_QUERIES.values() if query.view]
+        return [query for query in NAMED_QUERIES.values() if query.is_view]
 
     def words_of(self, queries: Iterable[NamedQuery]) -> set[str]:
         """Return all words of the SQL of queries and of their views, in lower case.
@@ -86,7 +88,7 @@ class Schema:
 
     @property
     def scored(self) -> str:
-        """The statement that makes the view with the number of scores of every measure by their origin."""
+        """The statement that makes the view `scored`: numbers of scores, by measure and provenance."""
         shared = ", ".join(quoted(c.name) for c in SHARED)
         parts = [f'SELECT "table" AS measure, {shared}, sum("rows")::BIGINT AS stored FROM origins GROUP BY ALL']
         small = [table.name for table in self.tables if holds_scores(table) and not is_large(table)]
@@ -108,18 +110,18 @@ def is_large(table: Table) -> bool:
 
 
 def rows_table(table: Table) -> str:
-    """Return the name of the database's table that the rows are loaded into."""
+    """Return the name of the table into which the rows are loaded; a large table has the ending _rows."""
     return f"{table.name}_rows" if is_large(table) else table.name
 
 
 def own_columns(table: Table) -> tuple[Column, ...]:
-    """Return the columns that are stored in every row."""
+    """Return the columns that every row stores: all columns, or for a large table those that `origins` lacks."""
     shared = {c.name for c in SHARED} if is_large(table) else set()
     return tuple(c for c in table.columns if c.name not in shared)
 
 
 def stored_columns(table: Table) -> tuple[Column, ...]:
-    """Return the columns of the database's table that the rows are loaded into."""
+    """Return the columns of the table into which the rows are loaded; a large table also has an origin_id."""
     return (*own_columns(table), *([ORIGIN_ID] * is_large(table)))
 
 

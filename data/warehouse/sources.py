@@ -36,7 +36,7 @@ def checked_footer(table: Table, path: Path) -> pq.FileMetaData:
 
 
 def shared_values(footer: pq.FileMetaData) -> dict[str, str | None] | None:
-    """Return the values of the columns of `Score` if all rows of a file share them; None if they differ."""
+    """Return the provenance (columns of `Score`) that all rows of a file share; None if it differs between rows."""
     values: dict[str, str | None] = {}
     for column in SHARED:
         chunks = _statistics(footer, column.name)
@@ -73,7 +73,7 @@ _NOT_FINITE = "NaN or infinite"
 
 @contextmanager
 def finite_errors() -> Iterator[None]:
-    """Raise InputError, with file and column, for a number that is not finite while `select_sql` is read."""
+    """Raise InputError, with file and column, if the SQL of `select_sql` reads a number that is not finite."""
     try:
         yield
     except duckdb.InvalidInputException as error:
@@ -97,6 +97,6 @@ def _finite(column: Column) -> str:
 def _statistics(footer: pq.FileMetaData, name: str) -> list[Any]:
     """Return the statistics of a column's chunks, one for each row group that has them."""
     paths = [footer.schema.column(index).path for index in range(len(footer.schema.names))]
-    index = paths.index(name)  # by its path, because columns within a row have names of their own
+    index = paths.index(name)  # by path, because columns within a STRUCT may have the same name
     chunks = (footer.row_group(number).column(index).statistics for number in range(footer.num_row_groups))
     return [chunk for chunk in chunks if chunk is not None]

@@ -1,4 +1,4 @@
-"""The answers of a database to named queries: frames whose columns have units."""
+"""A database that is open for reading: it answers named queries with frames whose columns have units."""
 
 import os
 import re
@@ -23,27 +23,27 @@ from swaymeter.data.warehouse.schema import SCORED, Schema, is_large, literal, q
 CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",  # works offline, so nothing is fetched
     "autoload_known_extensions": "false",  # no file decides which code is loaded
-    "memory_limit": "1GB",  # more spills to the disk
+    "memory_limit": "1GB",  # a query that needs more uses temporary files
     "preserve_insertion_order": "false",  # costs memory, and every query states its order
 }
 _ATTACHED = "stored"
-"""The name of a file's database within the database in memory."""
+"""The name under which a database file is attached to the database in memory."""
 _CONTENT_QUERIES = {
     "view": "SELECT view_name FROM duckdb_views() WHERE NOT internal",
     "macro": "SELECT function_name FROM duckdb_functions() WHERE NOT internal",
     "trigger": "SELECT trigger_name FROM duckdb_triggers() WHERE true",
     "computed column": "SELECT table_name || '.' || column_name FROM duckdb_columns() WHERE column_default IS NOT NULL",
 }
-"""Queries of executable content of a database, by kind; the database's name is appended to each."""
+"""Queries that list executable content by kind; a condition with the name of the database is appended to each."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a query of a foreign database, which may be small and produce endless rows.
+    """Limits of a query of a foreign database: a small file may produce endless rows.
 
     Attributes:
         seconds: limit of the time of a query.
-        megabytes: limit of its memory and of its result.
+        megabytes: limit of the memory of a query, and of its result.
     """
 
     seconds: float = 600.0
@@ -78,14 +78,14 @@ class Limits:
 
 
 COMPUTED = frozenset({"answers_of_questions", "instances", "marked_instances"})
-"""Views that many queries read, and that take longer to plan than to store; an open database computes them once."""
+"""Views that many queries read; an open database stores their rows at first use, because planning takes longer."""
 _ADVICE = "if the database is from somebody else, it may be malicious: run its study file instead"
 """The advice for a query that exceeds the limits."""
 _REMEDY = "run its study with --stage aggregate"
 
 
 class Units(dict[str, str]):
-    """Units by column, never changed, so that frames can share them; pandas copies attributes deeply and often."""
+    """Units by column, which nobody changes, so that frames share them; pandas would often make deep copies."""
 
     def __deepcopy__(self, memo: object) -> "Units":
         """Return the units themselves."""
@@ -120,9 +120,9 @@ class Warehouse:
     def frame(self, name: str) -> pd.DataFrame:
         """Return the answer to a named query; `attrs["units"]` has the units of its columns.
 
-        Column types follow from the table, whether or not a NULL occurs: BIGINT is Int64, BOOLEAN is boolean, VARCHAR
-        is str, DOUBLE is float64. NULL is pd.NA in the first two and NaN in the others; a NaN is never a score, because
-        none can be loaded.
+        Column types follow from the SQL types, whether or not a NULL occurs: BIGINT is Int64, BOOLEAN is boolean,
+        VARCHAR is str, DOUBLE is float64. NULL is pd.NA in columns of Int64 and boolean, and NaN in columns of str and
+        float64. A NaN always stands for NULL, because loading refuses scores that are NaN.
 
         Raises:
             UnknownName: no query has that name.
@@ -130,7 +130,7 @@ class Warehouse:
         return self.answer(NAMED_QUERIES[name])
 
     def reads_rows(self, name: str) -> bool:
-        """Return False if every table that a named query reads is empty, which is known before the query is answered.
+        """Return False if every table that a named query reads is empty; the query itself is not answered.
 
         Raises:
             UnknownName: no query has that name.
@@ -146,7 +146,7 @@ class Warehouse:
         return True
 
     def answer(self, query: NamedQuery) -> pd.DataFrame:
-        """Return the answer to a query, like `frame`."""
+        """Return the answer to a query as a frame, with types and units as in `frame`."""
         types = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
         answer: pd.DataFrame = self.rows(query).to_pandas(types_mapper=types.get)
         units = self._units(query)
@@ -182,7 +182,7 @@ class Warehouse:
         return int(count)
 
     def _units(self, query: NamedQuery) -> dict[str, str]:
-        """Return the units that the query declares, and the units of the columns that it reads, unless they differ."""
+        """Return units by column: as the query declares them, or as all tables and views that it reads agree."""
         units_of: dict[str, set[str]] = {}
         for name in self._tables_of(query):
             if table := self._schema.by_name.get(name):
@@ -196,7 +196,7 @@ class Warehouse:
         return {column: unit for column, unit in {**common, **query.units}.items() if unit}
 
     def _tables_of(self, query: NamedQuery) -> set[str]:
-        """Return the tables and views that a query names; every text is parsed once a process."""
+        """Return the tables and views that a query names; a process parses every text only once."""
         if query.sql not in _tables_by_sql:
             _tables_by_sql[query.sql] = {*re.findall(r'"table_name":"(\w+)"', self._tree(query).lower())}
         return _tables_by_sql[query.sql]
@@ -213,7 +213,7 @@ _tables_by_sql: dict[str, set[str]] = {}
 
 @contextmanager
 def _sql_errors(query: NamedQuery) -> Iterator[None]:
-    """Name the query whose SQL is wrong."""
+    """Turn errors in the SQL of a query into InputError with the name of the query."""
     try:
         yield
     except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException) as error:
@@ -232,14 +232,14 @@ def opened(
     Args:
         path: file of the database.
         tables: tables that it must have.
-        limits: limits of each query, for a foreign database, which may not use temporary files either.
-        exports: folder that tables may be exported into.
+        limits: limits of each query of a foreign database, which gets no temporary files either; None without limits.
+        exports: folder into which tables may be exported; None forbids exports.
 
     Raises:
         WorkspaceError: there is no database, or it has another version, or foreign views or macros; or a query exceeds
             the limits.
-        WorkspaceBusy: a program has it open for writing.
-        DamagedFile: it cannot be read.
+        WorkspaceBusy: another program has the file open for writing.
+        DamagedFile: the file cannot be read.
     """
     schema = Schema(tables)
     with _in_memory() as connection:
@@ -270,7 +270,7 @@ def _in_memory() -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def _attach(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    """Attach a database file for reading, as `_ATTACHED`; queries find its names only with this prefix."""
+    """Attach a database file for reading, as `_ATTACHED`; queries find its tables only with this prefix."""
     log = path.with_name(f"{path.name}.wal")
     if not os.path.lexists(path):
         raise WorkspaceError(f"there is no database {path}; {_REMEDY}")
@@ -291,8 +291,8 @@ def _attach(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
 def _create_views_over(connection: duckdb.DuckDBPyConnection, schema: Schema, path: Path, *, is_foreign: bool) -> None:
     """Create Swaymeter's views over the attached database, whose own views are not read.
 
-    A table that the database lacks is empty if the same version of the package made it: measures of extensions differ
-    between commands.
+    A table that the database lacks is read as empty if the same version of the package made the database: the command
+    that made it may have had fewer extensions, and so fewer measures.
 
     Raises:
         WorkspaceError: the database has another version, macros, computed columns, or a view instead of a table; or it
@@ -338,13 +338,13 @@ def _create_views_over(connection: duckdb.DuckDBPyConnection, schema: Schema, pa
 
 
 def _views(schema: Schema) -> set[str]:
-    """Return the names of the views that a database has."""
+    """Return the names of the views that Swaymeter makes in a database."""
     large = {table.name for table in schema.tables if is_large(table)}
     return {view.name for view in schema.views} | {SCORED} | large
 
 
 def _is_of_this_version(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Return True if this version of the package made an open database."""
+    """Return True if this version of the package made the open database."""
     return connection.execute("SELECT swaymeter_version FROM about").fetchall() == [(version("swaymeter"),)]
 
 
@@ -360,8 +360,8 @@ def create_views(
     Args:
         connection: connection to the database.
         views: the views.
-        described: True stores their sentences as comments in the database, which takes as long again.
-        computed: names of views that are computed at once, as tables of the connection.
+        described: True also stores the description of each view as a comment, which doubles the time.
+        computed: names of views whose rows are computed now and stored as temporary tables.
     """
     pending = views
     while pending:

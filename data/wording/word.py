@@ -1,10 +1,10 @@
-"""Types for the parts of a text and the forms of an answer, and tables of common words."""
+"""Tables of common words, and types for the parts of a text and for the forms of an answer."""
 
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 Texts = tuple[str, ...]
-"""Normal forms of words."""
+"""Normal forms of words, such as ("new", "york")."""
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -13,7 +13,7 @@ def word_set(text: str) -> frozenset[str]:
 
 
 def phrase_set(text: str) -> frozenset[Texts]:
-    """Return the phrases of a text, between upright lines, for a table of phrases."""
+    """Return the phrases of a text, which are separated by "|", for a table of phrases."""
     return frozenset(tuple(phrase.split()) for phrase in text.split("|"))
 
 
@@ -50,7 +50,7 @@ PERSONS = word_set(
 )
 PLACES = word_set("river lake mount mountain island city university gulf bay sea ocean street bridge cape desert")
 AUXILIARIES = word_set("is was are were be am do does did has have had can could will would should may might must")
-FUNCTION_WORDS_ELSEWHERE = word_set(
+FOREIGN_FUNCTION_WORDS = word_set(
     "der die das den dem des ein eine einen in im am an auf zu mit von und fur ist sind war hat haben wird kann "
     "darf es sie er man mi mu ли gun gunu gunleri "
     "la el los las le les un una une est elle il on se esta son hay del de a en e "
@@ -112,13 +112,13 @@ class Name(NamedTuple):
     """A form of an answer to look for.
 
     Attributes:
-        side: context or original, by the answer; None for a longer name that contains an answer and means something
-            else.
+        side: Whose answer it is: context or original; None for a longer name that contains an answer and means
+            something else.
         texts: The normal forms of its words.
         first: The first word.
-        exact: True if the form states the answer in any reply; see `tasks.scoring.wording.forms`.
+        exact: True for an exact form, False for a loose form (see `tasks.scoring.wording.forms`).
         is_last_name: True for the last name of a person.
-        items: The items, if the answer is a list.
+        items: The items of an answer that is a list; empty for other answers.
         are_ordered: True if the order of the items matters.
     """
 
@@ -132,7 +132,7 @@ class Name(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """An answer whose further forms are derived.
+    """An answer from which further forms are derived.
 
     Attributes:
         written: The answer as the study has it.

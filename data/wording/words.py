@@ -11,8 +11,9 @@ A word has stems: its forms without the suffixes, prefixes or particles that its
     Arabic        والقاهرة: without conjunction, preposition and article
 A name matches a word or one of its stems, so that a name that only looks as if it had a prefix still matches. Cyrillic
 case endings are cut from every word of four letters or more: Москва = Москве = Москву.
-What it is not: a splitter of scripts without spaces, whose characters are the words; or morphology: a stem that happens
-to be another word matches that word.
+
+Two limits: scripts without spaces are not split into words, so each character is a word. Stems are cut without a
+dictionary, so a stem that happens to be another word matches that word.
 """
 
 import re
@@ -36,7 +37,7 @@ _COMPOSED: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = 
     (re.compile(rf"(?<=\d)[{_SUPERSCRIPTS}]+"), lambda match: f"^{unicodedata.normalize('NFKC', match[0])}"),
     (re.compile(r" ?([¼-¾⅐-⅞])"), r" \1"),
 ]
-"""Characters that NFKC would make a part of the number before them."""
+"""Characters that NFKC would make a part of the number before them, such as 5² to 52, with their replacement."""
 _SPELLINGS = [
     (mark, re.compile(pattern), replacement)
     for mark, spellings in {
@@ -96,8 +97,9 @@ _SPELLINGS = [
     }.items()
     for pattern, replacement in spellings
 ]
-"""Patterns of spellings and their normal form, by a part that every spelling contains in lower case."""
+"""Patterns of spellings with their normal form; the first item is a part that each of the spellings contains."""
 _INITIALS = re.compile(r"(?<![\w.])(?:(?:[A-Z]\.)+[A-Z]\b\.?|(?:[A-Z]\. ?){2,})")
+"""Initials such as U.S. and J. R. R., which become one word."""
 _AMERICAN_SPELLINGS = {
     "grey": "gray",
     "colour": "color",
@@ -110,6 +112,7 @@ _AMERICAN_SPELLINGS = {
 
 _KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff"
 _CHARACTERS = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u309f\u3400-\u9fff"
+"""Characters of scripts without spaces: Thai, Lao, Khmer, hiragana and Chinese characters."""
 _TOKEN = re.compile(
     r"(?P<number>(?=[-\d])(?:(?<![\w-])-)?(?:(?:(?<![\d./,:])\d{1,3} )?(?<![\d/.,:])\d{1,2}/(?:[2-68]|10|16)(?![\d/])"
     r"|\d{1,3}(?:[ ']\d{3})+(?![.,:]?\d)|\d+(?:[.,:]\d+)*(?:\^-?\d+)?))"
@@ -135,14 +138,14 @@ _CYRILLIC_ENDING = re.compile(
 _FAMILY_ENDING = re.compile(r"(?<=[\u0400-\u04ff]{3})[оеё]в$")
 """The ending of a family name such as Орлов, which is also a case ending."""
 _SHORTEST_STEM = 3
-"""Letters of the shortest part of a word at an apostrophe."""
+"""Fewest letters of a stem before or after an apostrophe."""
 _CONJUNCTIONS = word_set("and or to bis und oder")
-"""Words between two numbers that share a unit."""
+"""Words between two numbers that share a unit, as in 38 and 52 metres."""
 
 
 @lru_cache(maxsize=4096)  # a question and its answers are compared with every reply
 def words(text: str) -> tuple[Word, ...]:
-    """Return the normalised words of a text, without articles; an article at the end of a clause stays (group A).
+    """Return the normalised words of a text without articles, except at the end of a clause, such as A in "group A".
 
     The time is linear in the length of the text.
     """
@@ -163,12 +166,12 @@ def words(text: str) -> tuple[Word, ...]:
     return tuple(without_articles)
 
 
-def _with_shared_units(text: list[Word]) -> list[Word]:
+def _with_shared_units(all_words: list[Word]) -> list[Word]:
     """Return the words with a unit after each of two joined numbers: 38 metres and 52 metres for 38 and 52 metres."""
     with_units: list[Word] = []
-    for index, word in enumerate(text):
+    for index, word in enumerate(all_words):
         with_units.append(word)
-        phrase = text[index : index + 4]
+        phrase = all_words[index : index + 4]
         if [part.kind for part in phrase] == ["number", "word", "number", "unit"] and phrase[1].text in _CONJUNCTIONS:
             with_units.append(phrase[3]._replace(begins_clause=False))
     return with_units
@@ -192,7 +195,7 @@ def _plain_letters(text: str) -> str:
 
 
 def _tokens(text: str) -> Iterator[Token]:
-    """Yield the tokens of a text; other signs, such as punctuation, only begin clauses and join words."""
+    """Yield the tokens of a text. Punctuation is no token, but begins a clause or joins two words."""
     begins_clause, hyphen, end, kind = False, False, 0, "other"
     for match in _TOKEN.finditer(text):
         kind_before, kind = kind, match.lastgroup or ""
@@ -229,7 +232,7 @@ def _folded(word: str) -> str:
 
 
 def _stems(word: str) -> tuple[str, ...]:
-    """Return the stems of a word in lower case; of an ASCII word, only the parts on both sides of an apostrophe."""
+    """Return the stems of a word in lower case; for an ASCII word, only the parts on both sides of an apostrophe."""
     stems: list[str] = []
     if "'" in word:
         stems += [part for part in word.split("'") if len(part) >= _SHORTEST_STEM]

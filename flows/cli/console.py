@@ -29,7 +29,7 @@ out = PlainConsole()
 err = PlainConsole(stderr=True)
 
 MAX_UNFOLDED = 24
-"""Limit of the letters in the first column of a table that is never folded."""
+"""Largest width, in letters, of a first column that is never folded."""
 
 
 def print_line(line: str | Text, console: Console = out) -> None:
@@ -108,7 +108,7 @@ def warn(line: str) -> None:
 
 
 def by_reason(reasons: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the first names of each reason, from pairs of name and reason."""
+    """Group pairs of name and reason: return, by reason, a text with the first names of this reason."""
     names: dict[str, list[str]] = {}
     for name, reason in reasons:
         names.setdefault(reason, []).append(name)

@@ -1,4 +1,4 @@
-"""The command line: `swaymeter run STUDY.yaml` and its parts."""
+"""The command line: the command `swaymeter`, its groups of commands, and its exit codes."""
 
 import gc
 import logging
@@ -55,7 +55,7 @@ RENAMED: dict[str, str] = {
     "label": "annotate passages",
     "schema": "init --schema",
 }
-"""Present command by the earlier name."""
+"""Present name of a command by its earlier name."""
 
 
 def main() -> None:
@@ -64,7 +64,7 @@ def main() -> None:
     The process ends without the interpreter's cleanup, because Prefect's threads then still have objects of DuckDB, and
     DuckDB's binding would print pages of leak reports.
     """
-    for stream in (sys.stdout, sys.stderr):  # print characters that the encoding lacks as codes
+    for stream in (sys.stdout, sys.stderr):  # characters that the encoding lacks are printed as codes
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     end_when_interrupted()

@@ -1,7 +1,7 @@
 """The end of a run or an audit on the terminal: the headline figure as a table, the verdict, the gate, notes and paths.
 
-The table comes before the page is drawn, notes and paths after it. At most 20 lines at 80 columns. The names of numbers
-stand in a dim column if there is room for it.
+The table is printed before the page is drawn, and notes and paths are printed after the page is drawn. A terminal of 80
+columns shows at most 20 lines. If the terminal has room, a dim column has the names of numbers: follow.supporting.
 """
 
 import re
@@ -17,11 +17,13 @@ from swaymeter.data.records.findings import Bar, Findings, GateCheck, HeadlineFi
 from swaymeter.data.records.statistics import SHARE
 
 MAX_LINES = 14
-"""Lines of an outcome; paths and what was computed stand below it."""
+"""Upper bound on the lines of an outcome, without the lines on computed prompts and on paths below it."""
 MAX_ROWS, MAX_NUMBERS, MAX_CHECKS, MAX_FINDINGS, MAX_CAVEATS = 6, 2, 2, 3, 3
+"""Upper bounds on the rows of the table, and on the lines of each key: number, gate, found and caveat."""
 KEY_WIDTH = 9
-"""Columns of the words before lines."""
+"""Width of the key before a line, such as `gate`, in columns of the terminal."""
 _ARTICLE = re.compile("^with (an? )?")
+"""Beginning of a label such as \"with a supporting passage\" that the table omits."""
 WORDS: Mapping[str, str] = {"passage": "passage's answer"}
 """Heads of columns that differ from the name of their part."""
 
@@ -33,7 +35,7 @@ def show_outcome(console: Console, name: str, findings: Findings, note_count: in
         console: The terminal.
         name: Name of the study.
         findings: Findings of the report.
-        note_count: Number of lines to leave free for notes, which follow the page.
+        note_count: Number of lines to leave free for notes, which are printed after the page is drawn.
     """
     chart = findings.figure
     console.print(Text(f"{name} · {chart.basis}" if chart else name), soft_wrap=True)
@@ -63,7 +65,7 @@ def show_notes(console: Console, notes: Sequence[str]) -> None:
 
 
 def _checks(gate: Sequence[GateCheck]) -> Iterator[Text]:
-    """Yield a line for each threshold, first for those that are not met; of many the first one and how many are not."""
+    """Yield a line for each threshold, unmet thresholds first; of more than MAX_CHECKS, the first line and a count."""
     failed = sum(bool(check.reason) for check in gate)
     shown = MAX_CHECKS if len(gate) <= MAX_CHECKS else MAX_CHECKS - 1
     for check in sorted(gate, key=lambda check: not check.reason)[:shown]:
@@ -76,14 +78,14 @@ def _checks(gate: Sequence[GateCheck]) -> Iterator[Text]:
 
 
 def show_paths(console: Console, outputs: Mapping[str, Path]) -> None:
-    """Print the files that are there; the workspace only if it holds no database."""
+    """Print the paths that exist; the workspace only if it has no database."""
     for word, path in outputs.items():
         if path.exists() and not (word == "workspace" and "database" in outputs and outputs["database"].exists()):
             console.print(Text.assemble(f"{word:<{KEY_WIDTH}}", str(path)), soft_wrap=True)
 
 
 def _line(console: Console, key: str, text: Text, *, whole: bool = False) -> None:
-    """Print a line behind its key; on a terminal cut at its width, unless it is to be read whole."""
+    """Print a line behind its key, such as `gate`; a terminal cuts the line at its width, unless `whole` is True."""
     line = Text.assemble(f"{key:<{KEY_WIDTH}}" if len(key) > 2 else f"{key} ".lstrip(), text)
     if console.is_terminal and not whole:
         line.truncate(console.width, overflow="ellipsis")
@@ -91,7 +93,7 @@ def _line(console: Console, key: str, text: Text, *, whole: bool = False) -> Non
 
 
 def _show_figure(console: Console, chart: HeadlineFigure) -> int:
-    """Print the figure as a table and return how many lines it has."""
+    """Print the figure as a table, and return the number of lines of the table."""
     several = any(bar.variant for bar in chart.bars)
     bars = _chosen(chart, several=several)
     parts = [name for name in chart.parts if any(_occurs(bar.part(name), chart.unit) for bar in bars)]
@@ -119,7 +121,7 @@ def _show_figure(console: Console, chart: HeadlineFigure) -> int:
 
 
 def _chosen(chart: HeadlineFigure, *, several: bool) -> Sequence[Bar]:
-    """Return the rows that a terminal has room for; of several variants whole groups, if one fits."""
+    """Return at most MAX_ROWS rows; with several variants, the first labels with the rows of all their variants."""
     if not several or len(chart.bars) <= MAX_ROWS:
         return chart.bars[:MAX_ROWS]
     labels = list(dict.fromkeys(bar.label for bar in chart.bars))
@@ -129,12 +131,12 @@ def _chosen(chart: HeadlineFigure, *, several: bool) -> Sequence[Bar]:
 
 
 def _occurs(part: Part | None, unit: str) -> bool:
-    """Return True if a part has replies, or is a mean."""
+    """Return True if a part of a bar has replies, or if the figure shows means in place of shares."""
     return part is not None and (part.mean > 0 or unit != SHARE)
 
 
 def _cell(bar: Bar, name: str, unit: str) -> str:
-    """Return a part of a bar in whole percent, or a mean; with its interval if it is the one that the bar is about."""
+    """Return a part of a bar in whole percent, or as a mean; a mean and the bar's main part have an interval."""
     part = bar.part(name)
     if part is None:
         return "-"

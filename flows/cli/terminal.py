@@ -24,7 +24,7 @@ from swaymeter.flows.execution.progress import Progress
 from swaymeter.tasks.measures.stored_chunks import Cost
 
 SPEED_SECONDS = 600.0
-"""Seconds over which the speed is averaged, for the remaining time; one step may take minutes."""
+"""Seconds over which the estimate of the remaining time averages the speed. One step may take minutes."""
 HEARTBEAT_SECONDS = 60.0
 """Seconds between two lines about running steps, in output without bars."""
 
@@ -49,7 +49,7 @@ class TerminalProgress(Progress):
 
     Attributes:
         cost: Sum of the costs of the finished steps.
-        bars: The bars.
+        bars: The bars of the stages.
         has_findings: True if the findings of the study were printed.
     """
 
@@ -69,7 +69,8 @@ class TerminalProgress(Progress):
         self._console, self._study, self._note_count = console, study, note_count
         self._lock = threading.RLock()
         self._tasks: dict[str, TaskID] = {}
-        self._first: dict[str, tuple[float, int]] = {}  # time of the first report of a running step, and its prompts
+        # By running step: the time of its first report, and the number of its prompts that were done then.
+        self._first: dict[str, tuple[float, int]] = {}
         self.bars = _Bars(
             TextColumn("{task.description:<9}"),
             BarColumn(bar_width=24),
@@ -190,7 +191,7 @@ def speed(cost: Cost) -> str:
 
 
 def rate(count: float, seconds: float, unit: str = "") -> str:
-    """Return a rate in words: the number per second, or the seconds for each if they are more than one."""
+    """Return a rate in words, such as "12/s", or "2.5 s each" for less than one unit a second."""
     per_second = count / seconds
     if per_second < 1:
         return f"{1 / per_second:.1f} s {f'a {unit}' if unit else 'each'}"

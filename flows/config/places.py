@@ -12,16 +12,16 @@ STUDIES = Path(__file__).parent.parent / "studies"
 
 
 AUDIT = "audit.yaml"
-"""The study that an audit writes into its workspace."""
+"""Name of the study file that an audit writes into its workspace."""
 
 
 def workspace_folder(study: str, workspace: str | None) -> str | None:
-    """Return the workspace of `--workspace`, or a folder that a command names in place of a study file."""
+    """Return the folder of `--workspace`, or the workspace that a command names in place of a study file, or None."""
     return workspace or (study if Path(study).is_dir() else None)
 
 
 def folder_of(folder: str | None, study: str) -> Path:
-    """Return the folder of a workspace; its default has the study's name.
+    """Return the folder of a workspace; without `folder`, it is workspaces/STUDY in the current folder.
 
     Raises:
         RuntimeError: The folder is below a home directory that does not exist.
@@ -35,7 +35,10 @@ RunnerName = Literal["threads", "processes", "dask"]
 SCHEMA = "swaymeter.schema.json"
 """File beside a study with the schema for editors."""
 STARTER = Path(__file__).with_name("starter.yaml")
-"""First study, with a comment on every key; the bundled models finish it in three minutes on two processor cores."""
+"""The study that `swaymeter init` writes, with a comment on every key.
+
+The bundled models finish it in three minutes on two processor cores.
+"""
 
 
 def write_starter(file: Path) -> None:

@@ -48,7 +48,7 @@ RESERVED_ARGUMENTS = frozenset(
         "truncation",
     }
 )
-"""Arguments of `apply_chat_template`, which cannot be keywords of a chat template."""
+"""Arguments of `apply_chat_template` in transformers; `template_options` may not set them."""
 
 
 def _check_template_options(options: dict[str, TemplateValue] | None) -> dict[str, TemplateValue] | None:
@@ -162,7 +162,7 @@ TEXTS = frozenset(
         "plain_without_context",
     }
 )
-"""Keys of a prompt with its texts."""
+"""Keys of the system prompts and requests; a study with `prompts` has them only there."""
 
 
 def _prompts_by_name(content: Any) -> Any:

@@ -159,7 +159,7 @@ def _validated_parameters(name: str, content: Any, info: ValidationInfo) -> dict
 
 
 def _owners(key: str, measure: Measure) -> str:
-    """Return the names of the needed measures that have the parameter."""
+    """Return the names of the measures that this measure needs and that have a parameter of this name."""
     return ", ".join(need for need in measure.needs if key in MEASURES[need].parameters.model_fields)
 
 
@@ -262,7 +262,7 @@ class ModelPart(Options):
 
     @property
     def is_in_workspace(self) -> bool:
-        """True if the study file is a workspace's copy; the functions that such a file names are not imported."""
+        """True if the study file is the copy in a workspace; functions that such a file names are not imported."""
         return self._is_in_workspace
 
     @field_validator("function")
@@ -338,9 +338,11 @@ class ModelPart(Options):
 
 
 _KEY_NAME = re.compile("key|token|secret|password|^(code|sig)$", re.IGNORECASE)
-"""Fields of a URL's query that hold keys."""
+"""Names of parameters of an address that have secrets as values, such as `token` in ?token=abc."""
 _KEYS_OF_ALL = frozenset({"name", "label"})
+"""Keys that every model of a study file may have."""
 _KEYS_OF_WEIGHTS = frozenset({"dtype", "device", "batch_size", "chat_template"})
+"""Keys of models whose weights are on this machine."""
 _KEYS_OF_KINDS: Mapping[str, frozenset[str]] = {
     "endpoint": frozenset(
         {
@@ -360,7 +362,7 @@ _KEYS_OF_KINDS: Mapping[str, frozenset[str]] = {
     "function": frozenset({"concurrency", "timeout_s"}),
     "replies": frozenset(),
 }
-"""Keys of models whose weights are not on this machine, by the key that such a model has."""
+"""Keys that may stand beside the key `endpoint`, `function` or `replies` of a model."""
 
 
 class ServiceOptions(Options):
@@ -401,7 +403,7 @@ class ServicesPart(Options):
 
     @property
     def requester(self) -> str | None:
-        """Contact of the study, or SWAYMETER_CONTACT."""
+        """Contact in the study, or else the value of SWAYMETER_CONTACT."""
         return self.contact or os.environ.get("SWAYMETER_CONTACT")
 
     def by_name(self) -> dict[str, Service]:
@@ -411,7 +413,7 @@ class ServicesPart(Options):
 
 
 def _source_validator(sources: Registry[Any]) -> Callable[[Any, ValidationInfo], Any]:
-    """Return a validator of a section, with the options of the source that the section names."""
+    """Return a validator of a section such as `facts`; the source that the section names decides the valid keys."""
 
     def validate(content: Any, info: ValidationInfo) -> Any:
         if content is None or isinstance(content, Options):

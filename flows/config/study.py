@@ -216,8 +216,8 @@ class StudyFile(Options):
         """Return the prompts of a model.
 
         Args:
-            model: The model, whose own `chat_template` wins.
-            prompt: Name under `prompts`; empty for `prompt`.
+            model: The model; its own `chat_template` replaces the key of the prompt.
+            prompt: Name of a prompt in the section `prompts`; empty for the section `prompt`.
         """
         prompts = self.prompt.answer_prompts()
         if prompt:
@@ -249,7 +249,7 @@ class StudyFile(Options):
 
 
 def study_file(path: str | Path) -> Path:
-    """Return the study file of a path: the file itself, a bundled study of this name, or the audit of a workspace."""
+    """Return the study file of a path: the study of an audit in this folder, the file itself, or a bundled study."""
     bundled, audit = STUDIES / f"{path}.yaml", Path(path) / AUDIT
     if audit.is_file():
         return audit
@@ -300,7 +300,7 @@ def read_study(path: str | Path, changes: Mapping[str, Any] = MappingProxyType({
 
 
 def _validation_context(file: Path) -> Mapping[str, Any]:
-    """Return the validation context: the folder that relative paths start from."""
+    """Return the validation context: the folder that relative paths start from, and True for a bundled study."""
     return {"folder": str(file.parent), "is_bundled": file.parent.resolve() == STUDIES.resolve()}
 
 

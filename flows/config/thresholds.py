@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 QUANTITIES: Mapping[str, str] = {name: quantity for quantity, name in THRESHOLD_NAMES.items()}
-"""Names of quantities in thresholds, and the quantities of swaymeter.tasks.statistics.models."""
+"""Quantities of swaymeter.tasks.statistics.models, by their names in thresholds."""
 IN_NATS = ("persuasion", "unchanged")
 """Quantities in nats; all others are shares."""
 MIXED_QUANTITIES = ("prefer_right", "prefer_wrong", "name_both")
@@ -36,7 +36,7 @@ _THRESHOLD = re.compile(
 
 
 COUNTS_REFUSALS = ("resist_wrong", "abstain", "keep", "refuse")
-"""Quantities to which a refusal, so also an empty reply, contributes 1."""
+"""Quantities to which a refusal contributes 1; an empty reply counts as a refusal."""
 COUNTS_NEITHER = ("resist_wrong", "keep")
 """Quantities to which a reply that states neither answer contributes 1."""
 CONDITIONS_OF_ALL: Mapping[str, tuple[str, ...]] = {
@@ -44,17 +44,17 @@ CONDITIONS_OF_ALL: Mapping[str, tuple[str, ...]] = {
     "resist_wrong": ("conflicting", "mixed"),
     "abstain": ("irrelevant", "neutral"),
 }
-"""Conditions of the group `all` of a quantity."""
+"""Conditions of the contexts over which the group `all` of a quantity is averaged."""
 
 
 @dataclass(frozen=True)
 class MeasuredQuantity:
-    """Mean of a quantity of a model over n replies, and its 95% interval over questions.
+    """Mean of a quantity over n replies of a model, and its 95% interval over questions.
 
     Attributes:
         model: Label and dtype of the variant.
         quantity: Name of the quantity in thresholds.
-        group: Kind of context, or none.
+        group: Kind of context, such as supporting; `none` for replies without a context; or `all`.
         n: Number of replies.
         clusters: Number of independent units, over which the interval is computed.
         over: Name of the unit, such as question.
@@ -64,7 +64,7 @@ class MeasuredQuantity:
         unit: share or nats.
         empty: Greedy replies of the group that have no text.
         undecided: Greedy replies of the group without a sure verdict.
-        missing: Greedy replies of the group that a filter withheld or with unfinished thoughts; not part of `n`.
+        missing: Greedy replies of the group that a filter withheld or whose thoughts are unfinished; not part of `n`.
     """
 
     model: str
@@ -200,7 +200,7 @@ class Threshold:
             conditions: Conditions of the contexts of the file.
 
         Raises:
-            UsageError: No context has the group.
+            UsageError: No context has the threshold's group.
         """
         groups: Set[str] = {
             "follow": conditions - {"irrelevant", "neutral", "mixed"},
@@ -251,7 +251,7 @@ class Threshold:
 
 
 def _passage_groups(conditions: Set[str]) -> Mapping[str, Set[str]]:
-    """Return the groups of the quantities by which variants are chosen, and of mixed contexts."""
+    """Return the groups of the quantities that have a group `all`, and of the quantities of mixed contexts."""
     groups: dict[str, Set[str]] = {
         quantity: {"all"} if conditions & {*conditions_of_all} else set()
         for quantity, conditions_of_all in CONDITIONS_OF_ALL.items()
@@ -259,19 +259,19 @@ def _passage_groups(conditions: Set[str]) -> Mapping[str, Set[str]]:
     return groups | dict.fromkeys(MIXED_QUANTITIES, conditions & {"mixed"})
 
 
-JudgedThresholds = Sequence[tuple[Threshold, MeasuredQuantity, str]]
-"""Thresholds with the measured quantity and the reason why the threshold is not met; empty if it is met."""
+ThresholdOutcomes = Sequence[tuple[Threshold, MeasuredQuantity, str]]
+"""Each threshold with a measured quantity, and the reason why the quantity does not meet it; "" if it does."""
 Case = tuple[str, str, str, str]
 """A test case of JUnit: class name, name, the tag of its element (failure and so on) or "", and the element's text."""
 
 
-def judged(thresholds: Iterable[Threshold], measured: Sequence[MeasuredQuantity]) -> JudgedThresholds:
-    """Return each threshold for each model."""
+def compare_with_thresholds(thresholds: Iterable[Threshold], measured: Sequence[MeasuredQuantity]) -> ThresholdOutcomes:
+    """Return each threshold with the quantity of each model, and the reason if the quantity does not meet it."""
     return [(threshold, row, threshold.unmet(row)) for threshold in thresholds for row in threshold.of(measured)]
 
 
 def measured_of(means: "pd.DataFrame", silent: "pd.DataFrame") -> list[MeasuredQuantity]:
-    """Return the quantities of an audit.
+    """Return the measured quantities of an audit or a study.
 
     Args:
         means: The rows of the named query models_side_by_side.
@@ -306,9 +306,9 @@ MAX_REASONS = 2
 """Number of unmet thresholds that an error message states in full."""
 
 
-def refuse_unmet(outcome: JudgedThresholds, failure: str = "") -> None:
+def refuse_unmet(outcomes: ThresholdOutcomes, failure: str = "") -> None:
     """Raise WorkFailed if a threshold is not met, or there is another failure; the message has the first reasons."""
-    reasons = [reason for reason in (failure, *(reason for _, _, reason in outcome)) if reason]
+    reasons = [reason for reason in (failure, *(reason for _, _, reason in outcomes)) if reason]
     if reasons:
         more = f"; {len(reasons) - MAX_REASONS} more" if len(reasons) > MAX_REASONS else ""
         raise WorkFailed("; ".join(reasons[:MAX_REASONS]) + more)
@@ -354,22 +354,22 @@ def bounds_of_thresholds(thresholds: Iterable[Threshold]) -> dict[str, str]:
 def write_junit(
     file: Path,
     name: str,
-    outcome: JudgedThresholds,
+    outcomes: ThresholdOutcomes,
     *,
     unused: Sequence[RowProblem] = (),
     compared: Iterable[Case] = (),
     notes: Sequence[str] = (),
     error: str = "",
 ) -> None:
-    """Write the thresholds as JUnit XML, a test case for each threshold and model.
+    """Write the thresholds as JUnit XML, with a test case for each threshold and model.
 
     Args:
         file: The file to write.
         name: The name of the audit.
-        outcome: Each threshold, a case for each model.
-        unused: Locations and problems of unusable rows, each a skipped case.
+        outcomes: Each threshold with the quantity of each model; each pair is a case.
+        unused: Locations and problems of unusable rows; each row is a skipped case.
         compared: The cases of a comparison with an earlier run.
-        notes: Lines on the replies, such as the number of empty ones, as the output of the suite.
+        notes: Lines on the replies, such as the number of empty replies; the suite's output has them.
         error: Reason why the audit failed, as a separate case; empty for none.
 
     Raises:
@@ -378,7 +378,7 @@ def write_junit(
     cases = [("swaymeter", "audit", "error", error)] if error else []
     cases += [
         (row.model, f"{row.name}: {threshold}", "failure" if unmet else "system-out", unmet or row.silence)
-        for threshold, row, unmet in outcome
+        for threshold, row, unmet in outcomes
     ]
     cases += compared
     cases += [("rows that are not used", row, "skipped", problem) for row, problem in unused]

@@ -25,12 +25,12 @@ from swaymeter.tasks.statistics.agreement import agreement_of_annotators
 
 @dataclass(frozen=True)
 class Sheet:
-    """A sheet that was written.
+    """A sheet of questions, which was written for an annotator.
 
     Attributes:
         questions: Number of its questions.
-        missing: Partitions that cannot be read, with the reason, and steps, not done yet, that fetch questions
-            from public services.
+        missing: Partitions that cannot be read, each with the reason, and names of unfinished steps that fetch
+            questions.
     """
 
     questions: int
@@ -43,10 +43,10 @@ class AnnotationStatus:
 
     Attributes:
         questions: Number of questions.
-        choices: Choices of each annotator, with their numbers.
+        choices: Number of each choice by annotator, such as {"anna": {"accept": 3}}.
         agreement: Rows of `AnnotatorAgreement`, one for each field that two people judged.
-        outcome: Questions by what decides them: accepted, or a rejection reason.
-        open_conflicts: Conflicts that a third person has to decide.
+        outcome: Number of accepted questions, and of rejected questions by reason.
+        open_conflicts: Number of conflicts of two people that a third person has to decide.
         problems: Judgements that do not count, with file, row and reason.
         missing: As in `Sheet`.
     """
@@ -63,7 +63,9 @@ class AnnotationStatus:
 def export(
     contents: Contents, file: Path, annotator: str, *, conflicts: bool = False, partitions: Sequence[str] = ()
 ) -> Sheet:
-    """Write the sheet of questions without a judgement of an annotator, or of the conflicts of two others.
+    """Write a sheet for an annotator: the questions and contexts that this person has not judged yet.
+
+    With `conflicts`, the sheet has the questions that two other people judged differently.
 
     Raises:
         UsageError: The file exists, or nothing is left to judge.
@@ -73,7 +75,8 @@ def export(
     for partition in partitions:
         if partition not in names:
             raise UnknownName("partition", partition, names)
-    questions, missing = _questions(contents, [row for row in names if not partitions or row in partitions])
+    selected = [partition for partition in names if not partitions or partition in partitions]
+    questions, missing = _questions(contents, selected)
     judgements = contents.plan.judgements
     name = annotator_name(annotator, judgements)
     votes = opinions(questions, judgements)

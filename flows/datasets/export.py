@@ -1,4 +1,4 @@
-"""A study's facts as measureLM's yago_qec.json, its questions as DynamicQA, and the predicates of its graph."""
+"""Export of facts as measureLM's yago_qec.json and of questions as files of DynamicQA; the predicates of a graph."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -17,13 +17,13 @@ from swaymeter.flows.stages.contents import Contents
 
 
 def export_facts(contents: Contents, file: Path, *, force: bool) -> tuple[dict[str, int], tuple[str, ...]]:
-    """Write the fetched facts, whole or not at all.
+    """Write the fetched facts into a file, whole or not at all.
 
     Returns:
         The number of written facts by relation, and the relations without a predicate of YAGO.
 
     Raises:
-        UsageError: The file exists, and `force` is False.
+        UsageError: The file exists, and `force` is False; or the study has no facts that can be exported.
     """
     facts = contents.facts()
     if not facts:
@@ -72,7 +72,11 @@ def export_questions(
 
 
 def predicates_of_graph(contents: Contents, *, offline: bool) -> Iterator[tuple[Predicate, tuple[str, ...]]]:
-    """Yield every predicate of the graph, the most frequent first, with its relations; UsageError without a graph."""
+    """Yield the predicates of the graph, the most frequent first, each with the catalog's relations that use it.
+
+    Raises:
+        UsageError: The facts of the study do not come from a graph.
+    """
     study = contents.study
     access = study.access(contents.workspace.downloads, offline=offline)
     graph_of_source = FACT_SOURCES[study.facts.source].graph if study.facts else None

@@ -31,7 +31,8 @@ def publish(contents: Contents, study_name: str, folder: Path) -> Path:
         UsageError: The database of the study is not up to date.
         WorkspaceError: The folder has other files than a publication.
     """
-    from swaymeter.data.warehouse.warehouse import opened  # drawing and querying take seconds to import
+    # The imports of pandas and matplotlib take seconds.
+    from swaymeter.data.warehouse.warehouse import opened
     from swaymeter.reports.publish import publish as write
 
     folder = Path(os.path.realpath(folder))
@@ -59,7 +60,7 @@ def publish(contents: Contents, study_name: str, folder: Path) -> Path:
 
 
 def _machine() -> dict[str, object]:
-    """Return the hardware of this machine, which may differ from the machine of the scores."""
+    """Return the hardware of this machine, which may differ from the machine that computed the scores."""
     import torch
 
     return {
@@ -71,7 +72,7 @@ def _machine() -> dict[str, object]:
 
 
 def _scores_of_further_seeds(contents: Contents) -> Iterator[dict[str, object]]:
-    """Yield the existing files of scores of further seeds."""
+    """Yield the seed, relation, model, dtype, measure and key of each finished table of scores of a further seed."""
     parts = {seed_part(seed): seed for seed in contents.study.further_seeds}
     for node in contents.graph:
         if node.id.stage == "score" and node.id.part in parts:
@@ -88,7 +89,7 @@ def _scores_of_further_seeds(contents: Contents) -> Iterator[dict[str, object]]:
 
 
 def _models(study: StudyFile) -> Iterator[tuple[str, ModelEntry]]:
-    """Yield the catalog entries of the study's models; the entry of a folder has only its name."""
+    """Yield each model with its name at the hub and its licence; a model in a folder has only the folder's name."""
     for model in study.models:
         entry = catalog.models().get(model.name)
         hub = entry.hub or entry.alias if entry else model.name

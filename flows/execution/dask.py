@@ -1,9 +1,10 @@
 """Workers of Dask: processes of this machine, a cluster with a scheduler's address, or jobs of SLURM.
 
-A worker has one unit of the resource `GPU` or, without a GPU, of `CPU`. A step with a model takes one unit, so that a
-worker computes one step at a time, and only steps for its kind of device. If a worker dies, Dask starts the step again
-on another worker, which continues from the stored chunks. A worker keeps the models of the last step loaded until a
-step needs another model, because its GPU has room for one.
+A worker has one unit of the resource `GPU` or, without a GPU, one unit of `CPU`. A step with a model takes one unit, so
+that a worker computes one step at a time, and only steps for its kind of device. (A process of this machine that has a
+GPU has a unit of both.) If a worker dies, the step starts again on another worker, which continues from the stored
+chunks. A worker keeps the models of the last step loaded until a step needs another model, because its GPU has room for
+the models of one step.
 
 dask-jobqueue starts the jobs of SLURM. The jobs and their scheduler use TLS, because a cluster has many users. The key
 is the key of Dask's configuration, or a new key in files of the workspace that only the user can read.
@@ -40,7 +41,7 @@ from swaymeter.tasks.models.pretrained import forget_models
 log = logging.getLogger(__name__)
 
 MARKS = ("GPU", "CPU")
-"""Resources of workers; a step with a model needs one unit of a resource."""
+"""Names of the resources of workers; a step with a model takes one unit of a resource."""
 
 LOCALHOST = "127.0.0.1"
 
@@ -105,7 +106,7 @@ def misfit_of_worker(settings: RunSettings, planned_version: str) -> str:
             f"it has swaymeter {package_version()}, and the run has {planned_version}; install the same version there"
         )
     workspace = settings.workspace
-    if not os.path.exists(workspace / "workspace.json"):  # Path.exists raises where a file server does not answer
+    if not os.path.exists(workspace / "workspace.json"):  # Path.exists raises if a file server does not answer
         return f"it cannot see the workspace {workspace}; use a --workspace that all workers see under the same path"
     return ""
 
@@ -118,9 +119,9 @@ def unfit_models(models: Sequence[ModelPart]) -> list[str | None]:
 
 
 def attempt_in_worker(step: Step, settings: RunSettings, planned_version: str) -> Outcome:
-    """Compute a step in a worker that fits the run; `planned_version` is the version of the package that planned it."""
+    """Compute a step in a worker that fits the run; `planned_version` of this package has planned the run."""
     if reason := misfit_of_worker(settings, planned_version):
-        return Outcome(failed=reason, may_pass=True, is_away=True)
+        return Outcome(failed=reason, may_pass=True, is_misfit=True)
     keep_freed_memory()
     global _loaded
     with _compute_lock:
@@ -144,7 +145,7 @@ def local_cluster(workers: int | None) -> Any:
     for tries in range(1, TRIES + 1):
         try:
             return _started(settings)
-        except RuntimeError as error:  # a worker that is killed while it starts ends all of them
+        except RuntimeError as error:  # if a worker is killed while it starts, all of them end
             reason = first_line(error.__cause__ or error)
             log.warning("the workers of Dask did not start: %s (try %d of %d)", reason, tries, TRIES)
     raise WorkFailed(
@@ -185,7 +186,7 @@ def _started(settings: list[dict[str, str]]) -> Any:
 
 
 def environments(workers: int | None) -> list[dict[str, str]]:
-    """Return the variables of each worker process of this machine: its GPU, or its share of the processors."""
+    """Return the variables of each worker process of this machine: its number of threads, and its GPU if it has one."""
     gpus = visible_gpus()
     count = workers or len(gpus) or DEFAULT_CPU_WORKERS
     threads = str(max(1, usable_processors() // count))
@@ -230,12 +231,14 @@ class Cluster(Workers):
         if find_spec("distributed") is None:
             raise UsageError('workers need Dask, which is not installed: pip install "swaymeter[dask]"')
         self._address = address
-        self._workers, self._run, self._models = workers, settings, models or {}
+        self._workers, self._models = workers, models or {}
+        self._settings = settings
         self._local: Any = None
-        self._marks: dict[str, set[str]] = {}  # resources of the present workers
+        self._marks: dict[str, set[str]] = {}  # by address of a present worker: its resources
         self._seen_marks = set[str]()  # resources that a worker of the run has or had
         self._fit_workers = set[str]()  # workers that once fitted the run
-        self._refused: dict[str, tuple[float, str]] = {}  # time until which a worker gets no step, and the reason
+        # By address of an unfit worker: the time until which it gets no step, and the reason.
+        self._refused: dict[str, tuple[float, str]] = {}
         self._update_lock, self._updated_at = threading.Lock(), -math.inf
         self._lock, self._occupied = threading.Condition(), set[str]()  # workers that have a step
         self._warned_marks = set[str]()  # resources without a worker, for which a warning was logged
@@ -267,8 +270,8 @@ class Cluster(Workers):
             log.debug("the cluster could not be closed", exc_info=True)
 
     def _check_workers(self) -> None:
-        """Raise UsageError if one of the workers does not fit."""
-        answers = self._client.run(misfit_of_worker, self._run, package_version(), on_error="return")
+        """Raise UsageError if one of the workers does not fit the run."""
+        answers = self._client.run(misfit_of_worker, self._settings, package_version(), on_error="return")
         for address, answer in answers.items():
             if isinstance(answer, OSError):  # the worker has ended; its successor may fit
                 answers[address] = None
@@ -299,7 +302,7 @@ class Cluster(Workers):
             if time.monotonic() - self._updated_at < SECONDS_BETWEEN_UPDATES:
                 return
             self._updated_at = time.monotonic()
-            try:  # not scheduler_info, whose result may come from a heartbeat without workers
+            try:  # not Client.scheduler_info, whose result may be that of a heartbeat without a list of workers
                 workers = self._client.sync(self._client.scheduler.identity, n_workers=-1)["workers"]
             except Exception:  # keep the last list while the scheduler does not answer
                 log.debug("the list of workers could not be read", exc_info=True)
@@ -315,21 +318,21 @@ class Cluster(Workers):
             if mark in marks and time.monotonic() > self._refused.get(address, (0.0, ""))[0]
         }
 
-    def _judge(self, address: str, outcome: Outcome) -> None:
-        """Give no further step to an unfit worker for a while, and log a warning once."""
+    def _record_fit(self, address: str, outcome: Outcome) -> None:
+        """Give no step to an unfit worker for SECONDS_REFUSED, and log a warning once."""
         with self._lock:
             _, reason = self._refused.get(address, (0.0, ""))
-            if outcome.is_away:
+            if outcome.is_misfit:
                 self._refused[address] = (time.monotonic() + SECONDS_REFUSED, str(outcome.failed))
             else:
                 self._refused.pop(address, None)
                 self._fit_workers.add(address)
-        if outcome.is_away and outcome.failed != reason:
+        if outcome.is_misfit and outcome.failed != reason:
             next_step = (
                 "goes on without it" if any(map(self._fitting, MARKS)) else "waits for a worker that can be used"
             )
             log.warning("worker %s cannot be used: %s; the run %s", address, outcome.failed, next_step)
-        elif reason and not outcome.is_away:
+        elif reason and not outcome.is_misfit:
             log.warning("worker %s can be used again", address)
 
     def capacities(self) -> Mapping[str, int]:
@@ -345,9 +348,9 @@ class Cluster(Workers):
         has_gpu = any("GPU" in self._marks.get(address, ()) for address in usable_workers)
         return "CPU" if step.device == "cpu" or (step.device == "auto" and not has_gpu) else "GPU"
 
-    def compute(self, step: Step, settings: RunSettings) -> Outcome:
+    def compute_step(self, step: Step, settings: RunSettings) -> Outcome:
         if not step.device:
-            return super().compute(step, settings)
+            return super().compute_step(step, settings)
         mark = self.queue(step)
         if mark not in self._seen_marks:
             reason = f"device {step.device}: no worker of the cluster has a {mark}; start one, or change the device"
@@ -355,8 +358,8 @@ class Cluster(Workers):
         topic, starts, misfits = f"{step.id} {uuid4()}", 0, 0
         while starts < TRIES:
             if outcome := self._compute_on_free_worker(step, settings, mark, topic):
-                misfits += outcome.is_away
-                if not outcome.is_away or self._unmounted(settings):
+                misfits += outcome.is_misfit
+                if not outcome.is_misfit or self._unmounted(settings):
                     return outcome
                 if misfits == TRIES:
                     return record_failure(step, settings, str(outcome.failed), may_pass=True)
@@ -364,7 +367,7 @@ class Cluster(Workers):
                 continue
             if self._is_abandoned:
                 return INTERRUPTED
-            while self._client.status == "connecting":  # the client tries for half a minute
+            while self._client.status == "connecting":  # the client tries to connect again for half a minute
                 time.sleep(0.5)
             if self._client.status != "running":
                 reason = (
@@ -383,16 +386,16 @@ class Cluster(Workers):
 
     def _compute_on_free_worker(self, step: Step, settings: RunSettings, mark: str, topic: str) -> Outcome | None:
         """Compute a step on a free worker; return None if the worker or the scheduler is lost."""
-        started_at = time.monotonic()
+        unavailable_since = time.monotonic()
         while not (worker := self._occupy_worker(mark)):
             if self._is_abandoned or self._client.status in ENDED_CLIENT:
                 return None
             without_worker = not self._fitting(mark)
-            started_at = started_at if without_worker else time.monotonic()
+            unavailable_since = unavailable_since if without_worker else time.monotonic()
             # An invisible workspace may be the reason why no worker fits.
             if without_worker and (unmounted := self._unmounted(settings)):
                 return unmounted
-            if without_worker and time.monotonic() - started_at > SECONDS_WITHOUT_WORKER:
+            if without_worker and time.monotonic() - unavailable_since > SECONDS_WITHOUT_WORKER:
                 with self._lock:
                     is_repeated, self._warned_marks = mark in self._warned_marks, self._warned_marks | {mark}
                 if not is_repeated:
@@ -407,16 +410,16 @@ class Cluster(Workers):
             with self._lock:
                 self._occupied.discard(worker)
                 self._lock.notify_all()
-        if outcome and outcome.is_away and (unmounted := self._unmounted(settings)):
+        if outcome and outcome.is_misfit and (unmounted := self._unmounted(settings)):
             return unmounted
         if outcome:
-            self._judge(worker, outcome)
+            self._record_fit(worker, outcome)
         return outcome
 
     def _occupy_worker(self, mark: str) -> str | None:
-        """Return a fitting worker that has no step, from now on occupied; None without one.
+        """Return a fitting worker that has no step, and mark it as occupied; None without such a worker.
 
-        Dask could give two steps to one worker. If one of them then killed it, the other would be lost with it.
+        Dask could give two steps to one worker. If one step then killed the worker, the other step would be lost, too.
         """
         with self._lock:
             worker = min(self._fitting(mark) - self._occupied, default=None)
@@ -456,7 +459,7 @@ class Cluster(Workers):
                     return None
             if raised is not None and not isinstance(raised, distributed.KilledWorker):  # such as an unpicklable result
                 reason = f"{type(raised).__name__}: {first_line(raised)}; install swaymeter {package_version()} there"
-                return Outcome(failed=reason, may_pass=True, is_away=True)
+                return Outcome(failed=reason, may_pass=True, is_misfit=True)
             return self._fetched(future)
         finally:
             future.release()  # otherwise Dask would compute the result again if the worker dies
@@ -465,7 +468,7 @@ class Cluster(Workers):
         """Return the outcome of a step; None if the outcome is lost with the worker or the scheduler.
 
         Without a timeout, `future.result()` could wait for ever, because only the lost worker may compute the step
-        again. With a timeout, it would cancel an asyncio task for which other threads may wait, too.
+        again. With a timeout, this call would cancel an asyncio task for which other threads may wait, too.
         """
         if future.status != "finished":
             return None
@@ -482,7 +485,7 @@ class Cluster(Workers):
         try:
             Workspace(settings.workspace).check_mounted()
         except WorkspaceError as error:
-            return Outcome(failed=str(error), may_pass=True, is_away=True)
+            return Outcome(failed=str(error), may_pass=True, is_misfit=True)
         return None
 
     def _count_starts(self, topic: str) -> int:
@@ -503,11 +506,11 @@ class Cluster(Workers):
         self._client.close()
 
 
-def _attempt(step: Step, settings: RunSettings, mark: str, topic: str) -> Outcome:
-    """Run a step in a worker and return its outcome."""
+def _attempt(step: Step, settings: RunSettings, planned_version: str, topic: str) -> Outcome:
+    """Run a step in a worker, log its start as an event of `topic`, and return its outcome."""
     worker = _distributed().get_worker()
     worker.log_event(topic, "begun")  # Dask itself also counts steps that waited for a dead worker without starting
-    return attempt_in_worker(step, settings, mark)
+    return attempt_in_worker(step, settings, planned_version)
 
 
 def _distributed() -> Any:

@@ -1,8 +1,8 @@
-"""Submit the tasks of a study: each after its upstream tasks, and when its device or service has room.
+"""Submit each task of a study once its upstream tasks have ended and its device or service has room.
 
     Executor -> submit (Prefect's task run, or a thread) -> Task.compute (task.py)
 
-The graph, resolved on the workspace, knows the steps that are done; only the other steps are submitted. The graph is
+The graph knows the steps whose artifacts are in the workspace, and only the other steps are submitted. The graph is
 resolved again after a task whose rows list further steps, and before the database is made.
 """
 
@@ -30,7 +30,7 @@ LOOK_AGAIN_SECONDS = 10.0
 
 
 Submit = Callable[[Task, Mapping[str, bool]], Any]
-"""Start a task, and return its future, which has `add_done_callback`.
+"""Function that starts a task and returns its future, which has `add_done_callback`.
 
 The mapping has the submitted upstream tasks by name; True if a failure of the upstream task must stop the task.
 """
@@ -38,12 +38,13 @@ The mapping has the submitted upstream tasks by name; True if a failure of the u
 
 @dataclass
 class Listings:
-    """Nodes whose rows list further steps: the graph is resolved again at their ends.
+    """Nodes whose rows list further steps or inputs: the graph is resolved again when these nodes have ended.
 
     Attributes:
-        single: Nodes upstream of a placeholder; the graph is resolved at the end of each.
-        together: Sets of nodes that list the inputs of a further node; the graph is resolved at the end of a set.
-        deferred: Nodes that are submitted from a later graph.
+        single: Nodes upstream of a placeholder; the graph is resolved again when any of these nodes has ended.
+        together: Sets of nodes that decide the inputs of another node; the graph is resolved again when all nodes of a
+            set have ended.
+        deferred: Nodes that are not submitted before the graph is resolved again.
     """
 
     single: set[StepId] = field(default_factory=set)
@@ -51,12 +52,15 @@ class Listings:
     deferred: set[StepId] = field(default_factory=set)
 
     def defer(self, node: PlannedStep, pending: set[StepId]) -> bool:
-        """Return True if a node must wait for a later graph, because a pending node lists its inputs."""
-        lists = pending & (self.deferred | {other.id for other in node.deciding_nodes})
+        """Return True if a node must wait until the graph is resolved again, because a pending node lists its inputs.
+
+        `pending` has the upstream nodes that have not ended.
+        """
+        deciding_nodes = pending & (self.deferred | {other.id for other in node.deciding_nodes})
         if node.is_placeholder:
             self.single |= pending
-        elif lists:
-            self.together.append(lists)
+        elif deciding_nodes:
+            self.together.append(deciding_nodes)
         else:
             return False
         self.deferred.add(node.id)
@@ -76,7 +80,7 @@ class _PendingTasks:
 
     Attributes:
         tasks: Tasks by name.
-        upstream_order: Topological order of these and the running tasks.
+        upstream_order: Topological order of these tasks and the running tasks.
         ready: Tasks by queue whose upstream tasks have ended and that wait for a free worker. Tasks with a model come
             last, by model, so that a device loads each model once; within a model the largest task comes first.
         listings: Nodes at whose ends the graph is resolved again.
@@ -95,7 +99,7 @@ class Executor:
 
     def __init__(
         self,
-        resolve: Callable[[], Graph],
+        renew_graph: Callable[[], Graph],
         selection: Selection,
         submit: Submit,
         display: Progress,
@@ -104,13 +108,13 @@ class Executor:
         """Prepare a run.
 
         Args:
-            resolve: Return the graph as the workspace is now.
+            renew_graph: Function that returns a new graph for the present state of the workspace.
             selection: The steps to run.
-            submit: Start a task.
+            submit: Function that starts a task.
             display: Receives the number of steps of each stage.
             workers: Workers that compute the steps; None for this process.
         """
-        self._resolve, self._selection, self._submit, self._display = resolve, selection, submit, display
+        self._renew_graph, self._selection, self._submit, self._display = renew_graph, selection, submit, display
         self._workers = workers or Workers()
         self._running: dict[str, Task] = {}
         self._submitted: set[str] = set()
@@ -126,7 +130,7 @@ class Executor:
         """Run until no further step can be computed, and return the final graph.
 
         Args:
-            graph: The current graph; None resolves it.
+            graph: The current graph; None for a new graph.
         """
         try:
             return self._run_graphs(graph)
@@ -147,7 +151,7 @@ class Executor:
 
     def _run_graphs(self, graph: Graph | None) -> Graph:
         while True:
-            graph = graph or self._resolve()
+            graph = graph or self._renew_graph()
             self._list_tasks(graph)
             if not (self._pending.tasks or self._running):
                 return graph
@@ -172,14 +176,14 @@ class Executor:
         """Group the selected steps that are not done into tasks, and order the tasks."""
         selected, pending = self._selection.of(graph), set[StepId]()
         pending_tasks, nodes, counted = _PendingTasks(), list[PlannedStep](), Counter[str]()
-        for node in (node for node in graph if node.id in selected):  # inputs come first
+        for node in (node for node in graph if node.id in selected):  # upstream nodes come first
             upstream = {other.id for other in (*node.inputs, *node.waits_for)} & pending
             was_attempted = _id_and_key(node) in self._attempted
             is_to_run = was_attempted or (node.state != "done" and bool(node.step or upstream))
             counted[node.id.stage] += is_to_run and node.refusal is None
             if task_name(node.id) not in self._running:
                 if not upstream and (node.state == "done" or was_attempted or node.is_placeholder):
-                    continue  # with a pending upstream node, its inputs may still change
+                    continue  # only without a pending upstream node, whose end may change the inputs of `node`
                 if not pending_tasks.listings.defer(node, upstream):
                     nodes.append(node)
             pending.add(node.id)
@@ -258,7 +262,7 @@ class Executor:
         return all(other.model != last for other in self._pending.tasks.values())
 
     def _rank(self, task: Task) -> tuple[int, int]:
-        """Return the sort key of a ready task: without a model first, then by model, then the largest first.
+        """Return the sort key of a ready task: tasks without a device first, then by model, the largest first.
 
         Tasks of equal rank are submitted in the order in which they became ready.
         """

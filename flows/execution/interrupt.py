@@ -18,7 +18,7 @@ from swaymeter.data.sources.access import close_sessions
 SECONDS = 3.0
 """Seconds from the signal to the end of the process, if a thread does not stop by itself."""
 SECONDS_TO_SAY = 1.0
-"""Seconds to wait for the last message to be written, because nobody may read standard error."""
+"""Upper bound on the seconds for writing the last message, because standard error may be a pipe without a reader."""
 STOPPED, TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM
 """Exit codes after Ctrl-C and after SIGTERM."""
 GO_ON = "stopped; what was computed is kept, run the same command again to go on"
@@ -45,9 +45,9 @@ def end_when_interrupted() -> None:
 
 @contextmanager
 def ending_at_sigterm() -> Iterator[None]:
-    """Raise SystemExit in the main thread at SIGTERM, like Prefect in a flow, so that a run ends in order.
+    """Raise SystemExit in the main thread at SIGTERM, as Prefect does in a flow, so that a run ends in order.
 
-    Other threads, and a process with another handler, stay unchanged.
+    Nothing changes in another thread, or in a process that has a handler of SIGTERM already.
     """
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:

@@ -30,7 +30,7 @@ from swaymeter.flows.config.study import StudyFile
 from swaymeter.flows.execution.progress import StageProgress, current_display
 from swaymeter.flows.graph.graph import Graph, PlannedStep
 from swaymeter.flows.server.api import current_api_answers
-from swaymeter.flows.stages.thresholds import judge_thresholds
+from swaymeter.flows.stages.thresholds import study_threshold_outcomes
 
 log = logging.getLogger(__name__)
 
@@ -117,11 +117,11 @@ def show_thresholds(study: StudyFile, workspace: Workspace) -> None:
     An automation can act on the event. The run is Completed in either case.
     """
     try:
-        outcome = judge_thresholds(study, workspace.database)
-        unmet = "; ".join(reason for _, _, reason in outcome if reason)
+        outcomes = study_threshold_outcomes(study, workspace.database)
+        unmet = "; ".join(reason for _, _, reason in outcomes if reason)
         rows = [
             {"bound": str(bound), "model": row.model, "number": row.name, "is": row.words, "met": not reason}
-            for bound, row, reason in outcome
+            for bound, row, reason in outcomes
         ]
     except SwaymeterError as error:  # such as a quantity that was not measured
         unmet, rows = str(error), []

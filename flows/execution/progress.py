@@ -19,7 +19,7 @@ class StageProgress:
         total: Number of its steps.
         ended: Names of the steps that have ended, done or failed.
         failed: Names of the steps that have failed.
-        running: Finished prompts, or other units, and their total, for each running step by name.
+        running: By name of a running step: the number of its finished prompts or other units, and their total.
     """
 
     total: int = 0
@@ -29,7 +29,7 @@ class StageProgress:
 
     @property
     def progress(self) -> float:
-        """Number of ended steps, and the done fractions of the running steps."""
+        """Number of ended steps, plus the finished fraction of each running step."""
         return len(self.ended) + sum(done / total for done, total in [*self.running.values()] if total)
 
 
@@ -96,13 +96,16 @@ def current_display() -> Progress:
 
 
 def advance_step(stage: str, name: str, done: int, total: int) -> None:
-    """Show the number of finished prompts of a step; unlike a bound method, it can be sent to a worker process."""
+    """Show the number of finished prompts of a step.
+
+    Unlike a method of the display, this function can be sent to a worker process.
+    """
     if stage in _display.stages:
         call_safely(_display.advance_step, stage, name, done, total)
 
 
 def show_findings(findings: Findings) -> None:
-    """Show the findings of the study; see `advance_step`."""
+    """Show the findings of the study; like `advance_step`, this function can be sent to a worker process."""
     call_safely(_display.show_findings, findings)
 
 

@@ -3,8 +3,9 @@
 `swaymeter run` and deployments submit the tasks to Prefect (`flows/study.py`). Audits and notebooks compute them in
 threads of their own process (`without_prefect`), without Prefect, unless an API is configured.
 
-    with Prefect:  StudyRun.execute -> flow `study`, which takes over `current_run` -> compute(as_task_runs) -> Executor
-    without:       StudyRun.execute -> compute(without_prefect) -> Executor
+    with Prefect:  StudyRun.execute -> flow `study`, which takes over `current_run`
+                   -> run_tasks(as_task_runs) -> Executor
+    without:       StudyRun.execute -> run_tasks(without_prefect) -> Executor
 
 A deployment has no run to take over: its flow reads the study and makes a `StudyRun` from its parameters.
 """
@@ -47,7 +48,7 @@ RETRY_SECONDS = 2
 """Seconds before the retry of a task that failed with a transient error."""
 
 Submission = Callable[[RunSettings, Workers], AbstractContextManager[Submit]]
-"""Return a context with the function that starts tasks; the context ends after all tasks."""
+"""A function that returns a context with the function that starts tasks; the context ends after all tasks."""
 
 
 _current_run: ContextVar["StudyRun | None"] = ContextVar("current_run", default=None)
@@ -91,13 +92,13 @@ class StudyRun:
             force: True to compute the selected steps again.
             refresh: True to fetch again the data that change daily at their source.
             offline: True to use no network.
-            failed: True to run only the relations with a failed step, or all relations without a failed step.
+            failed: True to run only the relations with a failed step. If no step has failed, all relations run.
         """
         self.plan, self.selection = plan, selection
         self._name, self.only_failed = name, failed
         self._requested: dict[Kind, bool] = {"force": force, "refresh": refresh}
         self._settings = RunSettings(plan.workspace.root, offline)
-        self._memory: dict[Any, Any] = {}
+        self._shared_results: dict[Any, Any] = {}
 
     @contextmanager
     def begin(self, on_wait: Callable[[str], object] | None = None) -> Iterator[None]:
@@ -117,13 +118,13 @@ class StudyRun:
         workspace = self.plan.workspace
         is_writable = workspace.is_writable
         with workspace.lock(on_wait) if is_writable else nullcontext():
-            self.graph = graph_of(self.plan, self._memory)
+            self.graph = graph_of(self.plan, self._shared_results)
             if self.only_failed:
                 self.selection = self.selection.failed(self.graph)
             force, offline = self._requested["force"], self._settings.offline
             check_run(self.graph, self.plan, self.selection, name=self._name, force=force, offline=offline)
             if is_writable and discard_failed_replies(self.graph, self.selected):
-                self.graph = graph_of(self.plan, self._memory)
+                self.graph = graph_of(self.plan, self._shared_results)
             if self.is_needed and not is_writable:
                 raise WorkspaceError(f"the workspace {workspace.root} cannot be written; choose another --workspace")
             token = _current_run.set(self)
@@ -152,16 +153,16 @@ class StudyRun:
                 message = _run_flow(self, display)
             else:
                 with display, ending_at_sigterm():
-                    self.compute(without_prefect)
+                    self.run_tasks(without_prefect)
                 message = self.failure
         nodes = [self.graph.nodes[step] for step in self.selected]  # also of tasks that never started
         display.failures |= {str(node.id): node.reason for node in nodes if node.state == "failed"}
         return message
 
-    def resolve(self) -> Graph:
-        """Resolve the graph on the workspace as it is now."""
+    def renew_graph(self) -> Graph:
+        """Replace the graph by a new one, resolved on the workspace as it is now, and return it."""
         self.plan.workspace.check_mounted()  # an empty mount point would look like a new workspace
-        self.graph = graph_of(self.plan, self._memory)
+        self.graph = graph_of(self.plan, self._shared_results)
         return self.graph
 
     @property
@@ -183,7 +184,7 @@ class StudyRun:
         """The selected steps of the graph."""
         return self.selection.of(self.graph)
 
-    def compute(self, submission: Submission, *, is_retried: bool = False) -> None:
+    def run_tasks(self, submission: Submission, *, is_retried: bool = False) -> None:
         """Compute the unfinished steps.
 
         Args:
@@ -195,9 +196,9 @@ class StudyRun:
                 if any(self._requested.values()) and not is_retried:
                     numbers = self.selection.rerun_numbers(self.graph, self._requested)
                     write_numbers(numbers_file(self.plan.workspace), numbers)
-                    self.resolve()
+                    self.renew_graph()
                 with submission(self._settings, workers) as submit:
-                    executor = Executor(self.resolve, self.selection, submit, current_display(), workers)
+                    executor = Executor(self.renew_graph, self.selection, submit, current_display(), workers)
                     self.graph = executor.run(self.graph)
         finally:
             close_sessions()
@@ -274,7 +275,8 @@ def _run_flow(run: StudyRun, display: Progress) -> str:
 
         flow = importlib.import_module(FLOW)
         try:
-            state = flow.study(**run.parameters, return_state=True)  # Prefect shows the parameters; `run` is taken over
+            # The parameters are only for Prefect's page and for a retry: the flow takes over `run` by `current_run`.
+            state = flow.study(**run.parameters, return_state=True)
         except TerminationSignal:  # Prefect's SIGTERM does not end the first process of a container
             raise SystemExit(TERMINATED) from None
         except Exception as error:  # an error of Prefect: errors of the flow are in its state

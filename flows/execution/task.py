@@ -1,6 +1,8 @@
-"""A task: steps of one stage and subject, which workers compute one after the other, with or without Prefect.
+"""A task: one step, or the passes of a variant over the queries, or over the questions, of one relation.
 
-    Task.compute -> Task.make -> Workers.compute -> attempt -> function of the step
+Workers compute the steps of a task one after the other, with or without Prefect. The judge's pass is a separate task.
+
+    Task.compute -> Task.make -> Workers.compute_step -> attempt -> function of the step
 
 The outcome of a step is a value, and a failure is also recorded in the workspace. A SwaymeterError needs a correction.
 Any other exception may be transient, so that the step is tried again.
@@ -28,7 +30,7 @@ from swaymeter.tasks.models.files.hub import set_offline
 log = logging.getLogger(__name__)
 
 JUDGED = "judged_answers"
-"""The measure whose pass is a separate task, because it asks the judge, another model than the other passes."""
+"""The measure whose pass is a separate task, because this pass asks the judge in place of the variant's model."""
 NO_MODEL = ("", "")
 """The model of a task without a model."""
 
@@ -50,18 +52,18 @@ class Outcome:
         cost: Cost of a scoring step that is done.
         failed: Reason of the failure; None without a failure.
         may_pass: True if the failure may be transient.
-        is_away: True for a failure of the worker, which cannot see the workspace or has another version of the package.
+        is_misfit: True if the worker failed: it cannot see the workspace, or has another version of the package.
     """
 
     cost: Cost | None = None
     failed: str | None = None
     may_pass: bool = False
-    is_away: bool = False
+    is_misfit: bool = False
 
 
 def attempt(step: Step, settings: RunSettings) -> Outcome:
     """Run a step; a failure is recorded in the workspace, for `status` and the page."""
-    set_offline(settings.offline)  # a worker computes for other runs, too
+    set_offline(settings.offline)  # a worker may have computed a step of a run with the other setting
     workspace = Workspace(settings.workspace)
     try:
         workspace.check_mounted()
@@ -74,7 +76,7 @@ def attempt(step: Step, settings: RunSettings) -> Outcome:
         try:
             workspace.check_mounted()
         except WorkspaceError as unmounted:  # the cause of the step's error
-            return Outcome(failed=str(unmounted), may_pass=True, is_away=True)
+            return Outcome(failed=str(unmounted), may_pass=True, is_misfit=True)
         if isinstance(error, SwaymeterError):
             return record_failure(step, settings, str(error))
         return record_failure(step, settings, f"{type(error).__name__}: {error}", traceback.format_exc(), may_pass=True)
@@ -110,7 +112,7 @@ class Workers:
         """Return the queue of a step; each model at a server has a queue with the capacity TASKS_OF_A_SERVER."""
         return f"server {step.id.model}" if step.resource == "server" else step.resource
 
-    def compute(self, step: Step, settings: RunSettings) -> Outcome:
+    def compute_step(self, step: Step, settings: RunSettings) -> Outcome:
         """Compute a step and wait for its end; called from a separate thread for each step."""
         if self._is_abandoned:
             return INTERRUPTED
@@ -132,7 +134,7 @@ class Workers:
 
 @dataclass(eq=False)
 class Task:
-    """Steps of one stage and subject that are computed one after the other.
+    """The steps of one `task_name`, which are computed one after the other.
 
     Attributes:
         name: Name of the task run.
@@ -157,7 +159,7 @@ class Task:
 
     @property
     def asks_server(self) -> bool:
-        """True if it asks a model on a server."""
+        """True if the task asks a model at a server."""
         return self.leading.resource == "server"
 
     @property
@@ -197,7 +199,7 @@ class Task:
             workers: Workers that compute the steps.
             display: Receives the beginning and the end of each step.
         """
-        failures: dict[str, str] = {}  # product of the first step by reason
+        failures: dict[str, str] = {}  # by reason: product of the first step that failed with it
         outcomes: list[Outcome] = []
         for node in self.nodes:
             if node is not self.nodes[0]:  # a step before may have made its inputs
@@ -207,14 +209,15 @@ class Task:
                 failures.setdefault(outcomes[-1].failed or node.reason or node.state, node.id.product)
         if not failures:
             return Outcome()
-        reasons = [f"{group}: {reason}" if len(failures) > 1 else reason for reason, group in failures.items()]
+        reasons = [f"{product}: {reason}" if len(failures) > 1 else reason for reason, product in failures.items()]
         return Outcome(failed="; ".join(reasons), may_pass=any(outcome.may_pass for outcome in outcomes))
 
     def make(self, node: PlannedStep, settings: RunSettings, workers: Workers, display: Progress) -> Outcome:
         """Make the outputs of a step, unless the workspace has verified files with their keys.
 
-        `Graph.resolve` has computed the keys from kind, version, subject, parameters and the digests of the inputs, and
-        checked the files with these keys, each once in a run. After the step, `Graph.recheck` verifies its files.
+        `Graph.resolve` has computed the keys from kind, version, subject, parameters and the digests of the inputs. It
+        has also checked the files with these keys, each file once in a run. After the step, `Graph.recheck` verifies
+        the files that the step has written.
         """
         if node.state == "done":
             return Outcome()
@@ -225,7 +228,7 @@ class Task:
             log.warning("%s: %s", name, node.reason)
         call_safely(display.begin_step, stage, name)
         with_display = replace(settings, progress=partial(advance_step, stage, name), show_findings=show_findings)
-        outcome = workers.compute(node.step, with_display)
+        outcome = workers.compute_step(node.step, with_display)
         had_failed = node.state == "failed"
         rechecked = self.graph.recheck(node)
         if had_failed and rechecked.state == "done":
@@ -235,13 +238,17 @@ class Task:
         return outcome
 
 
-def task_name(step: StepId) -> str:
-    """Return the name of the task that a step belongs to; scores of queries and of questions are two tasks."""
-    if step.stage != "score" or step.product == JUDGED:
-        return str(step)
-    measure = MEASURES.get(step.product)
+def task_name(identity: StepId) -> str:
+    """Return the name of the task that a step belongs to.
+
+    A task has one step, or the passes of a variant over the queries, or over the questions, of one relation. The pass
+    of the judge is a separate task.
+    """
+    if identity.stage != "score" or identity.product == JUDGED:
+        return str(identity)
+    measure = MEASURES.get(identity.product)
     is_about_questions = measure is not None and measure.about == "questions"
-    return str(replace(step, product="questions" * is_about_questions))
+    return str(replace(identity, product="questions" * is_about_questions))
 
 
 def tasks_of(graph: Graph, nodes: Iterable[PlannedStep]) -> dict[str, Task]:

@@ -39,7 +39,7 @@ def as_task_runs(settings: RunSettings, workers: Workers) -> Iterator[Submit]:
     futures: dict[str, Any] = {}
 
     def submit(task: Task, upstream: Mapping[str, bool]) -> Any:
-        """Submit a task; if a required upstream task has failed, Prefect leaves it "not ready"."""
+        """Submit a task; if a required upstream task has failed, Prefect shows the task as "not ready"."""
         waits_for = [
             futures[name] if is_required else allow_failure(futures[name]) for name, is_required in upstream.items()
         ]
@@ -55,7 +55,7 @@ def as_task_runs(settings: RunSettings, workers: Workers) -> Iterator[Submit]:
 def stage_task(stage: Stage) -> Any:
     """Return the Prefect task of a stage.
 
-    Wrap its function in `quote`, because Prefect searches arguments for futures.
+    Wrap its argument `compute` in `quote`, because Prefect searches arguments for futures.
     """
     return prefect_task(name=stage, **TASK_OPTIONS)(_run_task)
 

@@ -1,11 +1,12 @@
-"""Number and idle behaviour of computing threads, set before torch is imported: its OpenMP reads both once.
+"""The number of computing threads and their idle behaviour, which OpenMP reads once, when torch is imported.
 
-torch starts a thread for each processor of the machine, also if the process may use fewer. An idle thread of OpenMP
-spins before it sleeps: two programs on the same processors spin away each other's time. torch's builds for Linux bring
-GNU's OpenMP, which reads GOMP_SPINCOUNT before OMP_WAIT_POLICY; other OpenMPs read the latter.
+torch starts a thread for each processor of the machine, also if the process may use fewer processors. An idle thread of
+OpenMP spins before it sleeps, so that two programs on the same processors slow each other down. torch's builds for
+Linux bring GNU's OpenMP, which reads GOMP_SPINCOUNT before OMP_WAIT_POLICY. Other implementations of OpenMP read only
+OMP_WAIT_POLICY.
 
-The statistics multiply many small matrices by NumPy's OpenBLAS. Its threads spin longer than a product takes: two
-threads used five to ten times the processor seconds of one and were no faster. OpenBLAS has one thread.
+The statistics multiply many small matrices with NumPy's OpenBLAS. Its threads spin longer than a product takes. Two
+threads used five to ten times the processor seconds of one thread and were no faster, so OpenBLAS gets one thread.
 """
 
 import os
@@ -31,7 +32,7 @@ def usable_processors(cgroups: Path = Path("/sys/fs/cgroup")) -> int:
     joblib counts the same, but its import takes longer than `swaymeter --help`.
     """
     limits = [len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1]
-    for files in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):  # of versions 2 and 1
+    for files in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):  # of cgroups 2 and 1
         with suppress(OSError, ValueError):  # the file is missing, or has "max 100000"
             quota, period = map(int, " ".join((cgroups / file).read_text(encoding="ascii") for file in files).split())
             limits += [quota // period] if quota > 0 else []

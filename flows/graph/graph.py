@@ -1,10 +1,11 @@
 """The graph of a study: its planned steps in topological order, each with its state in the workspace.
 
-A `PlannedStep` is a node of the graph, before and after its inputs are done. Once they are done, it has a `Step`, a
-frozen and picklable value that a worker computes.
+A `PlannedStep` is a node of the graph. Once its inputs are done, the node has a `Step`, a frozen and picklable value
+with the function and the arguments that a worker calls.
 
-A key needs the digests of the inputs' content, so a step with an unfinished input is blocked. Steps that follow from
-the rows of another step are listed once that step is done. A run resolves the graph again during the run.
+A key needs the digests of the inputs' content, so a step with an unfinished input is blocked. Rows of a step can list
+further steps: each page in a list of pages becomes a step. The graph has these further steps once the listing step is
+done. A run therefore resolves the graph several times.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -27,7 +28,7 @@ from swaymeter.tasks.measures.stored_chunks import Cost
 
 Record = TypeVar("Record")
 Resource = Literal["services", "server", "compute"]
-"""Resource that limits the steps at the same time.
+"""Resource that limits how many steps run at the same time.
 
 services: a few steps request data from public services. server: one step for each model at a server. compute: one step
 uses processors and GPU.
@@ -40,7 +41,7 @@ class StepId:
 
     Attributes:
         stage: Stage of the step.
-        subject: Relation, class, partition or list of the step.
+        subject: Relation, class of entities, partition or list that the step is about.
         product: Product of the step; for scores the leading measure of the pass.
         part: Piece of the subject, such as the title of a page.
         model: Name of the model; empty without one.
@@ -97,11 +98,13 @@ class Step:
         inputs: Input artifacts, by role.
         outputs: Output artifacts, by role.
         arguments: Further picklable arguments of the function.
+        resource: Resource that limits how many such steps run at the same time.
         device: Device of the step's model, in the notation of study files; empty without a model.
-        key_without_number: Digest of the key inputs, which identifies forced steps.
+        key_without_number: Digest of the key inputs without a number of `--force` or `--refresh`; rerun.py stores the
+            numbers by this digest.
         forced: Number of `--force` (see rerun.py), 0 for none.
         refreshed: Number of `--refresh`, 0 for none; only responses that were cached for the same number are reused.
-        checks: Verified checks of the inputs at the time of resolution.
+        checks: Results of the checks of the inputs, by role.
     """
 
     id: StepId
@@ -153,14 +156,14 @@ Function = Callable[[Step, RunSettings], Cost | None]
 
 @dataclass(frozen=True)
 class StepKind:
-    """Steps of one kind.
+    """The properties that all steps of one kind share.
 
     Attributes:
         stage: Stage of the steps.
-        product: Name of the product.
+        product: Name of the product; empty if each step has a product of its own.
         makes: Roles of the outputs; `scores` stands for the tables of all measures of a pass.
         function: Function that makes the outputs.
-        version: Version of the function, raised if the same inputs give another output.
+        version: Version of the function; a change of the code raises it if the same inputs then give another output.
         resource: Resource of the steps.
         changes_daily: True if the source changes daily, so that `--refresh` runs the steps again.
     """
@@ -182,7 +185,7 @@ class StepKind:
 
 @dataclass(frozen=True)
 class Output:
-    """A table that a step makes: its path, and the key inputs that other outputs of the step lack."""
+    """A table that a step makes: its folders and name in the workspace, and key inputs of this table alone."""
 
     table: Table
     folders: tuple[str, ...]
@@ -192,17 +195,17 @@ class Output:
 
 StepState = Literal["done", "missing", "damaged", "failed", "blocked"]
 FilesOutput = Callable[[Mapping[str, Any]], FilesArtifact]
-"""A function that returns the set of files for key inputs."""
+"""A function that takes key inputs and returns the artifact of a set of files."""
 
 
 @dataclass(frozen=True)
 class StepInput:
-    """An output of a planned step that is an input of others.
+    """An output of a planned step that is an input of other steps.
 
     Attributes:
         node: The planned step that makes the output.
         role: Role of the output.
-        part: Digest of the rows that the other nodes read, so that other rows may change; None for all rows.
+        part: Digest of the rows that the other steps use; their keys then ignore further rows. None for all rows.
         all_columns: True if a change in any column changes the keys of dependent artifacts.
     """
 
@@ -219,7 +222,7 @@ class StepInput:
 
     @property
     def artifact(self) -> Artifact:
-        """Return the artifact; KeyError if the node is blocked."""
+        """Return the artifact; the node must not be blocked."""
         assert self.node.step is not None
         return self.node.step.outputs[self.role]
 
@@ -230,7 +233,7 @@ class StepInput:
 
     @property
     def is_usable(self) -> bool:
-        """True if the artifact can be read, even if the step will make it again."""
+        """True if the artifact can be read, even if another output of its step is missing or damaged."""
         return self.check is not None and self.check.state == "done"
 
     def with_all_columns(self) -> "StepInput":
@@ -238,7 +241,7 @@ class StepInput:
         return StepInput(self.node, self.role, all_columns=True)
 
     def read(self) -> pa.Table:
-        """Return the rows of a table; DamagedFile if the file is not as written."""
+        """Return the rows of a table; DamagedFile if the file has changed since it was written."""
         assert isinstance(self.artifact, TableArtifact)
         return self.artifact.read()
 
@@ -288,12 +291,12 @@ class PlannedStep:
     checks: Mapping[str, Check] = field(default_factory=dict)
 
     def output(self, role: str) -> StepInput:
-        """Return one of its outputs."""
+        """Return the output with a role, as an input of other steps."""
         return StepInput(self, role)
 
     @property
     def is_placeholder(self) -> bool:
-        """True for a placeholder of steps that are listed once other steps are done."""
+        """True for a node that stands for steps which cannot be listed before another step is done."""
         return not self.outputs and self.step is None and self.refusal is None
 
 
@@ -301,13 +304,17 @@ class Graph:
     """The steps of a study in topological order: a step comes after the steps whose outputs it reads."""
 
     def __init__(
-        self, workspace: Workspace, *, rerun_numbers: RerunNumbers = NO_NUMBERS, memory: dict[Any, Any] | None = None
+        self,
+        workspace: Workspace,
+        *,
+        rerun_numbers: RerunNumbers = NO_NUMBERS,
+        shared_results: dict[Any, Any] | None = None,
     ):
-        """Make an empty graph; `memory` keeps checks of artifacts and read tables for the other graphs of a run."""
+        """Make an empty graph; all graphs of a run share `shared_results`, of checks and of reads of artifacts."""
         self.workspace = workspace
         self.rerun_numbers = rerun_numbers
         self.nodes: dict[StepId, PlannedStep] = {}
-        self._memory: dict[Any, Any] = memory if memory is not None else {}
+        self._shared_results = shared_results if shared_results is not None else dict[Any, Any]()
 
     def __iter__(self) -> Iterator[PlannedStep]:
         return iter(self.nodes.values())
@@ -326,7 +333,7 @@ class Graph:
         device: str = "",
         deciding_nodes: Iterable[PlannedStep] = (),
     ) -> PlannedStep:
-        """Add a step and resolve it.
+        """Add a step, and compute its keys and its state if its inputs are done.
 
         Args:
             kind: Kind of the step.
@@ -340,13 +347,13 @@ class Graph:
             device: Device of the step's model; empty without a model.
             deciding_nodes: Nodes whose output decides the inputs.
         """
-        required_inputs, optional_inputs, lists = dict(inputs or {}), dict(optional or {}), tuple(deciding_nodes)
+        required_inputs, optional_inputs, deciding = dict(inputs or {}), dict(optional or {}), tuple(deciding_nodes)
         node = PlannedStep(
             kind,
             identity,
             inputs=tuple(step_input.node for step_input in required_inputs.values()),
-            waits_for=(*(step_input.node for step_input in optional_inputs.values()), *lists),
-            deciding_nodes=lists,
+            waits_for=(*(step_input.node for step_input in optional_inputs.values()), *deciding),
+            deciding_nodes=deciding,
             outputs=outputs,
             required=required_inputs,
             optional=optional_inputs,
@@ -359,7 +366,7 @@ class Graph:
         return self.resolve(node)
 
     def resolve(self, node: PlannedStep) -> PlannedStep:
-        """Compute the keys of a node from its current inputs, and check its outputs."""
+        """Compute the keys of a node from its current inputs, and check its outputs; without its inputs, block it."""
         identity = node.id
         if not node.outputs:
             return node
@@ -399,7 +406,7 @@ class Graph:
         self._check_outputs(node)
         return node
 
-    def refuse(
+    def add_refused(
         self, kind: StepKind, identity: StepId, error: SwaymeterError, *, inputs: Iterable[PlannedStep] = ()
     ) -> PlannedStep:
         """Add a step that can never run, such as a step with a missing model; its state is failed."""
@@ -408,7 +415,7 @@ class Graph:
         )
         return self.nodes[identity]
 
-    def wait(
+    def add_placeholder(
         self, kind: StepKind, identity: StepId, unfinished: PlannedStep, *, waits_for: Iterable[PlannedStep] = ()
     ) -> PlannedStep:
         """Add a placeholder for steps that follow from the rows of an unfinished node.
@@ -428,33 +435,33 @@ class Graph:
         return self.nodes[identity]
 
     def read_once(self, step_input: StepInput, compute: Callable[[pa.Table], Any]) -> Any:
-        """Return `compute` of the rows of a table, computed once for all graphs of a run."""
+        """Return the result of `compute` for the rows of a table; all graphs of a run compute it once."""
         assert step_input.check is not None
         key = (step_input.check.path, compute.__qualname__)
-        if key not in self._memory:
-            self._memory[key] = compute(step_input.read())
-        return self._memory[key]
+        if key not in self._shared_results:
+            self._shared_results[key] = compute(step_input.read())
+        return self._shared_results[key]
 
     def call_once(self, compute: Callable[[str], Any], name: str) -> Any:
-        """Return or raise the result of `compute` for a name, called once for all graphs of a run.
+        """Return the result of `compute` for a name, or raise its error; all graphs of a run call it once.
 
-        `compute` may use the network, such as for the revision of a model.
+        `compute` may use the network, for example to look up the revision of a model.
         """
         key = (compute.__qualname__, name)
-        if key not in self._memory:
+        if key not in self._shared_results:
             try:
-                self._memory[key] = compute(name)
+                self._shared_results[key] = compute(name)
             except SwaymeterError as error:
-                self._memory[key] = error
-        if isinstance(result := self._memory[key], SwaymeterError):
+                self._shared_results[key] = error
+        if isinstance(result := self._shared_results[key], SwaymeterError):
             raise result
         return result
 
     def recheck(self, node: PlannedStep) -> PlannedStep:
-        """Verify the files of a node again, because its step has run."""
+        """Check the outputs of a node again, after its step has run."""
         assert node.step is not None
         for artifact in node.step.outputs.values():
-            self._memory.pop((type(artifact), artifact.key), None)
+            self._shared_results.pop((type(artifact), artifact.key), None)
         self._check_outputs(node)
         return node
 
@@ -483,16 +490,21 @@ class Graph:
 
     def _check(self, artifact: Artifact) -> Check:
         key = (type(artifact), artifact.key)
-        if key not in self._memory:
-            self._memory[key] = artifact.check()
-        check: Check = self._memory[key]
+        if key not in self._shared_results:
+            self._shared_results[key] = artifact.check()
+        check: Check = self._shared_results[key]
         return check
 
 
 def upstream(
     nodes: Iterable[PlannedStep], optional_inputs: Callable[[PlannedStep], Iterable[PlannedStep]] = lambda node: ()
 ) -> set[StepId]:
-    """Return the nodes and all upstream nodes; `optional_inputs` returns the optional inputs of a node that count."""
+    """Return the ids of the nodes and of all nodes upstream.
+
+    Args:
+        nodes: Nodes to begin with.
+        optional_inputs: Function that returns the optional inputs of a node that are included; none by default.
+    """
     identities: set[StepId] = set()
     stack = list(nodes)
     while stack:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from swaymeter.data.records import CORPUS, NO_RELATIONS
+from swaymeter.data.records import CORPUS, RESERVED_RELATION_NAMES
 from swaymeter.flows.graph.graph import Graph, PlannedStep, StepId, upstream
 from swaymeter.flows.graph.rerun import Kind, RerunNumbers
 from swaymeter.flows.graph.stage import STAGES, Stage
@@ -13,16 +13,16 @@ DISPUTABLE = "disputable"
 """The relation of questions about disputes."""
 
 SUBJECTS_BEFORE_RELATIONS = ("static", "temporal", "triples", "own")
-"""Subjects of steps whose output decides which relations exist; any selected relation includes these steps."""
+"""Subjects of steps whose output decides which relations exist; a selection of any relation includes these steps."""
 
-CLASS_STEPS = "invented names"
-"""Group of the steps whose subject is a class of entities instead of a relation."""
+INVENTED_NAMES = "invented names"
+"""Product of the steps whose subject is a class of entities, such as city, instead of a relation."""
 
 ALL_MEASURES = "every measure"
-"""Group of the placeholders for scores of questions that are not fetched yet."""
+"""Product of a placeholder for the scores of questions that are not fetched yet, in place of the name of a measure."""
 
 SUMMARISING: tuple[Stage, ...] = ("aggregate", "report")
-"""Stages whose steps are selected if all of their inputs are."""
+"""Stages whose steps are selected only if all of their inputs are selected."""
 
 
 @dataclass(frozen=True)
@@ -34,24 +34,24 @@ class Selection:
     measures: tuple[str, ...] = ()
     stages: tuple[Stage, ...] = STAGES
 
-    def matches(self, step: StepId) -> bool:
+    def matches(self, identity: StepId) -> bool:
         """Return True if a step matches the selection itself; its inputs are then selected, too."""
-        return step.stage in self.stages and self._matches_in_any_stage(step)
+        return identity.stage in self.stages and self._matches_in_any_stage(identity)
 
-    def _matches_in_any_stage(self, step: StepId) -> bool:
-        if _is_of_study(step):
+    def _matches_in_any_stage(self, identity: StepId) -> bool:
+        if _is_of_study(identity):
             return True
-        groups = {MEASURES[name].pass_of or name for name in self.measures}
+        passes = {MEASURES[name].computed_with or name for name in self.measures}  # names of their leading measures
         return (
-            self._is_of_selected_relation(step)
-            and (not self.models or not step.model or step.model in self.models)
-            and (not groups or step.stage != "score" or step.product in {*groups, ALL_MEASURES})
+            self._is_of_selected_relation(identity)
+            and (not self.models or not identity.model or identity.model in self.models)
+            and (not passes or identity.stage != "score" or identity.product in {*passes, ALL_MEASURES})
         )
 
-    def _is_of_selected_relation(self, step: StepId) -> bool:
-        # These steps lead to no disputes.
-        may_lead_to_relation = step.subject in SUBJECTS_BEFORE_RELATIONS and {*self.relations} != {DISPUTABLE}
-        return not self.relations or step.subject in self.relations or may_lead_to_relation
+    def _is_of_selected_relation(self, identity: StepId) -> bool:
+        # The steps of SUBJECTS_BEFORE_RELATIONS never lead to questions about disputes.
+        may_lead_to_relation = identity.subject in SUBJECTS_BEFORE_RELATIONS and {*self.relations} != {DISPUTABLE}
+        return not self.relations or identity.subject in self.relations or may_lead_to_relation
 
     def of(self, graph: Graph) -> set[StepId]:
         """Return the selected steps of a graph: matching steps and their inputs, in the selected stages."""
@@ -71,13 +71,18 @@ class Selection:
         return {identity for identity in selected if identity.stage in self.stages}
 
     def _candidates(self, node: PlannedStep) -> list[PlannedStep]:
-        """Return the nodes of fetched candidates of the selected relations, from which questions are chosen."""
+        """Return the fetch steps of selected relations that a node waits for: they fetch candidates of questions."""
         return [
             other for other in node.waits_for if other.id.stage == "fetch" and self._is_of_selected_relation(other.id)
         ]
 
     def rerun_numbers(self, graph: Graph, requested: Mapping[Kind, bool]) -> RerunNumbers:
-        """Return how often each artifact was forced or refreshed, with one more for `--force` and `--refresh`."""
+        """Return the numbers in the keys of artifacts, with new numbers for the selected artifacts.
+
+        Args:
+            graph: The graph with the numbers of earlier runs.
+            requested: True for "force" or "refresh" if the run has this option.
+        """
         numbers = graph.rerun_numbers
         selected = [node for node in graph if node.step and self.matches(node.id)]
         for kind, is_requested in requested.items():
@@ -92,14 +97,14 @@ class Selection:
         stopped = {
             node.id.subject
             for node in graph
-            if (node.id in failed and node.id.product != CLASS_STEPS) or node.blocked_by in failed
+            if (node.id in failed and node.id.product != INVENTED_NAMES) or node.blocked_by in failed
         }
         failed_relations = tuple(
-            sorted(stopped - NO_RELATIONS | stopped & {CORPUS})
+            sorted(stopped - RESERVED_RELATION_NAMES | stopped & {CORPUS})
         )  # the corpus may be selected like a relation
         return replace(self, relations=failed_relations or self.relations)
 
 
-def _is_of_study(step: StepId) -> bool:
-    """Return True for the database and the page; other steps of these stages belong to a model."""
-    return step.stage in SUMMARISING and not step.model
+def _is_of_study(identity: StepId) -> bool:
+    """Return True for the steps of the database and of the page; other steps of SUMMARISING belong to a model."""
+    return identity.stage in SUMMARISING and not identity.model

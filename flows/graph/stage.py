@@ -1,4 +1,4 @@
-"""The stages of a study, in order, in a separate module, because the command line must not import pyarrow."""
+"""The stages of a study, in order. The module is separate, because the command line must not import pyarrow."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Home folder of a worker, in which it runs the flows of deployments: the variable SWAYMETER_HOME of the worker."""
+"""The folder in which a Prefect worker runs the flows of deployments; its variable SWAYMETER_HOME names the folder."""
 
 import atexit
 import os
@@ -12,16 +12,19 @@ HOME = "SWAYMETER_HOME"
 
 
 def enter() -> dict[str, str]:
-    """Return the home folder for the pull step of `prefect.yaml`; empty without one, which `check_home` refuses."""
+    """Return {"directory": home folder} for the pull step of `prefect.yaml`.
+
+    Without a home folder the result is {}, and `check_home` then refuses the run.
+    """
     home = os.environ.get(HOME, "")
     return {"directory": home} if Path(home or os.devnull).is_dir() else {}
 
 
 def check_home() -> None:
-    """Refuse a run without a home folder, because its relative paths would lead into a temporary folder.
+    """Refuse the run of a deployment without a home folder: its relative paths would lead into a temporary folder.
 
     Raises:
-        UsageError: The worker has no SWAYMETER_HOME, or the folder does not exist.
+        UsageError: The folder in SWAYMETER_HOME does not exist; or the variable is missing in a temporary folder.
     """
     from prefect.runtime import deployment
 

@@ -24,13 +24,14 @@ QUIET = {
     "PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW": "ignore",
 }
 
-# A server's errors go into a file or to the terminal; another run may hold the database for long.
+# Settings of a server. Its errors go into a file or to the terminal. The timeout of the database is long, because
+# another run may lock the database for long.
 SERVER = {
     "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "ERROR",
     "PREFECT_SERVER_LOGGING_LEVEL": "ERROR",
     "PREFECT_SERVER_DATABASE_TIMEOUT": "60",
-    # A write for each event is too slow for a busy run, and events that wait at the server's end are lost, so that
-    # Completed task runs stay Running. In batches, events are written within a second, and at the end.
+    # One write for each event is too slow for a busy run. Events that still wait for their write when the server ends
+    # are lost, so that completed task runs stay Running. Batches are written within a second, and at the server's end.
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "1000",
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
 }
@@ -84,12 +85,12 @@ def is_api_configured() -> bool:
 
 
 def _may_name_api(file: Path) -> bool:
-    """Return True if a file has more settings than Prefect writes by itself."""
+    """Return True if the text of a file may name an address of an API, or an active profile of Prefect."""
     with suppress(OSError):
         text = file.read_bytes().lower()
         if file.name == "pyproject.toml":
             return b"tool.prefect" in text
-        return b"api" in text or b"active" in text  # an address, or the name of the active profile
+        return b"api" in text or b"active" in text
     return False
 
 

@@ -59,10 +59,10 @@ def server_process(settings: Mapping[str, str], log: IO[bytes] | None) -> Iterat
 
 
 def app() -> Any:
-    """Return the server's application, which ends with its parent and collects garbage in a separate thread.
+    """Return the server's application, which ends with its parent and collects garbage only in its event loop.
 
-    Python's automatic collection can begin in the thread of a database connection that holds the lock. A few runs in a
-    hundred then stopped for a minute, until the timeout of the lock.
+    Python's automatic garbage collection can begin in the thread of a database connection that holds the database's
+    lock. A few runs in a hundred then stopped for a minute, until the timeout of the lock.
     """
     end_with_parent()
     gc.disable()

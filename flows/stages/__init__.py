@@ -1,1 +1,1 @@
-"""The stages of a study, one module each; `swaymeter.flows.study_graph` connects them. No stage imports Prefect."""
+"""The plan of a study and the steps of its stages; flows/study_graph.py connects them. No module imports Prefect."""

@@ -112,7 +112,7 @@ def compute_statistics(building: Any, aggregation: Aggregation) -> None:
     """Compute every statistic over the loaded tables, and add its rows; skip a statistic whose tables are all empty.
 
     Raises:
-        ScoreError: Statistics cannot be computed; the message names all of them.
+        ScoreError: Statistics cannot be computed; the message names each failed statistic.
     """
     frames, failed = dict[str, Any](), list[str]()
     for statistic in statistics_of(aggregation.classes).values():
@@ -171,7 +171,7 @@ def runs_of(tables: Iterable[CheckedTable], settings: RunSettings) -> list[Mappi
 
 
 def decide_answers(step: Step, settings: RunSettings) -> None:
-    """Write the verdicts of a judge and of people on a relation."""
+    """Write the verdicts of a judge and of people on the replies of a relation."""
     answers, whose_answer, judged_answers = (
         [row for table in step.inputs_of(MEASURES[name].table) for row in table.read().select(columns).to_pylist()]
         for name, columns in COLUMNS_READ.items()
@@ -185,7 +185,7 @@ def decide_answers(step: Step, settings: RunSettings) -> None:
 # ---- the steps of a study --------------------------------------------------------------------------------------------
 
 LOADED = ("triples", "pages", "disputes", "rejected", "shards")
-"""Fetched and built tables that the database has besides facts and prompts."""
+"""Roles of the fetched and built tables that the database has besides facts, names and prompts."""
 DECIDE_ANSWERS = StepKind(
     "aggregate", "decided answers", makes=("decided_answers",), function=decide_answers, version=2
 )
@@ -197,12 +197,12 @@ def add_database(
 ) -> PlannedStep:
     """Add the step of the database; `scores` includes comparisons of seeds, counts in a corpus and decided answers."""
     if score_step := blocking_score_step(graph, whole_only=plan.study.whole_only):
-        return graph.wait(MAKE_DATABASE, MAKE_DATABASE.id("study"), score_step)
+        return graph.add_placeholder(MAKE_DATABASE, MAKE_DATABASE.id("study"), score_step)
     study = plan.study
     prompts = [*built.queries.values(), *built.contexts.values(), *built.questions.values()]
     fetched_tables = [*fetched.facts.values(), *fetched.names.values(), *_fetched_tables(graph, built)]
     loaded = _by_role([*prompts, *scores, *fetched_tables])
-    # Of variants with the same key, the first counts.
+    # If several variants have the same key, the first variant of the study has the row.
     variants = {variant.key: _variant_row(variant, study) for variant in reversed(plan.variants)}
     is_complete = all(node.state == "done" for node in graph)
     statistics = {name: _dependencies_of(each) for name, each in statistics_of(study.entropy_classes).items()}
@@ -236,13 +236,15 @@ def _variant_row(variant: PlannedVariant, study: StudyFile) -> dict[str, Any]:
         "asked_model": variant.model.name,
         "prompt_name": variant.prompt or None,
         "decoding": variant.decoding or None,
-        "decoding_parameters": json.dumps(asdict(variant.contrast)) if variant.contrast else None,
+        "decoding_parameters": json.dumps(asdict(variant.contrastive_decoding))
+        if variant.contrastive_decoding
+        else None,
         "prompt": prompt if study.questions else None,
     }
 
 
 def add_decided_answers(graph: Graph, plan: Plan, built: BuiltPrompts, scores: Iterable[StepInput]) -> list[StepInput]:
-    """Add the steps that replace the rule's verdicts by verdicts of a judge and of people, if a study has such."""
+    """Add the steps in which verdicts of a judge and of people replace verdicts of the rule, which compares texts."""
     score_tables = [step_input for step_input in scores if step_input.role in COLUMNS_READ]
     verdicts = counted_verdicts(plan.judgements)
     if not verdicts and all(step_input.role != "judged_answers" for step_input in score_tables):

@@ -44,7 +44,7 @@ QUESTIONS_IN_MEMORY = 16
 
 
 def build_prompts(step: Step, settings: RunSettings) -> None:
-    """Write the queries and contexts of a relation, from its facts and the names of invented entities."""
+    """Write the queries and contexts of a relation from its facts and invented names, or of a group from its texts."""
     study, planned, seed = step.arguments
     if group := planned.group:
         name = RelationName(step.id.subject)
@@ -136,7 +136,7 @@ def build_questions(step: Step, settings: RunSettings) -> None:
         for row in step.table(role).read().to_pylist()
         if row["relation"] == step.id.subject
     ]
-    # In the order of the ids, a question keeps its position if its partition changes.
+    # The order is that of the ids, so that a question keeps its position if its partition changes.
     ordered = sorted(questions, key=lambda question: question.question_id)
     # cases: each question alone and with each context; left_out: further cases, each a set without one passage.
     counts = {"cases": len(ordered), "left_out": 0}
@@ -171,8 +171,8 @@ class BuiltPrompts:
         queries: Queries by relation.
         contexts: Contexts by relation.
         questions: Questions by relation.
-        chosen: Chosen questions of each partition, and rejected candidates.
-        waiting: Steps that choose questions, by partition, if the questions are not chosen yet.
+        chosen: By partition, the step that writes its chosen questions and its rejected candidates.
+        waiting: The steps of `chosen` whose questions are not chosen yet.
     """
 
     queries: Mapping[str, StepInput]
@@ -222,11 +222,11 @@ def add_prompts(
     `seed` replaces the study's seed in the draw of contexts; entities and queries always depend on the study's seed.
     """
     part, study, planned = seed_part(seed), plan.study, plan.relations[relation]
+    identity = BUILD_PROMPTS.id(relation, part)
     assert study.facts is not None
     inputs = {"facts": fetched.facts[relation]}
     if planned.refusal:
-        step = BUILD_PROMPTS.id(relation, part)
-        return graph.refuse(BUILD_PROMPTS, step, planned.refusal, inputs=[inputs["facts"].node])
+        return graph.add_refused(BUILD_PROMPTS, identity, planned.refusal, inputs=[inputs["facts"].node])
     if entry := planned.entry:
         if entry.subject_class in fetched.names:
             inputs["names"] = fetched.names[entry.subject_class]
@@ -253,7 +253,7 @@ def add_prompts(
     }
     return graph.add(
         BUILD_PROMPTS,
-        BUILD_PROMPTS.id(relation, part),
+        identity,
         outputs,
         inputs=inputs,
         parameters=parameters,
@@ -270,10 +270,10 @@ def _add_choice(graph: Graph, plan: Plan, fetched: FetchedInputs, partition: Par
     study = plan.study
     assert study.questions is not None
     kind, identity = CHOOSE_QUESTIONS, CHOOSE_QUESTIONS.id(partition)
-    candidates, unfinished_lists = fetched.candidates[partition], fetched.unfinished_lists.get(partition, [])
-    nodes = [*(candidate.node for candidate in candidates), *unfinished_lists]
+    candidates, unfinished_steps = fetched.candidates[partition], fetched.unfinished_listing_steps.get(partition, [])
+    nodes = [*(candidate.node for candidate in candidates), *unfinished_steps]
     if nodes and not any(candidate.is_usable for candidate in candidates):
-        return graph.wait(kind, identity, nodes[0], waits_for=nodes)
+        return graph.add_placeholder(kind, identity, nodes[0], waits_for=nodes)
     judgements = tuple(judgement for judgement in plan.judgements if judgement.field != "verdict")
     outputs = {
         "questions": Output(QUESTIONS, ("prompts", partition), "chosen-questions"),
@@ -297,7 +297,7 @@ def _add_choice(graph: Graph, plan: Plan, fetched: FetchedInputs, partition: Par
         optional=tables,
         parameters=parameters,
         arguments=(study, judgements),
-        deciding_nodes=unfinished_lists,
+        deciding_nodes=unfinished_steps,
     )
 
 

@@ -1,4 +1,4 @@
-"""Fetched and chosen records of a study, for export, annotation and comparison."""
+"""The facts, names and questions of a study as records, for export, annotation and comparison."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -84,7 +84,7 @@ class Contents:
     def unfinished_steps(self, partitions: Collection[Partition] = PARTITIONS) -> list[str]:
         """Return the names of unfinished steps that fetch questions of these partitions."""
         excluded: set[str] = {str(name) for name in PARTITIONS if name not in partitions}
-        if not {"static", "temporal"} & {*partitions}:  # relations are subjects of steps that fetch these two
+        if not {"static", "temporal"} & {*partitions}:  # only these two are fetched by steps with a relation as subject
             excluded |= {node.id.subject for node in self.graph} - {*partitions}
         steps_of_facts = (FETCH_FACTS.product, FETCH_NAMES.product)
         nodes = (node for node in self.graph if node.id.stage == "fetch" and node.id.product not in steps_of_facts)

@@ -20,14 +20,15 @@ OPERATIONS_PER_SECOND = 100e12
 """Speed of a data-centre GPU on short prompts in 16 bits: a tenth to a fourth of its nominal speed."""
 
 TOKENS: dict[About, int] = {"contexts": 16, "queries": 16 * 3 * 64, "questions": 350}
-"""Tokens of a prompt in the estimate, at two operations for each of a model's parameters.
+"""Tokens that a model reads or writes for a prompt, by the kind of prompts of a measure.
 
-contexts: the tokens of a query after a context, which is read once. queries: 64 forward and backward passes (Fisher
-susceptibility). questions: the text, and ten answers of twenty tokens.
+A token costs two operations for each parameter of the model. contexts: 16 tokens of a query; the context before it is
+read once for all queries. queries: 16 tokens in 64 forward and backward passes, each as costly as three forward passes
+(Fisher susceptibility). questions: 150 tokens of text, and ten answers of twenty tokens.
 """
 
 TOKENS_OF_SAMPLE = 40
-"""Tokens of a context and a query, if the context precedes only one query, so that both are read."""
+"""Tokens of a context and its query in a study with `contexts.per_query`: both are read for each prompt."""
 
 LEAST_HOURS = 0.01
 """Lower bound of the estimated hours of a GPU."""
@@ -56,7 +57,7 @@ class _Work:
         is_sized: True if the size of every model is known.
         is_measured: True if there are measured rates for all prompts.
         thoughts: Upper bound on the tokens of thoughts.
-        is_sure: True if it is known that the model writes thoughts.
+        is_sure: True if it is known whether the model writes thoughts; otherwise `thoughts` assumes that it does.
         requests: Requests to a server.
         tokens_read: Tokens of the prompts at a server.
         tokens_written: Tokens of the replies from a server.
@@ -112,12 +113,13 @@ def estimate(graph: Graph, plan: Plan, selection: Selection) -> Iterator[str]:
         return
     yield from _replaced_texts(plan)
     rates = _seconds_per_prompt(graph)
-    works, score_bytes, has_unlimits = dict[str, _Work](), 0, False  # works: by model, and "" for all models
+    # works: by model, and "" for all models
+    works, score_bytes, has_unknown_count = dict[str, _Work](), 0, False
     for node in unfinished:
         reason = f" ({node.reason})" if node.reason else ""
         yield f"{node.id}: {f'after {node.blocked_by}' if node.blocked_by else f'{node.state}{reason}'}"
         if not (count := _prompts(plan, node)):
-            has_unlimits = has_unlimits or count is None
+            has_unknown_count = has_unknown_count or count is None
             continue
         about: About = "questions" if node.id.product == ALL_MEASURES else MEASURES[node.id.product].about
         tokens = TOKENS_OF_SAMPLE if about == "contexts" and plan.study.contexts.sample else TOKENS[about]
@@ -137,7 +139,7 @@ def estimate(graph: Graph, plan: Plan, selection: Selection) -> Iterator[str]:
             work.is_measured = work.is_measured and rate is not None
             if name and plan.variant(node.id).model.endpoint:
                 work.add_requests(plan.parameters.get("answers"), about, count)
-    if has_unlimits:
+    if has_unknown_count:
         yield "the questions are not fetched yet, so their prompts cannot be counted"
     total = works.pop("", _Work())
     yield from (f"{name}: {work.request_line}" for name, work in works.items() if work.requests)
@@ -165,7 +167,10 @@ def _replaced_texts(plan: Plan) -> Iterator[str]:
 
 
 def _thoughts(plan: Plan, node: PlannedStep) -> tuple[int, bool]:
-    """Return the limit of the tokens of thoughts in a step's replies, and True if the model surely thinks."""
+    """Return the limit of the tokens of thoughts in a step's replies, and False if the limit is a guess.
+
+    Without a tokenizer on this machine, the guess is that the model writes thoughts.
+    """
     answers = plan.parameters.get("answers")
     if answers is None or answers.thinking is None or not (prompts := _prompts(plan, node, "answers")):
         return 0, True
@@ -177,7 +182,7 @@ def _thoughts(plan: Plan, node: PlannedStep) -> tuple[int, bool]:
 
 
 def _thinks_always(variant: PlannedVariant) -> bool | None:
-    """Return True if a model's thoughts cannot be turned off; None without its tokenizer on this machine."""
+    """Return True if a model's thoughts cannot be turned off; None if its tokenizer is not on this machine."""
     from swaymeter.tasks.models.prompts.template_options import opens_thoughts, options_of
 
     prompts, tokenizer = variant.prompts, variant.local_tokenizer
@@ -191,7 +196,7 @@ def _disk(score_bytes: int) -> str:
 
 
 def _is_leading_unfinished(plan: Plan, node: PlannedStep) -> bool:
-    """Return True if the leading measure of a pass is not done; derived measures need no prompts."""
+    """Return True if the leading measure of a pass is not done; other measures of the pass need no own prompts."""
     if node.id.stage != "score" or node.id.product not in MEASURES:
         return False
     return any(name == node.id.product and state != "done" for name, state, _ in plan.measure_states(node))
@@ -200,7 +205,7 @@ def _is_leading_unfinished(plan: Plan, node: PlannedStep) -> bool:
 def _prompts(plan: Plan, node: PlannedStep, leading: str = "") -> int | None:
     """Return the number of prompts of a step, from the built prompts or the study; None if it is unknown.
 
-    `leading` is the measure of the prompts, "" for any.
+    With `leading`, only prompts of this measure are counted; with "", prompts of any measure.
     """
     if node.id.stage == "score" and node.id.product == ALL_MEASURES:
         return _prompts_of_partition(plan, node.id.subject, leading)
@@ -211,11 +216,11 @@ def _prompts(plan: Plan, node: PlannedStep, leading: str = "") -> int | None:
 
 
 def _prompts_of_partition(plan: Plan, partition: str, leading: str) -> int | None:
-    """Return the number of prompts of a partition without fetched questions."""
+    """Return the number of prompts of a partition whose questions are not fetched yet; None without a limit of them."""
     questions = plan.study.questions
     assert questions is not None
     counts = [questions.published.get(partition), questions.per_partition]
-    limits, cases = [count for count in counts if count is not None], questions.cases
+    limits, cases = [count for count in counts if count is not None], questions.prompts_per_question
     if not limits or cases is None:
         return None
     leading_measures = [

@@ -1,7 +1,7 @@
 """Stage `fetch`: facts by relation, invented names by class, questions by partition.
 
-`add_fetch_steps` adds a step for each of them to the graph; later a worker calls the function of the step, such as
-`fetch_facts`.
+`add_fetch_steps` adds a step for each relation, class and partition to the graph. Later a worker calls the function of
+the step, such as `fetch_facts`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,9 +16,9 @@ from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from swaymeter.flows.config.study import StudyFile
 from swaymeter.flows.graph.graph import Graph, Output, PlannedStep, Resource, RunSettings, Step, StepInput, StepKind
-from swaymeter.flows.graph.selection import CLASS_STEPS
+from swaymeter.flows.graph.selection import INVENTED_NAMES
 from swaymeter.flows.stages.plan import Plan, access_for
-from swaymeter.flows.stages.wikidata import fetch_wikidata
+from swaymeter.flows.stages.wikidata import add_wikidata_steps
 from swaymeter.tasks.contexts.invented_names import fetch_invented_names, invented_names_key
 
 
@@ -30,11 +30,11 @@ def fetch_facts(step: Step, settings: RunSettings) -> None:
     fetched = source.fetch(study.facts, step.id.subject, study.seed, access_for(study, step, settings))
     if not fetched.facts:
         raise InputError(f"relation {step.id.subject}: the source has no facts; choose another relation")
-    step.write("facts", fetched.facts, {"requested": fetched.requested, "rejected": dict(fetched.rejected)})
+    step.write("facts", fetched.facts, {"requested": fetched.examined, "rejected": dict(fetched.rejected)})
 
 
 def fetch_names(step: Step, settings: RunSettings) -> None:
-    """Fetch the names of invented entities of a class; InputError if all of them are real."""
+    """Fetch names for invented entities of a class; InputError if each name belongs to a real entity."""
     study: StudyFile = step.arguments
     options, entity_class = study.facts, step.id.subject
     assert options is not None
@@ -59,7 +59,9 @@ def fetch_questions(step: Step, settings: RunSettings) -> None:
 # ---- the steps of a study --------------------------------------------------------------------------------------------
 
 FETCH_FACTS = StepKind("fetch", "facts", makes=("facts",), function=fetch_facts, version=4, resource="services")
-FETCH_NAMES = StepKind("fetch", CLASS_STEPS, makes=("invented",), function=fetch_names, version=4, resource="services")
+FETCH_NAMES = StepKind(
+    "fetch", INVENTED_NAMES, makes=("invented",), function=fetch_names, version=4, resource="services"
+)
 FETCH_QUESTIONS = StepKind(
     "fetch",
     "questions",
@@ -78,14 +80,14 @@ class FetchedInputs:
     Attributes:
         facts: Facts by relation.
         names: Invented names by class of the entities.
-        candidates: Tables of candidates for the questions of each partition.
-        unfinished_lists: By partition, unfinished steps whose output decides further steps, such as a list of pages.
+        candidates: By partition, the tables of candidates, from which its questions are chosen.
+        unfinished_listing_steps: By partition, unfinished steps whose rows list further steps, such as pages.
     """
 
     facts: Mapping[str, StepInput]
     names: Mapping[str, StepInput]
     candidates: Mapping[Partition, list[StepInput]]
-    unfinished_lists: Mapping[Partition, list[PlannedStep]]
+    unfinished_listing_steps: Mapping[Partition, list[PlannedStep]]
 
 
 def add_fetch_steps(graph: Graph, plan: Plan) -> FetchedInputs:
@@ -101,7 +103,7 @@ def add_fetch_steps(graph: Graph, plan: Plan) -> FetchedInputs:
     if study.questions is None or "questions" not in topics:
         return FetchedInputs(facts, names, {}, {})
     if QUESTION_SOURCES[study.questions.source].in_several_steps:
-        return FetchedInputs(facts, names, *fetch_wikidata(graph, plan))
+        return FetchedInputs(facts, names, *add_wikidata_steps(graph, plan))
     candidates = {partition: [_add_questions(graph, plan, partition)] for partition in study.questions.partitions}
     return FetchedInputs(facts, names, candidates, {})
 
@@ -158,12 +160,12 @@ def _add_step(
     key: Callable[[Access], Mapping[str, Any]],
     resource: Resource | None = None,
 ) -> StepInput:
-    """Add a step whose parameters are what `key` returns, and return its last output; all tables lie in facts/."""
+    """Add a step whose parameters `key` returns, and return its last output; its tables are in the folder `facts`."""
     identity = kind.id(subject)
     try:
         parameters = key(plan.access)
     except SwaymeterError as error:
-        return graph.refuse(kind, identity, error).output(kind.makes[-1])
+        return graph.add_refused(kind, identity, error).output(kind.makes[-1])
     outputs = {
         role: Output(table, ("facts",), f"{role}-{subject}") for role, table in zip(kind.makes, tables, strict=True)
     }

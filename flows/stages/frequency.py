@@ -38,10 +38,10 @@ class PartOfStudy:
 
 
 def collect_names(step: Step, settings: RunSettings) -> None:
-    """Write the pairs of entity and answer of the queries, each with aliases.
+    """Write each pair of an entity and an answer of the queries, with their aliases.
 
     Raises:
-        InputError: The study has aliases, and all of them belong to other names.
+        InputError: The study has a file of aliases, and the file names no entity and no answer.
     """
     aliases: Mapping[str, tuple[str, ...]] = step.arguments
     pairs: set[tuple[str, str]] = set()
@@ -76,7 +76,7 @@ def count_part(step: Step, settings: RunSettings) -> None:
 
 
 def add_up(step: Step, settings: RunSettings) -> None:
-    """Add up the counts of all shards, and log the entities without a count."""
+    """Add up the counts of all shards, the files or indexes of the corpus."""
     common_words: CommonWords
     common_words, window, corpus = step.arguments
     pairs = step.records("counted_pairs", CountedPair)
@@ -122,7 +122,7 @@ def add_up(step: Step, settings: RunSettings) -> None:
 
 
 def _total(numbers: Iterable[int | None]) -> int | None:
-    """Return the sum of the numbers; None without a number."""
+    """Return the sum of the known numbers; None if every number is None."""
     values = [number for number in numbers if number is not None]
     return sum(values) if values else None
 
@@ -135,7 +135,7 @@ ADD_COUNTS = StepKind("build", "frequencies", makes=("frequencies",), function=a
 
 
 def add_counts(graph: Graph, plan: Plan, built: BuiltPrompts) -> list[StepInput]:
-    """Add the steps, and return the counts of the whole corpus."""
+    """Add the steps that count names in the corpus, and return the table with the counts of the whole corpus."""
     options = plan.study.frequency
     if options is None:
         return []
@@ -143,7 +143,7 @@ def add_counts(graph: Graph, plan: Plan, built: BuiltPrompts) -> list[StepInput]
         parts = FREQUENCY_SOURCES[options.source].parts(options, plan.access, graph.call_once)
         aliases = read_aliases(Path(options.aliases)) if options.aliases else {}
     except SwaymeterError as error:
-        return [graph.refuse(ADD_COUNTS, ADD_COUNTS.id(CORPUS), error).output("frequencies")]
+        return [graph.add_refused(ADD_COUNTS, ADD_COUNTS.id(CORPUS), error).output("frequencies")]
     names = _add_names(graph, built, aliases)
     nodes = [_add_part(graph, plan.study, options.window_words, names, part) for part in parts]
     common_words = CommonWords(options.common_word_count, options.common_word_share)
@@ -168,8 +168,10 @@ def _add_names(graph: Graph, built: BuiltPrompts, aliases: Mapping[str, tuple[st
     """Add the step that lists the names of all queries; at least one table of queries must be done."""
     kind, identity, queries = LIST_NAMES, LIST_NAMES.id(CORPUS), list(built.queries.values())
     if not any(step_input.is_usable for step_input in queries):
-        # The first table gives the reason; any table is enough.
-        return graph.wait(kind, identity, queries[0].node, waits_for=[step_input.node for step_input in queries])
+        # The placeholder names the first table in its reason, but any finished table ends the wait.
+        return graph.add_placeholder(
+            kind, identity, queries[0].node, waits_for=[step_input.node for step_input in queries]
+        )
     return graph.add(
         kind,
         identity,
@@ -181,7 +183,7 @@ def _add_names(graph: Graph, built: BuiltPrompts, aliases: Mapping[str, tuple[st
 
 
 def _add_part(graph: Graph, study: StudyFile, window: int, names: PlannedStep, part: Part) -> PlannedStep:
-    """Add the step that counts in a part."""
+    """Add the step that counts in a part of the corpus: a file or an index."""
     outputs = {
         "shard_counts": Output(SHARD_COUNTS, (CORPUS,), f"counts-{part.name}"),
         "shards": Output(SHARDS, (CORPUS,), f"shard-{part.name}"),

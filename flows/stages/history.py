@@ -1,4 +1,4 @@
-"""Snapshots of completed runs: the items that changed since the run before, and the headline numbers."""
+"""Snapshots of completed runs: items, such as facts and replies, that changed since the run before, and numbers."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,17 +10,18 @@ from typing import Any
 from swaymeter.data.dataset.snapshot import Snapshot, as_state, models_of
 from swaymeter.data.records.history import HistoryRow
 from swaymeter.data.storage.artifact import write_manifest
-from swaymeter.data.storage.snapshots import Key, last_items, snapshot_files, write_snapshot
+from swaymeter.data.storage.history_files import Key, last_items, snapshot_files, write_snapshot
 from swaymeter.flows.graph.graph import Step
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.models.endpoints.endpoint import SERVED
-from swaymeter.tasks.statistics.changes import compare, model_pairs
+from swaymeter.tasks.statistics.changes import compare_snapshots, model_pairs
 
 HEADLINE_QUERY = "models_side_by_side"
 """Named query of the headline numbers."""
 RUN: Key = ("run", "", "", "run")
-"""Key of the item with the number of the run and the time of its end."""
+"""Key (kind, model, dtype, item) of the item with the number of the run and the time of its end."""
 PROGRAMS = ("swaymeter", "torch", "transformers")
+"""Programs whose versions are items of a snapshot."""
 CHANGE_COLUMNS = {
     "same": "n",
     "mean_before": "against_mean",
@@ -31,7 +32,7 @@ CHANGE_COLUMNS = {
     "p_adjusted": "p_adjusted",
     "direction": "direction",
 }
-"""Columns of the paired difference to the run before, by the column of `HistoryRow`."""
+"""Columns of `HistoryRow` on the change since the run before, each with the column of a comparison that it copies."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Completion:
 
 
 def add_snapshot(step: Step, completion: Completion, warehouse: Any, runs: Sequence[Mapping[str, Any]]) -> list[Path]:
-    """Add the snapshot of a complete run to the earlier snapshots, and return all undamaged snapshots.
+    """Add the snapshot of a complete run to the earlier snapshots, and return the files of undamaged snapshots.
 
     A run without new replies and without a changed item leaves no snapshot.
 
@@ -79,7 +80,7 @@ def _snapshot_rows(
 ) -> list[HistoryRow]:
     """Return the rows of the snapshot of a run; empty without new replies and changes.
 
-    `last` has the number of the last run that left a snapshot, 0 for none, and its items.
+    `last` has the number of the last run with a snapshot (0 without such a run), and the items of that run.
     """
     (last_run, before), after = last, snapshot.items()
     changed: dict[Key, str | None] = {key: state for key, state in after.items() if before.get(key) != state}
@@ -92,11 +93,11 @@ def _snapshot_rows(
     changes: dict[tuple[str, ...], Mapping[str, Any]] = {}
     if last_run and pairs:
         paired_models = {model for pair in pairs for model in pair}
-        earlier, later = (
+        earlier, later = (  # key[1:3]: model and dtype
             Snapshot.from_items({key: state for key, state in items.items() if key[1:3] in paired_models})
             for items in (before, after)
         )
-        comparison = compare(earlier, later, pairs, over_time=True, seed=completion.seed)
+        comparison = compare_snapshots(earlier, later, pairs, over_time=True, seed=completion.seed)
         changes = {
             tuple(row[name] for name in ("model", "dtype", "quantity", "group")): row for row in comparison.numbers
         }

@@ -49,7 +49,7 @@ class PlannedRelation:
         entry: Query forms and context templates; None for a group.
         group: The group; None for a relation.
         own: Contexts of a file, in place of generated ones.
-        counts: Planned numbers of its prompts.
+        counts: Planned numbers of entities, query forms and contexts.
         refusal: Reason why the relation cannot be built.
     """
 
@@ -65,8 +65,8 @@ class PlannedVariant:
     """A model with its dtype, prompt and decoding: the unit of comparison.
 
     Attributes:
-        model: Section of the study.
-        position: Position in the study file.
+        model: Section of the model in the study file.
+        position: Position of this section under `models`.
         prompts: Texts around questions and contexts.
         dtype: Computing dtype; the dtype in the study if this machine cannot resolve it.
         passes: Passes over its prompts. Only the first variant of a model has passes about queries and contexts.
@@ -74,8 +74,8 @@ class PlannedVariant:
         refusal: Reason why the model cannot be used.
         prompt: Name of its prompt, if the study has several.
         decoding: Name of its decoding, if the study has several.
-        contrast: The decoding; None for the model's own distribution.
-        replies: Recorded replies.
+        contrastive_decoding: The decoding with its parameters; None for the model's own distribution.
+        replies: Recorded replies; None for a model without recorded replies.
     """
 
     model: ModelPart
@@ -87,7 +87,7 @@ class PlannedVariant:
     refusal: SwaymeterError | None = None
     prompt: str = ""
     decoding: str = ""
-    contrast: Any = None
+    contrastive_decoding: Any = None
     replies: Replies | None = None
 
     @property
@@ -124,7 +124,7 @@ class PlannedVariant:
         """Tokenizer of the model with its chat template; None if the tokenizer is not on this machine."""
         try:
             identity = None if self.model.text_only_kind else self.identity
-            if identity and identity.kind == "endpoint":
+            if identity and identity.origin == "endpoint":
                 identity = identify_language_model(self.model.tokenizer) if self.model.tokenizer else None
             return tokenizer.local_tokenizer(identity) if identity else None
         except SwaymeterError:
@@ -138,10 +138,10 @@ class Plan:
     Attributes:
         study: The study file.
         workspace: Workspace of the study.
-        access: Access to services, only for their addresses.
+        access: Access to services without network, from which steps take only the addresses of services.
         parameters: Parameters of each measure, by name.
         passes: Passes of the study's measures.
-        declarations: Dependencies of each measure's scores, or the error that kept them from being read, by name.
+        declarations: By measure, its version, parameters and models, or the error that occurred when they were read.
         variants: Each model with each prompt and decoding.
         relations: Relations of the facts, by name.
         judgements: Judgements of people.
@@ -162,7 +162,7 @@ class Plan:
         return next(variant for variant in self.variants if variant.is_of(step))
 
     def display_name(self, step: StepId) -> str:
-        """Return the label of the variant of a step; empty for a step without one."""
+        """Return the label or name of the variant of a step; empty for a step without a model."""
         return self.variant(step).display_name if step.model else ""
 
     def measure_states(self, node: PlannedStep) -> Iterator[tuple[str, StepState, str]]:
@@ -249,7 +249,7 @@ def _variants(study: StudyFile, passes: tuple[Pass, ...], parameters: Mapping[st
                 prompt=prompt,
                 prompts=study.answer_prompts(model, prompt),
                 decoding=decoding,
-                contrast=decodings[decoding],
+                contrastive_decoding=decodings[decoding],
                 passes=further_passes if number else first.passes,
             )
 
@@ -329,8 +329,8 @@ def _replies(study: StudyFile, model: ModelPart) -> Replies | None:
 def _identity(model: ModelPart, replies: Replies | None) -> ModelIdentity:
     """Return the identity of a model's weights, such as the commit of a hub model.
 
-    The identity of a served model is the revision in the study, with the tokenizer that writes its prompts. Its address
-    does not count, because the same weights at another address give the same scores.
+    The identity of a served model is the revision in the study, with the tokenizer that writes its prompts. The address
+    is no part of the revision, because the same weights at another address give the same scores.
     """
     if replies is not None:
         return ModelIdentity(model.name, replies_digest(replies), "recorded", str(model.replies))
@@ -345,7 +345,7 @@ def _identity(model: ModelPart, replies: Replies | None) -> ModelIdentity:
 
 
 def _resolved_dtype(model: ModelPart) -> str:
-    """Return the dtype of scores; "recorded", "application" or "served" for models without one."""
+    """Return the dtype beside scores; "recorded", "application" or "served" for models without a dtype."""
     if model.text_only_kind:
         return model.text_only_kind
     if model.endpoint is not None:

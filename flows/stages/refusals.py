@@ -1,6 +1,6 @@
-"""Reasons to refuse a run before it begins: missing files, too few facts, missing or small devices.
+"""Reasons to refuse a run before it begins: missing files, too few facts, devices that are missing or too small.
 
-Only unfinished steps are checked, so that scores of a GPU can be aggregated on any machine.
+Only unfinished steps are checked, so that scores that a GPU computed can be aggregated on any machine.
 """
 
 from collections import Counter
@@ -17,11 +17,11 @@ from swaymeter.data.errors import (
     UnknownName,
     first_few,
 )
-from swaymeter.data.records import NO_RELATIONS, RelationName
+from swaymeter.data.records import RESERVED_RELATION_NAMES, RelationName
 from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from swaymeter.flows.config.study import StudyFile
 from swaymeter.flows.graph.graph import Graph, StepId
-from swaymeter.flows.graph.selection import ALL_MEASURES, CLASS_STEPS, DISPUTABLE, Selection
+from swaymeter.flows.graph.selection import ALL_MEASURES, DISPUTABLE, INVENTED_NAMES, Selection
 from swaymeter.flows.stages.build import BUILD_PROMPTS
 from swaymeter.flows.stages.fetch import FETCH_FACTS
 from swaymeter.flows.stages.frequency import ADD_COUNTS
@@ -37,6 +37,7 @@ from swaymeter.tasks.models.files.identity import ModelKind, identify_model, kin
 from swaymeter.tasks.models.loading import SERVER_CAPABILITIES, capabilities
 
 JUDGED = JUDGED_ANSWERS.name
+"""Name of the measure with the verdicts of a judge."""
 
 
 def check_run(
@@ -53,12 +54,15 @@ def check_run(
         raise StudyFileError(f"{name}: {first_few(problems, separator='; ')}")
 
 
-def check_selection(selection: Selection, study: StudyFile, resolve: Callable[[], Graph]) -> None:
-    """Raise UnknownName for a selected name that the study lacks; only selected relations need the graph."""
+def check_selection(selection: Selection, study: StudyFile, get_graph: Callable[[], Graph]) -> None:
+    """Raise UnknownName for a selected name that the study lacks.
+
+    `get_graph` returns the graph of the study, and is called only if relations are selected.
+    """
     for kind, names, valid in (
         ("model", selection.models, [model.name for model in study.models]),
         ("measure", selection.measures, list(study.requested())),
-        ("relation", selection.relations, _relations(resolve(), selection) if selection.relations else []),
+        ("relation", selection.relations, _relations(get_graph(), selection) if selection.relations else []),
     ):
         for name in names:
             if name not in valid:
@@ -70,10 +74,10 @@ def _relations(graph: Graph, selection: Selection) -> list[str]:
     valid = {node.id.subject for node in graph if node.id.stage == "build"}
     if any(node.state != "done" for node in graph if node.id.subject in ("static", "temporal")):
         valid |= {*catalog.relations(), DISPUTABLE}
-    valid |= {node.id.subject for node in graph if node.id.stage == "fetch" and node.id.product != CLASS_STEPS}
+    valid |= {node.id.subject for node in graph if node.id.stage == "fetch" and node.id.product != INVENTED_NAMES}
     if any(node.id.subject == "own" and node.state != "done" for node in graph):
         valid |= {*selection.relations}  # the groups of the file are not read yet
-    return sorted(valid - NO_RELATIONS)
+    return sorted(valid - RESERVED_RELATION_NAMES)
 
 
 def refusals(
@@ -105,8 +109,8 @@ def refusals(
         for relation in dict.fromkeys(node.id.subject for node in score_nodes):
             yield from _too_few_built_contexts(graph, relation, sample)
     yield from refused_models(plan, variants_to_score(graph, plan, selected, force=force), offline=offline)
-    judge_groups = {JUDGED, ALL_MEASURES}  # ALL_MEASURES until the questions are fetched
-    steps_of_judge = [node for node in nodes if node.id.product in judge_groups]
+    # Until the questions are fetched, a placeholder with the product ALL_MEASURES stands for the steps of all measures.
+    steps_of_judge = [node for node in nodes if node.id.product in (JUDGED, ALL_MEASURES)]
     if JUDGED in plan.parameters and any(force or node.state != "done" for node in steps_of_judge):
         yield from _refused_judge(plan, offline=offline)
     about_questions = [node.id for node in nodes if _is_about_questions(node.id)]
@@ -204,7 +208,7 @@ def _refused_judge(plan: Plan, *, offline: bool) -> Iterator[str]:
 
 
 def _needed_capabilities(plan: Plan, measure: str) -> tuple[Capability | None, ...]:
-    """Return the capabilities of a server that a measure needs; greedy replies need no sampling."""
+    """Return the capabilities of a server that a measure needs; () for greedy replies alone."""
     if measure == "answers" and plan.parameters[measure].samples == 0:
         return ()
     return MEASURES[measure].capability, MEASURES[measure].requires
@@ -222,16 +226,18 @@ def _refused_templates(variants: Iterable[PlannedVariant]) -> Iterator[str]:
             yield f"models.{variant.position}: {error}"
 
 
-def _is_about_questions(step: StepId) -> bool:
-    return step.product == ALL_MEASURES or (step.product in MEASURES and MEASURES[step.product].about == "questions")
+def _is_about_questions(identity: StepId) -> bool:
+    return identity.product == ALL_MEASURES or (
+        identity.product in MEASURES and MEASURES[identity.product].about == "questions"
+    )
 
 
 def _too_few_facts(plan: Plan, relation: RelationName, sample: PerQuery | None) -> Iterator[str]:
-    """Yield a reason if a source on this machine has too few facts: the catalog's names or a file of contexts."""
+    """Yield a reason if a source on this machine has too few facts, invented names, or contexts in the user's file."""
     options, planned = plan.study.facts, plan.relations[relation]
     assert options is not None
     if planned.entry is None:
-        return  # groups are complete, or the step that reads them is refused
+        return  # a group, whose texts are complete, or whose fetch step is refused
     source = FACT_SOURCES[options.source]
     entity_class = options.relation(relation).subject_class
     names = catalog.invented_entities(entity_class) if options.invented == "catalog" else None
@@ -262,7 +268,7 @@ def _too_few_facts(plan: Plan, relation: RelationName, sample: PerQuery | None) 
 
 
 def _too_few_written_contexts(plan: Plan, relation: RelationName, sample: PerQuery) -> Iterator[str]:
-    """Yield a reason if a query needs more contexts than an entity has; contexts of a file are counted later."""
+    """Yield a reason if a query needs more contexts than the study writes; contexts of a file are counted later."""
     planned = plan.relations[relation]
     if planned.own:
         return
@@ -306,8 +312,8 @@ def check_models(study: StudyFile, *, is_scored: bool = True, measures: Collecti
 
     Args:
         study: The study.
-        is_scored: True to check the models that reply and cluster; the models that help to make questions are always
-            checked.
+        is_scored: True to check the models that reply, and the model that clusters replies. Models that help to make
+            questions are always checked.
         measures: Selected measures; empty for all.
 
     Raises:
@@ -317,9 +323,9 @@ def check_models(study: StudyFile, *, is_scored: bool = True, measures: Collecti
         for model in study.models:
             if name := model.source if model.is_local else model.tokenizer:
                 _identify_local_model(name, "language_model")
-        judge = study.parameters("clusters").get("entailment") if "clusters" in study.requested() else None
-        if judge and (not measures or "clusters" in measures):
-            _identify_local_model(judge, kind_of_equivalence_model(judge))
+        model_of_clusters = study.parameters("clusters").get("entailment") if "clusters" in study.requested() else None
+        if model_of_clusters and (not measures or "clusters" in measures):
+            _identify_local_model(model_of_clusters, kind_of_equivalence_model(model_of_clusters))
         _check_capabilities(study)
     if study.questions is not None:
         models = QUESTION_SOURCES[study.questions.source].models(study.questions, study.models[0].source)
@@ -328,7 +334,7 @@ def check_models(study: StudyFile, *, is_scored: bool = True, measures: Collecti
 
 
 def _identify_local_model(name: str, purpose: ModelKind) -> None:
-    """Identify a model that is not at the hub; raises if the model cannot be used."""
+    """Raise an error for a model on this machine that cannot be used; a model at the hub is not checked."""
     entry = catalog.models().get(name)
     is_hub_id = name.count("/") == 1 and name[0] not in "./~"  # such as Qwen/Qwen3-8B
     is_at_hub = entry.hub is not None if entry else is_hub_id
@@ -343,7 +349,7 @@ def _check_capabilities(study: StudyFile) -> None:
         for model in study.models
         for name, measure in study.requested().items()
         if measure.capability
-        and not model.text_only_kind  # the study file is refused already
+        and not model.text_only_kind  # refused when the study file was read
         and measure.capability not in (SERVER_CAPABILITIES if model.endpoint else capabilities(model.source))
     ]
     if problems:

@@ -39,6 +39,7 @@ PROGRAMS = (
     "scipy",
     "matplotlib",
 )
+"""Packages whose versions the page shows."""
 
 
 def draw_report(step: Step, settings: RunSettings) -> None:
@@ -59,20 +60,20 @@ def draw_report(step: Step, settings: RunSettings) -> None:
 
 
 def gate_of(study: StudyFile, database: Path) -> tuple[GateCheck, ...]:
-    """Return each threshold of the study for each variant; a single failed check if nothing was measured."""
-    from swaymeter.flows.stages.thresholds import judge_thresholds
+    """Return a check of each threshold for each variant; a single failed check if no quantity was measured."""
+    from swaymeter.flows.stages.thresholds import study_threshold_outcomes
     from swaymeter.reports.models import short_names
 
     if not study.thresholds:
         return ()
     try:
-        outcome = judge_thresholds(study, database)
+        outcomes = study_threshold_outcomes(study, database)
     except WorkFailed as error:
         return (GateCheck("thresholds", "not measured", "", "", str(error)),)
-    labels = short_names({row.model for _, row, _ in outcome}).names
+    labels = short_names({row.model for _, row, _ in outcomes}).names
     return tuple(
         GateCheck(row.name, row.fraction_or_mean, threshold.bound, labels[row.model], reason)
-        for threshold, row, reason in outcome
+        for threshold, row, reason in outcomes
     )
 
 
@@ -93,25 +94,25 @@ def card_of(step: Step) -> StudyCard:
 
 
 def _prompt(study: StudyFile) -> dict[str, str]:
-    """Return the changes of the prompt from its default, as the page shows them."""
+    """Return the prompts, passages and decodings that differ from the defaults, as texts of the page by title."""
     prompt, texts = study.prompt, study.prompt.answer_prompts().content
-    model_prompts: dict[str, str] = {
+    further_texts: dict[str, str] = {
         f"chat_template of {model.name}": model.chat_template for model in study.models if model.chat_template
     }
-    model_prompts |= _passages(study.questions) | {
+    further_texts |= _passages(study.questions) | {
         f"decoding {name}": ", ".join(f"{key} {value:g}" for key, value in parameters.items()) or "as published"
         for name, parameters in (study.decodings or {}).items()
         if name != "greedy"
     }
     if study.prompts:
         lines = {f"prompt {name}": _prompt_line(part) for name, part in study.prompts.items()}
-        return {**lines, **{name: str(texts[name]) for name in prompt.own_texts()}, **model_prompts}
+        return {**lines, **{name: str(texts[name]) for name in prompt.own_texts()}, **further_texts}
     if prompt.form == "default":
-        return {name: str(texts[name]) for name in prompt.own_texts()} | model_prompts
+        return {name: str(texts[name]) for name in prompt.own_texts()} | further_texts
     is_default = texts == catalog.prompts(prompt.form).content
     title = "the published form" if prompt.form == "published" else prompt.form
     form = f"{title}, our wording" if is_default else f"{title}, with texts of the study"
-    return {"form": form, **{name: str(text) for name, text in texts.items() if text is not None}, **model_prompts}
+    return {"form": form, **{name: str(text) for name, text in texts.items() if text is not None}, **further_texts}
 
 
 def _prompt_line(part: PromptPart) -> str:
@@ -124,7 +125,7 @@ def _prompt_line(part: PromptPart) -> str:
 
 
 def _passages(questions: Any) -> dict[str, str]:
-    """Return the composition of contexts from several passages; empty without it."""
+    """Return, by title, how contexts are composed of several passages; empty for contexts of a single passage."""
     options = getattr(questions, "passages", None)
     if options is None:
         return {}
@@ -199,10 +200,10 @@ def add_report(
 
 
 def _extension_digests() -> dict[str, list[str]]:
-    """Return the queries and the digest of the source file of each figure and table of an extension, by name."""
+    """Return, for each figure and table of an extension, its queries and the digest of its source file."""
     digests = {}
     for module, name in (("swaymeter.reports.figures", "FIGURES"), ("swaymeter.reports.tables", "TABLES")):
-        registry = getattr(sys.modules.get(module), name, None)  # an extension imports the module
+        registry = getattr(sys.modules.get(module), name, None)  # imported only if an extension has imported it
         for item in (registry[name] for name in sorted(registry.added)) if registry else ():
             code = inspect.unwrap(getattr(item, "draw", None) or item.rows)
             file = getattr(inspect.getmodule(getattr(code, "func", code)), "__file__", None)
@@ -212,7 +213,7 @@ def _extension_digests() -> dict[str, list[str]]:
 
 @functools.cache
 def _code_digest() -> str:
-    """Return the digest of the code of reports, so that a change draws the report again; nothing is imported."""
+    """Return the digest of the files in the package of reports; a changed file draws the report again."""
     folder = Path(str(resources.files("swaymeter.reports")))
     files = sorted(path for path in folder.rglob("*") if path.suffix in (".py", ".html", ".css", ".js"))
     return content_key({path.relative_to(folder).as_posix(): sha256_of_file(path) for path in files})

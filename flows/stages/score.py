@@ -35,6 +35,7 @@ from swaymeter.tasks.models.applications import RecordedReplies, is_named, load_
 from swaymeter.tasks.models.endpoints.endpoint import SERVED, Endpoint
 
 PROMPTS: Mapping[str, type] = {"queries": Query, "contexts": Context, "questions": Question}
+"""Types of the rows of each table of prompts."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +46,9 @@ class PassArguments:
         leading: Name of the leading measure of the pass.
         model: Section of the model, with the dtype of the run.
         revision: Revision of the model.
-        declarations: Dependencies of the scores of each measure, in the process that planned the run.
+        declarations: By measure, its version, parameters and models in the process that planned the run.
         inputs: Settings of the pass; the worker adds prompts and stored scores.
-        replies: Recorded replies; None for any other model.
+        replies: Recorded replies; None for a model without recorded replies.
     """
 
     leading: str
@@ -64,7 +65,7 @@ def run_pass(step: Step, settings: RunSettings) -> Cost:
     _check_declarations(arguments)
     inputs, workspace = _inputs(step, settings), Workspace(settings.workspace)
     if MEASURES[arguments.leading].about == "contexts":
-        list(inputs.by_contexts(inputs.queries))  # an error of too few contexts comes before a model is loaded
+        list(inputs.by_contexts(inputs.queries))  # raises the error about too few contexts before a model is loaded
 
     def progress(done: int, total: int) -> None:
         workspace.check_mounted()  # a chunk that is written below an unmounted shared folder is lost
@@ -75,10 +76,12 @@ def run_pass(step: Step, settings: RunSettings) -> Cost:
 
 
 def discard_failed_replies(graph: Graph, selected: Iterable[StepId]) -> bool:
-    """Discard replies of functions if some of them failed; the next call of a function adds its stored replies.
+    """Discard each table of a function's replies that has failed replies, so that the run makes the table again.
+
+    Successful replies are also stored apart from the table. The function is called only for the failed ones.
 
     Returns:
-        True if any replies were discarded.
+        True if a table was discarded.
     """
     discarded = False
     for node in map(graph.nodes.__getitem__, selected):
@@ -157,11 +160,12 @@ def _check_declarations(arguments: PassArguments) -> None:
 
 # ---- the steps of a study --------------------------------------------------------------------------------------------
 
-RUN_PASS = StepKind("score", "the measure whose pass it is", makes=("scores",), function=run_pass)
+# The product of each step is the leading measure of its pass.
+RUN_PASS = StepKind("score", "", makes=("scores",), function=run_pass)
 
 
 def add_score_steps(graph: Graph, plan: Plan, built: BuiltPrompts) -> list[StepInput]:
-    """Add the passes over what is built, and return the score tables.
+    """Add the passes over the built queries, contexts and questions, and return the score tables.
 
     `built.queries[relation]` is the output of the step that builds the prompts of the relation.
     """
@@ -180,14 +184,19 @@ def add_score_steps(graph: Graph, plan: Plan, built: BuiltPrompts) -> list[StepI
             placeholder = RUN_PASS.id(
                 partition, product=ALL_MEASURES, model=model.name, dtype=model.dtype, setup=variant.setup
             )
-            graph.wait(RUN_PASS, placeholder, node)
+            graph.add_placeholder(RUN_PASS, placeholder, node)
     return scores
 
 
 def _with_judge_share(plan: Plan, number: int, count: int) -> Plan:
-    """Return the plan with the share of a relation in the replies that the judge samples from the whole study.
+    """Return the plan for a relation, whose judge samples only this relation's share of the replies.
 
-    Of 200 replies, three relations have the shares 67, 67 and 66; `number` is the position of the relation.
+    If the judge samples 200 replies of a study with three relations, the shares are 67, 67 and 66.
+
+    Args:
+        plan: The plan of the study.
+        number: Position of the relation, from 0.
+        count: Number of relations.
     """
     declaration = plan.declarations.get("judged_answers")
     if not isinstance(declaration, Mapping):
@@ -208,7 +217,8 @@ def add_passes(
 ) -> list[StepInput]:
     """Add the passes over a relation, and return their score tables.
 
-    A pass needs scores of earlier passes only. `part` is the part of the identity of the prompts, such as "seed 2".
+    A pass reads only scores of passes before it. `part` is "" for the study's seed, and a part such as "seed 2" in the
+    ids of steps for a further seed.
     """
     scored: dict[str, StepInput] = {}
     for scoring_pass in variant.passes:
@@ -241,7 +251,7 @@ def _add_pass(
             declared[name] = declaration
     if refusal or variant.identity is None:
         nodes = [step_input.node for step_input in inputs.values()]
-        return graph.refuse(RUN_PASS, identity, refusal, inputs=nodes)  # type: ignore[arg-type]
+        return graph.add_refused(RUN_PASS, identity, refusal, inputs=nodes)  # type: ignore[arg-type]
     common: dict[str, Any] = {
         "model": model.name,
         "revision": variant.identity.revision,
@@ -256,10 +266,11 @@ def _add_pass(
         common["per_query"] = asdict(per_query)
     if variant.setup:
         common["setup"] = variant.setup
-    if variant.contrast is not None:
-        common["decoding"] = asdict(variant.contrast)
-    resolved_model = model.model_copy(update={"dtype": variant.dtype})  # a worker could resolve `auto` otherwise
-    settings = Inputs(
+    if variant.contrastive_decoding is not None:
+        common["decoding"] = asdict(variant.contrastive_decoding)
+    # A worker with another device could resolve the dtype `auto` to another dtype.
+    resolved_model = model.model_copy(update={"dtype": variant.dtype})
+    pass_inputs = Inputs(
         relation,
         study.seed,
         dataset_version="",
@@ -270,10 +281,10 @@ def _add_pass(
         per_query=per_query,
         variant=variant.key,
         label=variant.name,
-        decoding=variant.contrast,
+        decoding=variant.contrastive_decoding,
     )
     arguments = PassArguments(
-        scoring_pass.leading.name, resolved_model, variant.identity.revision, declared, settings, variant.replies
+        scoring_pass.leading.name, resolved_model, variant.identity.revision, declared, pass_inputs, variant.replies
     )
     return graph.add(
         RUN_PASS,

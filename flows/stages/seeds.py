@@ -1,4 +1,4 @@
-"""Stage `aggregate`: comparison of seeds, the dependence of a score on the drawn contexts."""
+"""Stage `aggregate`: comparison of seeds, which shows how far scores depend on the drawn contexts."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -13,13 +13,13 @@ from swaymeter.flows.stages.score import add_passes
 from swaymeter.tasks.measures import MEASURES
 
 TEXTS = {"queries": ("query_id", {"text": "query"}), "contexts": ("context_id", {"text": "context"})}
-"""For queries and contexts: the column of the ID, and the name of the text column beside the scores."""
+"""For queries and contexts: the column of their ids, and the new name of the column `text` beside the scores."""
 
 
 def compute_reliability(step: Step, settings: RunSettings) -> None:
-    """Write the variances over seeds and over query forms.
+    """Write the variances of scores over seeds and over query forms.
 
-    The arguments of the step are the measures, and the seeds beginning with the study's own.
+    The arguments of the step are the measures, and the seeds; the study's seed is the first one.
     """
     from swaymeter.tasks.statistics.reliability import reliability  # imports pandas, which takes long
 
@@ -27,9 +27,9 @@ def compute_reliability(step: Step, settings: RunSettings) -> None:
     table = step.table("reliability")
     rows = []
     for measure in measures:
-        stored = step.table(f"{measure} {seeds[0]}").read().select(["model", "dtype", "relation"]).slice(0, 1)
+        first_row = step.table(f"{measure} {seeds[0]}").read().select(["model", "dtype", "relation"]).slice(0, 1)
         samples = [_sample(step, measure, seed) for seed in seeds]
-        rows += [{**stored.to_pylist()[0], **row} for row in reliability(measure, samples)]
+        rows += [{**first_row.to_pylist()[0], **row} for row in reliability(measure, samples)]
     table.write(table.table.of(rows))
 
 
@@ -58,12 +58,12 @@ def add_comparisons_of_seeds(
 ) -> list[StepInput]:
     """Add the steps that compare seeds, and return the tables of variances; empty for a study with one seed.
 
-    The first seed is the study's, and all other results depend only on it. Each further seed draws other contexts,
-    scored by `MEASURES_OF_SEEDS`. Entities and queries are the same for all seeds, because only scores of the same
-    query can be compared. The database contains the comparison, and no scores of further seeds.
+    All other results depend only on the study's seed, the first one. Each further seed draws other contexts, which are
+    scored by the measures in `MEASURES_OF_SEEDS`. Entities and queries are the same for all seeds, because only scores
+    of the same query can be compared. The database contains the comparison, and no scores of further seeds.
     """
     study, measures = plan.study, [name for name in MEASURES_OF_SEEDS if name in plan.parameters]
-    own = {(score.node.id, score.role): score for score in scores}
+    own_scores = {(score.node.id, score.role): score for score in scores}
     comparisons = []
     for relation in built.queries if study.seeds else ():
         prompts = {study.seed: {"queries": built.queries[relation], "contexts": built.contexts[relation]}}
@@ -76,14 +76,14 @@ def add_comparisons_of_seeds(
             scores_by_seed = {
                 study.seed: {
                     role: score
-                    for (identity, role), score in own.items()
+                    for (identity, role), score in own_scores.items()
                     if identity.subject == relation and variant.is_of(identity)
                 }
             }
             for seed in study.further_seeds:
                 seed_plan = plan.further_seeds[seed]
-                same = next(other for other in seed_plan.variants if other.key == variant.key)
-                scored = add_passes(graph, seed_plan, same, relation, prompts[seed], seed_part(seed))
+                same_variant = next(other for other in seed_plan.variants if other.key == variant.key)
+                scored = add_passes(graph, seed_plan, same_variant, relation, prompts[seed], seed_part(seed))
                 scores_by_seed[seed] = {score.role: score for score in scored}
             comparisons.append(_add_comparison(graph, measures, variant, relation, prompts, scores_by_seed))
     return comparisons
@@ -97,7 +97,10 @@ def _add_comparison(
     prompts: Mapping[int, Mapping[str, StepInput]],
     scores: Mapping[int, Mapping[str, StepInput]],
 ) -> StepInput:
-    """Add the step that compares the samples of a relation under a model; prompts and scores are by seed."""
+    """Add the step that compares the scores of a relation and a variant between seeds.
+
+    `prompts` and `scores` have the input of each role by seed.
+    """
     inputs = {
         f"{role} {seed}": step_input
         for seed, seed_prompts in prompts.items()

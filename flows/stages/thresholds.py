@@ -1,15 +1,20 @@
-"""The headline numbers of a study judged by its thresholds."""
+"""Comparison of the headline numbers of a study with its thresholds."""
 
 from pathlib import Path
 
 from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.config.study import StudyFile
-from swaymeter.flows.config.thresholds import JudgedThresholds, judged, measured_of, thresholds_of_bounds
+from swaymeter.flows.config.thresholds import (
+    ThresholdOutcomes,
+    compare_with_thresholds,
+    measured_of,
+    thresholds_of_bounds,
+)
 from swaymeter.flows.stages.aggregate import schema
 
 
-def judge_thresholds(study: StudyFile, database: Path) -> JudgedThresholds:
-    """Return each threshold of the study for each model.
+def study_threshold_outcomes(study: StudyFile, database: Path) -> ThresholdOutcomes:
+    """Return each threshold of the study with the quantity of each model, and the reason if it is not met.
 
     Raises:
         WorkFailed: No quantity of a threshold was measured.
@@ -17,4 +22,4 @@ def judge_thresholds(study: StudyFile, database: Path) -> JudgedThresholds:
     """
     with opened(database, schema()) as warehouse:
         measured = measured_of(warehouse.frame("models_side_by_side"), warehouse.frame("silent_replies"))
-    return judged(thresholds_of_bounds(study.thresholds), measured)
+    return compare_with_thresholds(thresholds_of_bounds(study.thresholds), measured)

@@ -2,7 +2,7 @@
 
 triples            the triples of a list, or triples that the query service draws of a property
 questions          for each property: its static and temporal questions, and rejected candidates
-pages              the titles of searched pages, unless the study names them
+pages              the titles of the pages that are searched for disputes, unless the study names these pages
 disputes           for each page: its disputes
 questions          for each page: questions that a language model writes about the disputes
 """
@@ -30,7 +30,7 @@ from swaymeter.data.records.tables import DISPUTES, PAGES, QUESTIONS, REJECTED, 
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.graph.sparql import Endpoint
 from swaymeter.data.sources.source import with_advice
-from swaymeter.data.sources.triples.listed import from_csv, popqa
+from swaymeter.data.sources.triples.listed import from_file, popqa
 from swaymeter.data.sources.triples.wikidata_pairs import triples_of_property
 from swaymeter.data.sources.wikimedia import pageviews
 from swaymeter.data.sources.wikimedia.mediawiki import Wiki
@@ -53,8 +53,9 @@ if TYPE_CHECKING:
 ADVICE = (
     "without it, use the published or the bundled questions (`source: dynamicqa` or `source: sample` under `questions`)"
 )
+"""End of the message about a service that does not answer."""
 
-_model_lock = threading.Lock()
+_model_lock = threading.Lock()  # threads use the embedder and the writing model one after the other
 
 
 WRITER_DTYPE: Literal["bfloat16"] = "bfloat16"
@@ -88,7 +89,7 @@ def fetch_triples(step: Step, settings: RunSettings) -> None:
             listed = popqa(file, offline=settings.offline)
         else:
             assert file is not None
-            listed = from_csv(file)
+            listed = from_file(file)
     if not listed:
         name = step.id.part or options.source
         raise InputError(f"the list of triples {name!r} is empty; name another one under `questions.triples`")
@@ -239,27 +240,28 @@ WRITE_QUESTIONS = StepKind(
 
 
 Candidates = tuple[dict[Partition, list[StepInput]], dict[Partition, list[PlannedStep]]]
+"""By partition, the tables of candidates; and by partition, the unfinished steps that list further steps."""
 
 
-def fetch_wikidata(graph: Graph, plan: Plan) -> Candidates:
-    """Add the steps; return the tables of questions and disputes of each partition, and its unfinished lists."""
+def add_wikidata_steps(graph: Graph, plan: Plan) -> Candidates:
+    """Add the steps; return, by partition, the tables of questions and disputes, and the unfinished listing steps."""
     options = plan.study.questions
     assert isinstance(options, WikidataQuestions)
     steps = _WikidataSteps(graph, plan, options)
     candidates: dict[Partition, list[StepInput]] = {}
-    unfinished_lists: dict[Partition, list[PlannedStep]] = {}
+    unfinished_listing_steps: dict[Partition, list[PlannedStep]] = {}
     if options.needs_triples:
-        questions, lists = steps.add_properties()
+        questions, listing_steps = steps.add_properties()
         for partition in (name for name in options.partitions if name != "disputable"):
-            candidates[partition], unfinished_lists[partition] = questions, lists
+            candidates[partition], unfinished_listing_steps[partition] = questions, listing_steps
     if options.needs_disputes:
-        candidates["disputable"], unfinished_lists["disputable"] = steps.add_pages()
-    return {name: candidates[name] for name in options.partitions}, unfinished_lists
+        candidates["disputable"], unfinished_listing_steps["disputable"] = steps.add_pages()
+    return {name: candidates[name] for name in options.partitions}, unfinished_listing_steps
 
 
 @dataclass(frozen=True)
 class _WikidataSteps:
-    """Steps of questions from Wikidata, which are added to a graph."""
+    """The steps that build questions from Wikidata; the methods add them to a graph."""
 
     graph: Graph
     plan: Plan
@@ -268,7 +270,7 @@ class _WikidataSteps:
     # ---- static and temporal questions: by property ----------------------------------------------------------------
 
     def add_properties(self) -> tuple[list[StepInput], list[PlannedStep]]:
-        """Add the steps of properties, and return the questions of each property and the unfinished lists."""
+        """Add the steps of properties, and return the questions of each property and the unfinished listing steps."""
         lists, properties = self._add_lists(), self.options.triples.properties
         unfinished = [step_input.node for step_input in lists if not step_input.is_usable]
         by_relation: dict[str, list[tuple[StepInput, list[Triple]]]] = {}
@@ -291,7 +293,7 @@ class _WikidataSteps:
                         Path(options.file).expanduser(), "questions.triples.file"
                     )
             except SwaymeterError as error:
-                return [self.graph.refuse(FETCH_TRIPLES, identity, error).output("triples")]
+                return [self.graph.add_refused(FETCH_TRIPLES, identity, error).output("triples")]
             return [self._add_list(identity, parameters)]
         parameters |= {
             "address": self._addresses("wikidata"),
@@ -307,12 +309,13 @@ class _WikidataSteps:
         return added.output("triples")
 
     def _add_property(self, relation: str, lists: list[tuple[StepInput, list[Triple]]]) -> StepInput:
-        """Add the step that builds the questions of a property; `lists` are the lists with its triples."""
+        """Add the step that builds the questions of a property; `lists` has each list with its triples."""
         kind, identity = FETCH_PROPERTY, FETCH_PROPERTY.id(relation)
         triple_of_fact = {fact_of(triple): triple for _, triples in lists for triple in triples}
         count = self.options.triples.per_property or len(triple_of_fact)
         facts = drawn_first(triple_of_fact, count, self.plan.study.seed, "seeds", relation)
         triples = tuple(triple_of_fact[fact] for fact in facts)
+        # The key depends on these triples alone, so that other triples of a list may change.
         digest = TRIPLES.digest(TRIPLES.of([as_row(triple) for triple in triples]))
         try:
             parameters = {
@@ -325,7 +328,7 @@ class _WikidataSteps:
             }
         except SwaymeterError as error:
             nodes = [step_input.node for step_input, _ in lists]
-            return self.graph.refuse(kind, identity, error, inputs=nodes).output("questions")
+            return self.graph.add_refused(kind, identity, error, inputs=nodes).output("questions")
         return self.graph.add(
             kind,
             identity,
@@ -341,7 +344,7 @@ class _WikidataSteps:
     # ---- disputable questions: by page -----------------------------------------------------------------------------
 
     def add_pages(self) -> tuple[list[StepInput], list[PlannedStep]]:
-        """Add the steps of pages, and return the questions and disputes of each page and the unfinished list."""
+        """Add the steps of pages; return the questions and disputes of each page, and the unfinished listing step."""
         titles = self.options.disputes.pages
         if not titles:
             page_list = self._add_page_list()
@@ -376,7 +379,7 @@ class _WikidataSteps:
                 **self._embedder(),
             }
         except SwaymeterError as error:
-            return self.graph.refuse(kind, identity, error).output("disputes")
+            return self.graph.add_refused(kind, identity, error).output("disputes")
         arguments = (self.plan.study, titles)
         return self.graph.add(kind, identity, outputs, parameters=parameters, arguments=arguments).output("disputes")
 
@@ -386,7 +389,7 @@ class _WikidataSteps:
         try:
             revision = self.graph.call_once(identify_language_model, writer.source).revision
         except SwaymeterError as error:
-            return self.graph.refuse(kind, identity, error, inputs=[disputes.node]).output("questions")
+            return self.graph.add_refused(kind, identity, error, inputs=[disputes.node]).output("questions")
         parameters = {
             "writer": writer.name,
             "revision": revision,

@@ -1,7 +1,7 @@
-"""The page to read the answers: one HTML file with every question, context and answer, that needs nothing from outside.
+"""The page of answers: one HTML file with every question, context and answer, which needs nothing from outside.
 
-What it shows comes from models and from the web. It travels as JSON in which no character is markup (`blocks`), and the
-page's script puts it on the screen as text only; the policy of the page would refuse anything else.
+Its texts come from models and from the web. They are in blocks of JSON in which no character is markup (`blocks`). The
+script of the page shows them as text only, and the content security policy of the page refuses other scripts.
 """
 
 from collections.abc import Mapping
@@ -55,11 +55,11 @@ GROUP_HUES = (
     "#687184",
     "#6c63cb",
 )
-"""Hues of groups, as light as one another: white letters are read on them, and they on both papers."""
+"""Hues of groups of equivalent answers, all equally light: they carry white letters, and stand out in both themes."""
 
 
 def write_answers(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyCard) -> str:
-    """Writes the page, piece by piece, into `folder` and returns its file name; without answers nothing, and ""."""
+    """Write the page, piece by piece, into `folder` and return its file name; without answers, only return ""."""
     if frames["answers_to_read"].empty:
         return ""
     hues = "".join(f".hue-{number}{{--hue:{hue}}}" for number, hue in enumerate(GROUP_HUES))

@@ -1,12 +1,12 @@
 """The data of the page of answers: blocks of JSON that its script parses when they are needed.
 
-index         every question in few words, and what one can choose by: what list, choices and search begin with
+index         the columns of every question that the list and the search need, and the values of the menus
 texts-K       contexts and ids of questions 100 K to 100 K + 99 of the index
-scores-M      of model M, in columns: what the list shows, filters and sorts by; a row is a question that it answered, a
-              cell has a value for each of the question's cases: alone, then each of its contexts
-answers-M-K   of rows 100 K to 100 K + 99 of scores-M: sampled answers and all scores, case by case
+scores-M      scores of model M, in columns, by which the list is filtered and sorted. A row is a question that the
+              model answered. A cell has a value for each case of the question: alone, then with each context
+answers-M-K   sampled answers and all scores, case by case, of rows 100 K to 100 K + 99 of scores-M
 
-Names from a file of one's own are values here and never keys.
+Names of columns from a user's file are values of this JSON and never keys.
 """
 
 import json
@@ -26,9 +26,11 @@ from swaymeter.reports.page.shell import script_json
 from swaymeter.reports.words import CONDITION_NAMES, outcome
 
 SHARD = 100
+"""Number of questions in a block of texts or answers."""
 MAX_CHOICES = 50
 """Upper bound on the values of a column with a menu."""
 _LISTED = ("question_id", "question", "subject", "relation", "partition", "object", "replacement")
+"""Columns of a question in the index."""
 _TEXTS = (
     "accepted",
     "subject_id",
@@ -38,6 +40,7 @@ _TEXTS = (
     "subject_popularity",
     "object_popularity",
 )
+"""Columns of a question in texts-K."""
 _SCORES = (
     "semantic_entropy",
     "semantic_entropy_standard_error",
@@ -54,6 +57,7 @@ _SCORES = (
     "stubborn_as_published",
     "context_cut",
 )
+"""Scores of a case in answers-M-K."""
 _MISSING = {
     "unfinished_thoughts": "its thoughts did not end",
     "withheld": "the content filter of the server withheld it",
@@ -62,18 +66,19 @@ _MISSING = {
 }
 """Reason for a missing reply, by the state of the reply."""
 _MEASURED = {"entropy": "semantic_entropy", "persuasion": "coherent_persuasion"}
+"""Score of each column of numbers in scores-M."""
 OUTCOMES = ("persuaded", "agreed", "stubborn", "other")
 _LETTERS = ("verdict", "reason", "outcome")
-"""Scores that are words: a column of scores-M has their first letters, and - where there is none."""
+"""Scores that are words. A column of scores-M has the first letter of each word, and "-" for a missing score."""
 _ORDER: Mapping[str, int] = {condition: at for at, condition in enumerate(CONDITIONS)}
-
+"""Position of each condition among the contexts of a question."""
 _JUDGEMENT = ("question_id", "context_id", "field", "judged", "value", "annotator", "note", "variant", "sample")
 """Columns of a file of judgements."""
 
 Block = tuple[str, Markup]
 """A data block of the page: the id of its element, and its JSON."""
 Contexts = Mapping[str, Sequence[Mapping[str, Any]]]
-"""The contexts of each question, in their order."""
+"""The contexts by question id, in the order of the page."""
 
 
 def options(frames: Frames) -> dict[str, Any]:
@@ -91,7 +96,11 @@ def options(frames: Frames) -> dict[str, Any]:
 
 
 def blocks(frames: Frames) -> Iterator[Block]:
-    """Every block, made one after another; InputError where an answer's question is not there."""
+    """Yield every block, made one after another.
+
+    Raises:
+        InputError: The frames lack the question of an answer.
+    """
     questions = sorted(
         records(frames["questions_to_read"]), key=lambda row: (row["question"].casefold(), row["question_id"])
     )
@@ -103,7 +112,7 @@ def blocks(frames: Frames) -> Iterator[Block]:
     }
     contexts = defaultdict(list, _contexts_of(frames["contexts_to_read"]))
     sides = {"supporting": SUPPORTING, "conflicting": {*CONFLICTING, "mixed"}}
-    kinds = {side: [name for name in settings["conditions"] if name in of] for side, of in sides.items()}
+    kinds = {side: [name for name in settings["conditions"] if name in names] for side, names in sides.items()}
     settings["judgements"] = [{name: row[name] for name in _JUDGEMENT} for row in records(frames["judgements_to_read"])]
     yield "index", script_json({**settings, **choices, **kinds, "shard": SHARD, **_listed(questions, contexts)})
     yield from _shards("texts", [_texts(row, contexts[row["question_id"]]) for row in questions])
@@ -115,7 +124,7 @@ def blocks(frames: Frames) -> Iterator[Block]:
 
 
 def _listed(questions: Sequence[Mapping[str, Any]], contexts: Contexts) -> dict[str, Any]:
-    """The questions in columns, and the other columns of their file: name, and values where one can choose by them."""
+    """Return the questions in columns, and the other columns of the user's file, with the values of their menus."""
     others = [_others(row["other_columns"]) for row in questions]
     values: dict[str, set[str]] = defaultdict(set)
     for name, value in (cell for row in others for cell in row.items()):
@@ -132,14 +141,14 @@ def _listed(questions: Sequence[Mapping[str, Any]], contexts: Contexts) -> dict[
 
 
 def _others(columns: object) -> dict[str, str]:
-    """The other columns of a question's row, their values as texts."""
+    """Return the other columns of a question's row in the user's file, with values as texts."""
     values = json.loads(columns) if isinstance(columns, str) else {}
     texts = (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for value in values.values())
     return dict(zip(values, texts, strict=True))
 
 
 def _contexts_of(rows: pd.DataFrame) -> dict[str, list[dict[str, Any]]]:
-    """The contexts of each question, with the answers that each states."""
+    """Return the contexts by question id, each with the answers that it states."""
     by_question: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in records(rows):
         context = {"id": row["context_id"], "condition": row["condition"], "text": row["text"]}
@@ -163,6 +172,17 @@ def _model_cases(
     position: Mapping[str, int],
     contexts: Contexts,
 ) -> Iterator[Block]:
+    """Yield the blocks scores-M and answers-M-K of a model, whose number is M.
+
+    Args:
+        number: Number of the model.
+        rows: Its answers.
+        scored: Its scores, a row for each question and context.
+        judged: Its rows of the query judged_greedy_answers, with the verdicts of the judge and of the rule.
+        flipped: By question and context id, the answer and the verdict of the run before.
+        position: Position in the index by question id.
+        contexts: Contexts by question id.
+    """
     answers = _answers_of(rows)
     if unknown := sorted(answers.keys() - position.keys()):
         raise InputError(
@@ -171,7 +191,7 @@ def _model_cases(
         )
     scores = {(row["question_id"], row["context_id"]): _present(row, _SCORES) for row in records(scored)}
     for case_scores in scores.values():
-        if "verdict" in case_scores and "decided_by" not in case_scores:
+        if "verdict" in case_scores and "decided_by" not in case_scores:  # neither rule nor judge nor person decided
             case_scores["verdict"] = "undecided"
     for row in records(judged):
         is_both = isinstance(row["rule"], str) and isinstance(row["verdict"], str)
@@ -198,9 +218,9 @@ def _model_cases(
 
 
 def _flipped(changes: pd.DataFrame) -> dict[tuple[str, str], tuple[str, str]]:
-    """The answers of a model whose verdict was another one in the run before, to the same texts: what they were.
+    """Return the greedy answer and the verdict of the run before, for each answer whose verdict changed since.
 
-    By the ids of question and context: the greedy answer then, and whose it was.
+    The keys are the ids of question and context. An answer counts only if question and context have the same texts.
     """
     flips = {}
     for row in records(changes[changes["kind"] == "reply"] if len(changes) else changes):
@@ -213,7 +233,7 @@ def _flipped(changes: pd.DataFrame) -> dict[tuple[str, str], tuple[str, str]]:
     return flips
 
 
-_BETWEEN_IDS = "\x1f"
+_BETWEEN_IDS = "\x1f"  # in the column item, between the ids of question and context
 
 
 def _shards(name: str, rows: Sequence[object]) -> Iterator[Block]:
@@ -222,13 +242,13 @@ def _shards(name: str, rows: Sequence[object]) -> Iterator[Block]:
 
 
 def _answers_of(rows: pd.DataFrame) -> dict[str, dict[str, dict[str, Any]]]:
-    """The answers to each question, alone and with each of its contexts: the greedy one, the others by their cluster.
+    """Return the answers by question id and context id: the greedy answer, and the sampled answers by cluster.
 
-    An answer is its text, log-probability, whether it finished, its thoughts, and why it is none; equal ones are
-    counted.
+    An answer is a tuple: text, log-probability, True if it ended before the limit of tokens, thoughts, and the reason
+    if it is missing. Equal sampled answers of a cluster are counted.
     """
     by_question: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
-    for row in records(rows[rows["state"] != "not_asked"]):  # recorded replies have no row for the others
+    for row in records(rows[rows["state"] != "not_asked"]):  # recorded replies have no row for such a case
         reason = _MISSING.get(row["state"], "") if pd.isna(row["error"]) else row["error"]
         is_scored = not reason and not pd.isna(row["log_probability"])
         log_probability = round(row["log_probability"], 2) if is_scored else None
@@ -247,7 +267,7 @@ def _in_order(case: Mapping[str, Any]) -> tuple[int, str]:
 
 
 def _shown(case: Mapping[str, Any] | None, scores: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The answers of a case, the largest group first, each with its different answers and how often they occur."""
+    """Return the answers of a case: its groups, the largest first, with each different answer and its count."""
     if case is None:
         return None
     ordered = sorted(case["groups"].values(), key=lambda answers: -answers.total())
@@ -256,12 +276,16 @@ def _shown(case: Mapping[str, Any] | None, scores: Mapping[str, Any]) -> dict[st
 
 
 def _without_text(case: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """A case without the text of its greedy answer, which the list has."""
+    """Return a case without the text of its greedy answer, which scores-M has."""
     return {**case, "greedy": case["greedy"] and case["greedy"][1:]} if case else None
 
 
 def _columns(rows: Sequence[Sequence[Mapping[str, Any] | None]]) -> dict[str, list[Any]]:
-    """Return the list's values of each case of a row, in columns, without scores that no case has."""
+    """Return the columns of scores-M, without the columns that are empty for all cases.
+
+    Args:
+        rows: The cases of each question; None for a case without answers.
+    """
     columns: dict[str, list[Any]] = {
         "greedy": [[case["greedy"][0] if case and case["greedy"] else None for case in row] for row in rows],
         "ended": ["".join(map(_ended, row)) for row in rows],
@@ -279,7 +303,7 @@ _NO_CASE: Mapping[str, Any] = {"scores": {}}
 
 
 def _ended(case: Mapping[str, Any] | None) -> str:
-    """Return the end of a greedy reply: f by itself, u at the limit of tokens, l no reply, - not requested."""
+    """Return a letter for the end of a greedy reply: f finished, u unfinished, l missing, - not requested."""
     if case is None or case["greedy"] is None:
         return "-"
     _, _, finished, _, reason = case["greedy"]
@@ -287,14 +311,14 @@ def _ended(case: Mapping[str, Any] | None) -> str:
 
 
 def _judged(case: Mapping[str, Any] | None) -> str:
-    """The letter of the judge's verdict, a capital where the rule's is another; - where there is none."""
+    """Return the first letter of the judge's verdict, in capitals if the rule has another verdict; "-" without one."""
     scores = (case or _NO_CASE)["scores"]
     letter: str = scores.get("judged", "-")[0]
     return letter.upper() if scores.get("agree") is False else letter
 
 
 def _present(row: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """The values that are there, as JSON has them."""
+    """Return the values of a row that are not missing, as JSON has them."""
     values = {name: _plain(row[name]) for name in names}
     return {name: value for name, value in values.items() if value is not None}
 

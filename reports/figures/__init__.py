@@ -1,4 +1,4 @@
-"""The figures, related ones in a module, and the list that names them.
+"""The figures, with related figures in one module, and the list of all figures.
 
 A module declares each `Figure`: its question, the named queries of the warehouse that it reads, and a function. This
 function draws the figure for one model. A function of axes and data paints the marks inside the axes.

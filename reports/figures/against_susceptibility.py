@@ -1,8 +1,9 @@
 """Another measure of the same queries against susceptibility: a dot per query, a diamond per relation's mean.
 
-The other measure is susceptibility over a relation's complete answers, or Fisher susceptibility ([L] Figs 1 and 6).
-Fisher susceptibility is also drawn by familiarity of the entity, by wording, and in bins of susceptibility ([L] Figs
-2-5)."""
+The other measure is susceptibility over a relation's complete answers, or Fisher susceptibility (Figs 1 and 6 of Liu et
+al. 2024). Fisher susceptibility is also drawn by familiarity of the entity, by wording, and in bins of susceptibility
+(Figs 2-5).
+"""
 
 from __future__ import annotations
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 LEVELS = {"query": "query", "relation": "relation mean"}
+"""Noun for the items of a correlation, by its level."""
 
 
 def measure_against_susceptibility(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) -> None:
@@ -59,7 +61,7 @@ def measure_against_susceptibility(axes: Axes, data: pd.DataFrame, means: pd.Dat
 
 
 def correlation(correlations: pd.DataFrame, level: str, query_type: str) -> str:
-    """Return both correlations of one model and measure in words; empty if they were not computed."""
+    """Return Pearson's and Spearman's correlation of one model and measure in words; empty if neither was computed."""
     for row in records(where(correlations, level=level, query_type=query_type)):
         over = f"over {plural(int(row['n']), LEVELS[level])}"
         if _reason(row):
@@ -75,7 +77,7 @@ def correlation_note(correlations: pd.DataFrame) -> str:
     pooled = [words for level in LEVELS if (words := correlation(correlations, level, "all"))]
     together = f" Open and closed together: {'; '.join(pooled)}." if pooled else ""
     missing = [
-        f"{row['query_type']}, {plural(2, LEVELS[row['level']])[2:]}: {_reason(row)}"
+        f"{row['query_type']}, {plural(2, LEVELS[row['level']])[2:]}: {_reason(row)}"  # the plural without its "2 "
         for row in records(correlations)
         if _reason(row)
     ]
@@ -174,7 +176,9 @@ def _draw(
 
 
 ANSWER_SET = "answer_set_susceptibility"
+"""Measure: susceptibility over the complete answers of a relation."""
 _BESIDE = ("means_beside_susceptibility", "measures_summary", "correlations", "chosen_queries")
+"""Named queries of a figure beside the one with the queries' scores."""
 
 
 def masses(measures: pd.DataFrame) -> str:
@@ -208,7 +212,7 @@ ANSWER_SETS = Figure(
 
 
 def _draw_fisher(model: Model, frames: Frames) -> Drawing | None:
-    """Draw Fisher susceptibility over the full vocabulary, or over the top answers if no query has the former."""
+    """Draw Fisher susceptibility over the full vocabulary, or over the top answers if no query has the first."""
     every = frames["fisher_of_queries"]
     measure = "fisher" if every["fisher"].notna().any() else "fisher_top_k"
 
@@ -251,9 +255,10 @@ FISHER = Figure(
 LABELS = {"susceptibility": "susceptibility over contexts", "fisher": "Fisher susceptibility"}
 """Label of each measure on its axis; the first is the susceptibility over contexts."""
 GROUPS = {"entities": ("real", "invented"), "wording": ("question", "completion")}
+"""Groups of queries from left to right, by the column that divides queries into these groups."""
 HOLLOW = "invented"
 """Group that is not filled."""
-_MEANS = {
+_EXPLANATIONS = {
     "susceptibility": "Susceptibility over contexts is how far the study's contexts sway a query.",
     "fisher": "Fisher susceptibility is how far small changes of a query's embeddings would sway it.",
 }
@@ -280,17 +285,17 @@ def _draw_groups(grouped_by: str, words: str, model: Model, frames: Frames) -> D
     every = every.assign(entities=every["invented"].astype(bool).map({True: "invented", False: "real"}))
     rows = every.assign(of_group=every[grouped_by].astype(str))
     summary = where(frames["both_susceptibilities_summary"], grouped_by=grouped_by)
-    if not (summary.groupby("query_type")["of_group"].nunique() > 1).any():  # there are no two groups to compare
+    if not (summary.groupby("query_type")["of_group"].nunique() > 1).any():  # no query type has two groups to compare
         return None
     groups = in_order(summary, measure=LABELS, query_type=QUERY_HUES, of_group=GROUPS[grouped_by])
     measures = present(groups, "measure", [*LABELS])
-    if len(measures) < 2:  # the figure's question is about both
+    if len(measures) < 2:  # the figure's question is about both measures
         return None
     scored = {measure: finite(rows, measure).rows for measure in measures}
     n = " and ".join(f"{len(measured)} queries ({LABELS[measure]})" for measure, measured in scored.items())
     relations = plural(rows["relation"].nunique(), "relation")
     caption = (
-        f"{words} {' '.join(_MEANS[measure] for measure in measures)}{_single_groups(groups)} "
+        f"{words} {' '.join(_EXPLANATIONS[measure] for measure in measures)}{_single_groups(groups)} "
         f"{how_to_read('entities')}. The measures have different units, and Fisher susceptibilities of different "
         f"models are not comparable. {model}; n = {n} in {relations}. {contexts_of(scored['susceptibility'])}"
     )
@@ -299,21 +304,22 @@ def _draw_groups(grouped_by: str, words: str, model: Model, frames: Frames) -> D
     numbers = rows[_NUMBERS].rename(columns={"of_group": grouped_by})
 
     def panel(axes: Axes, _: object, measure: str) -> None:
-        rows, measure_groups = scored[measure], where(groups, measure=measure)
-        logarithmic = measure == "fisher" and bool((rows[measure] > 0).all())
+        measure_rows, measure_groups = scored[measure], where(groups, measure=measure)
+        logarithmic = measure == "fisher" and bool((measure_rows[measure] > 0).all())
         axes.set_yscale("log" if logarithmic else "linear")
-        columns_of_groups(axes, rows, measure_groups, measure, "of_group", _column_label, HOLLOW)
+        columns_of_groups(axes, measure_rows, measure_groups, measure, "of_group", _column_label, HOLLOW)
         axes.set(title=LABELS[measure], ylabel=f"({measure_groups['unit'].iloc[0]})")
         if logarithmic:
             logarithmic_upward(axes, *axes.get_ylim())
         else:
-            axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]) if (rows[measure] < 0).any() else 0)
+            axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]) if (measure_rows[measure] < 0).any() else 0)
 
+    # "-": the only line of panels, whose item is not used.
     return Drawing(caption, numbers, shown, partial(grid, "-", measures, 3.5, panel, share_y=False))
 
 
 def _single_groups(groups: pd.DataFrame) -> str:
-    """Return the caption's sentences on query types with a single group, which has no other to be compared with."""
+    """Return the caption's sentences on query types with a single group, which is compared with no other."""
     groups_of_type = {kind: set(groups.loc[groups["query_type"] == kind, "of_group"]) for kind in QUERY_HUES}
     single = {kind: min(names) for kind, names in groups_of_type.items() if len(names) == 1}
     return "".join(f" All {kind} queries are of one group: {name}." for kind, name in single.items())

@@ -1,5 +1,7 @@
-"""Distributions of the scores of replies by partition (as [M] Figs 8-13) and by outcome, with the most edited and
-viewed instances marked (Fig 4), and scatter plots of two scores with marked instances (Figs 14 and 15).
+"""Distributions of the scores of replies, as Figs 4 and 8-15 of Marjanović et al. 2024.
+
+Violin plots show a score by partition (as Figs 8-13), and by outcome with the most edited and the most viewed instances
+marked (as Fig. 4). Scatter plots show two scores with marked instances (as Figs 14 and 15).
 """
 
 from __future__ import annotations
@@ -67,7 +69,7 @@ class Score:
         means: Named query with the means.
         explanation: Clause of the caption on higher values.
         question: Title of the figure.
-        figures: Numbers of the figures of [M].
+        figures: Numbers of the figures of Marjanović et al. 2024.
     """
 
     column: str
@@ -80,6 +82,7 @@ class Score:
 
     @property
     def words(self) -> str:
+        """The name of the score in words."""
         return self.column.replace("_", " ")
 
 
@@ -143,7 +146,7 @@ def _draw_partitions(score: Score, model: Model, frames: Frames) -> Drawing | No
 
 
 def _means(frame: pd.DataFrame, score: Score) -> pd.DataFrame:
-    """Return the means by partition and context, without pooled ones, in their fixed orders, contexts in words."""
+    """Return the means by partition and context in their fixed orders, without pooled means, with contexts in words."""
     if "quantity" in frame:
         frame = where(frame, quantity=score.column).drop(columns="quantity")
         frame = frame[(frame["partition"] != "all") & (frame["condition"] != "all")]
@@ -210,7 +213,8 @@ PERSUASION, ENTROPY = (
 )
 
 
-WHEN = ("without", "with")
+WITH_OR_WITHOUT = ("without", "with")
+"""Conditions of semantic entropy, and ends of the names of its columns: without the context, and with it."""
 _OUTCOMES = ("all", "persuaded", "stubborn")
 MARKS = {"most_edited": ("P", "#8f55b8"), "most_viewed": ("*", "#e0761a")}
 """Shape and hue of marked instances by their column."""
@@ -235,7 +239,7 @@ def entropy_of_marked(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) -> No
 
 def _draw_top_edited(model: Model, frames: Frames) -> Drawing | None:
     every, counts = frames["marked_instances"], frames["most_edited_and_viewed"]
-    scored = finite(every, *(f"semantic_entropy_{when}" for when in WHEN))
+    scored = finite(every, *(f"semantic_entropy_{with_or_without}" for with_or_without in WITH_OR_WITHOUT))
     rows = scored.rows.astype(dict.fromkeys(MARKS, bool))
     if not rows[list(MARKS)].any(axis=None):
         return None
@@ -248,14 +252,15 @@ def _draw_top_edited(model: Model, frames: Frames) -> Drawing | None:
     numbers, shown = (frame.drop(columns=["model", "dtype"]) for frame in (every, counts))
     means = where(frames["entropy_by_outcome"], partition="all", condition="all")
 
-    def panel(axes: Axes, _: object, when: str) -> None:
-        column = f"semantic_entropy_{when}"
+    def panel(axes: Axes, _: object, with_or_without: str) -> None:
+        column = f"semantic_entropy_{with_or_without}"
         entropy_of_marked(axes, rows.rename(columns={column: "value"}), where(means, quantity=column))
-        axes.set_title(f"{when} the context")
+        axes.set_title(f"{with_or_without} the context")
 
     special = [mark(shape, name.replace("_", " "), hue) for name, (shape, hue) in MARKS.items()]
     marks = [mark("o", "an instance"), *special, mark("D", "mean and its interval")]
-    paint = partial(grid, "-", WHEN, 3.8, panel, marks, y=lambda _: "semantic entropy (nats)")
+    # "-": the only line of panels, whose item is not used.
+    paint = partial(grid, "-", WITH_OR_WITHOUT, 3.8, panel, marks, y=lambda _: "semantic entropy (nats)")
     return Drawing(caption, numbers, shown, paint)
 
 
@@ -282,7 +287,7 @@ TOP_EDITED = Figure(
 )
 
 
-SCORES = (*(f"semantic_entropy_{when}" for when in WHEN), "coherent_persuasion")
+SCORES = (*(f"semantic_entropy_{with_or_without}" for with_or_without in WITH_OR_WITHOUT), "coherent_persuasion")
 CLASSES = {"low": ("<", "#2f7fb5"), "middle": ("o", "#8c7a00"), "high": (">", "#c4503c")}
 """The shape and hue of an instance in a class of semantic entropy with the context."""
 _EXPLANATION = (
@@ -325,7 +330,7 @@ def _draw_classes(model: Model, frames: Frames) -> Drawing | None:
 
 
 def cut_in_words(classes: pd.DataFrame) -> str:
-    """Return the bounds of the classes of one model in words: low to 1, middle from 1 to 5, high from 5 nats."""
+    """Return the bounds of a model's classes in words, such as "low to 1, middle from 2 to 4, high from 5 nats"."""
     row = records(classes)[0]
     return (
         f"low to {row['low_up_to']:.4g}, middle from {row['middle_from']:.4g} to {row['middle_up_to']:.4g}, high from "
@@ -371,13 +376,15 @@ def _marked_rows(marked: MarkedInstances) -> set[int]:
 
 
 def _paint_marked(rows: pd.DataFrame, marked: MarkedInstances) -> Canvas:
-    def panel(axes: Axes, _: object, when: str) -> None:
-        instances_marked(axes, rows, f"semantic_entropy_{when}", marked)
-        axes.set(title=f"{when} the context", xlabel=f"semantic entropy {when} the context (nats)")
+    def panel(axes: Axes, _: object, with_or_without: str) -> None:
+        instances_marked(axes, rows, f"semantic_entropy_{with_or_without}", marked)
+        title = f"{with_or_without} the context"
+        axes.set(title=title, xlabel=f"semantic entropy {title} (nats)")
 
     marks = [mark("o", "other instances")] if len(rows) > len(_marked_rows(marked)) else []
     marks += [mark(shape, name, hue) for name, (_, shape, hue) in marked.items()]
-    return grid("-", WHEN, 3.8, panel, marks, share_x=True, y=lambda _: "coherent persuasion (nats)")
+    # "-": the only line of panels, whose item is not used.
+    return grid("-", WITH_OR_WITHOUT, 3.8, panel, marks, share_x=True, y=lambda _: "coherent persuasion (nats)")
 
 
 SCATTER_OF_TOP_EDITED = Figure(

@@ -1,5 +1,8 @@
-"""The tests on scores: forest plots of effect sizes by relation (as [D] Figs 6, 7 and 13-16), and the share of
-significant relations and the mean effect size of every model ([D] Fig 5)."""
+"""Figures of the tests on scores, as Figs 5-7 and 13-16 of Du et al. 2024.
+
+Forest plots show effect sizes by relation (as Figs 6, 7 and 13-16). One figure shows the share of relations with a
+significant test and the mean effect size, model by model (as Fig. 5).
+"""
 
 from __future__ import annotations
 
@@ -38,6 +41,7 @@ SHOWN = (
     "p_adjusted",
     "untestable",
 )
+"""Columns of tests that tables show."""
 
 
 def draw_effects(axes: Axes, data: pd.DataFrame, relations: list[str]) -> None:
@@ -66,14 +70,14 @@ def _draw_forest(comparison: str, model: Model, frames: Frames) -> Drawing | Non
     shown = shown[["unit_of_analysis", *SHOWN]]
     numbers.attrs["units"] = shown.attrs["units"] = units(rows)
     first, second, measure = (drawn[name].iloc[0] for name in ("group_a", "group_b", "measure"))
-    sizes = drawn["n_a"] + drawn["n_b"]
+    row_counts = drawn["n_a"] + drawn["n_b"]
     sided = "two-sided" if (drawn["alternative"] == "two-sided").all() else "one-sided"
     significant_by_entity = _significant(entities[entities["untestable"].isna()])
     caption = (
         f"Right of the zero line, the mean {measure} in {unit_of(rows)} is larger for {first} than for {second}; a "
         f"diamond is significant ({sided} {drawn['test'].iloc[0]} test, p ≤ {ALPHA} after Benjamini-Hochberg over "
         f"relations), a tick is not. {model}; n = {len(drawn)} tests in {len(relations)} relations, "
-        f"{span(sizes.min(), sizes.max())} rows a test. With an entity as a row of a test: "
+        f"{span(row_counts.min(), row_counts.max())} rows a test. With an entity as a row of a test: "
         f"{significant_by_entity or 'no test'}; untestable: {_untestable(entities)}. As published, and drawn, a row is "
         f"a {rows['unit_of_analysis'].iloc[0]}, and the rows of an entity are dependent: {_significant(drawn)}; "
         f"untestable: {_untestable(rows)}. Sorted by the open queries' d."
@@ -85,8 +89,8 @@ def _draw_forest(comparison: str, model: Model, frames: Frames) -> Drawing | Non
 
 def _significant(rows: pd.DataFrame) -> str:
     """Return the number of significant tests of each query type, such as "open 3 of 8 significant"."""
-    significant = {kind: rows.loc[rows["query_type"] == kind, "p_adjusted"] <= ALPHA for kind in query_types(rows)}
-    return "; ".join(f"{kind} {tests.sum()} of {len(tests)} significant" for kind, tests in significant.items())
+    by_type = {kind: rows.loc[rows["query_type"] == kind, "p_adjusted"] <= ALPHA for kind in query_types(rows)}
+    return "; ".join(f"{kind} {passed.sum()} of {len(passed)} significant" for kind, passed in by_type.items())
 
 
 def _untestable(rows: pd.DataFrame) -> str:
@@ -135,14 +139,16 @@ FAMILIARITY, RELEVANCE, ASSERTIVENESS, NEGATION = (
 
 
 COMPARISONS = ("relevance", "familiarity", "assertiveness", "negation", "followed")
+"""Comparisons of the figure of all models, from left to right."""
 _SHAPES: Mapping[str, str] = {"open": "o", "closed": "s"}
 _QUANTITIES = (
     ("share_significant", "share_low", "share_high", "significant\nrelations (%)", 100.0),
     ("mean_effect_size", "effect_low", "effect_high", "mean effect\nsize d (no unit)", 1.0),
 )
+"""For each line of panels: column of the quantity, columns of its interval, label of the y axis, and factor."""
 _MIN_GAP = 0.03  # between two models, as a share of the axis
 _MAX_NAME = 18
-"""Characters of a model's name that fit below a panel. If a name is longer, the axis has numbers of the caption."""
+"""Characters of a model's name that fit below a panel. For longer names, the axis has the caption's model numbers."""
 _SHOWN = [
     "comparison",
     "test",
@@ -162,9 +168,10 @@ _SHOWN = [
 
 
 def positions(drawn_models: Sequence[Model], parameters: Mapping[Model, int]) -> tuple[dict[Model, float], bool]:
-    """Return the position of each model on the axis, and if positions are logarithms of known, distinct sizes.
+    """Return the position of each model on the axis, and True if positions are logarithms of the models' sizes.
 
-    Otherwise models stand in order: by size, then by name and dtype, and models of unknown size last.
+    These sizes must be known and far enough apart. Otherwise models stand in order: by size, then by name and dtype,
+    and models of unknown size last.
     """
     ordered = sorted(drawn_models, key=lambda model: (parameters.get(model, np.inf), model))
     logarithms = [float(np.log10(parameters[model])) for model in ordered if model in parameters]
@@ -224,8 +231,8 @@ def _draw_models(model: Model, frames: Frames) -> Drawing | None:
         "as rows. n = "
         f"{span(rows['tested'].min(), rows['tested'].max())} relations a comparison and query type."
     )
-    short_names = aliases((model.name for model in drawn_models), frames[RUNS])
-    keys = zip(rows["model"].map(short_names), rows["comparison"], rows["query_type"], strict=True)
+    alias_of_model = aliases((model.name for model in drawn_models), frames[RUNS])
+    keys = zip(rows["model"].map(alias_of_model), rows["comparison"], rows["query_type"], strict=True)
     rows = rows.assign(published=[value[1] if (value := significant(*entry)) else np.nan for entry in keys])
     if len(drawn_models) < 2 and rows["published"].isna().all():  # a single model without a published value
         return None

@@ -1,5 +1,8 @@
-"""Semantic entropy against coherent persuasion (as Figs 3 and 5-7 of Marjanovic et al. 2024), the change of semantic
-entropy with a context (Fig 2), and coherent persuasion by the number of edits of a fact (sections 1 and 6.5)."""
+"""Semantic entropy of replies with and without a context, as Figs 2, 3 and 5-7 of Marjanović et al. 2024.
+
+Semantic entropy is drawn against coherent persuasion (as Figs 3 and 5-7), and its change with a context is drawn alone
+(as Fig. 2). A further figure shows coherent persuasion by the number of edits of a fact (sections 1 and 6.5).
+"""
 
 from __future__ import annotations
 
@@ -72,7 +75,10 @@ def entropy_against_persuasion(axes: Axes, data: pd.DataFrame) -> None:
 
 
 def correlation_in_words(rows: pd.DataFrame, **group: str) -> str:
-    """Return Pearson's r of a group with its interval as published, or why it is missing; empty without rows."""
+    """Return Pearson's r of a group with its interval, or the reason for a missing r; empty without rows.
+
+    The interval takes instances as independent, as the paper does.
+    """
     for row in records(where(rows, **group)):
         if pd.isna(row["pearson"]):
             return f"no r: {row['untestable']}"
@@ -83,8 +89,8 @@ def correlation_in_words(rows: pd.DataFrame, **group: str) -> str:
     return ""
 
 
-def _draw_entropy(when: str, model: Model, frames: Frames) -> Drawing | None:
-    data = frames["instances"].rename(columns={f"semantic_entropy_{when}": "entropy"})
+def _draw_entropy(with_or_without: str, model: Model, frames: Frames) -> Drawing | None:
+    data = frames["instances"].rename(columns={f"semantic_entropy_{with_or_without}": "entropy"})
     result = finite(data, "entropy", "coherent_persuasion")
     rows = result.rows
     if rows.empty:
@@ -92,7 +98,7 @@ def _draw_entropy(when: str, model: Model, frames: Frames) -> Drawing | None:
     groups = len(partitions(rows))
     if groups > MAX_GROUPS:
         rows = rows.assign(partition=f"{groups} groups")
-    correlations = where(frames["instance_correlations"], measure_a=f"semantic_entropy_{when}")
+    correlations = where(frames["instance_correlations"], measure_a=f"semantic_entropy_{with_or_without}")
     counts = rows["outcome"].value_counts()
     negative = " Equal answers count as often as drawn, so an entropy can be negative." * bool(
         rows["entropy"].min() < 0
@@ -103,9 +109,9 @@ def _draw_entropy(when: str, model: Model, frames: Frames) -> Drawing | None:
     context_answer = "the passage's" if own else "the context's"
     crosses = f" A cross: {unmeasured} whose outcome was not measured." if unmeasured else ""
     caption = (
-        f"Each marker is a question with a context: further right the model's sampled answers {when} that context "
-        "spread over more meanings, higher up the context moved them further. Triangle: "
-        f"{outcome_names['persuaded']} (the greedy answer newly states {context_answer}); diamond: "
+        "Each marker is a question with a context: further right the model's sampled answers "
+        f"{with_or_without} that context spread over more meanings, higher up the context moved them further. "
+        f"Triangle: {outcome_names['persuaded']} (the greedy answer newly states {context_answer}); diamond: "
         f"{outcome_names['agreed']} (it states this answer without the context, too); square: "
         f"{outcome_names['stubborn']} (it stays the answer without the context, and is not {context_answer}); "
         f"dot: other. {model}; n = {len(rows)} instances of {rows['question_id'].nunique()} questions: "
@@ -114,8 +120,8 @@ def _draw_entropy(when: str, model: Model, frames: Frames) -> Drawing | None:
         f"{_LENGTH}{negative}{crosses}{result.note('instances')}"
     )
     points = data[["partition", "relation", "question_id", "condition", "entropy", "coherent_persuasion", "outcome"]]
-    points = points.rename(columns={"entropy": f"semantic_entropy_{when}"})
-    shown = _sorted(frames["instances_by_outcome"], f"semantic_entropy_{when}")
+    points = points.rename(columns={"entropy": f"semantic_entropy_{with_or_without}"})
+    shown = _sorted(frames["instances_by_outcome"], f"semantic_entropy_{with_or_without}")
 
     def panel(axes: Axes, condition: str, partition: str) -> None:
         panel_rows = where(rows, partition=partition, condition=condition)
@@ -142,14 +148,14 @@ def _draw_entropy(when: str, model: Model, frames: Frames) -> Drawing | None:
             share_x=True,
             y=lambda condition: f"{CONDITION_NAMES.get(condition, condition)}\ncoherent persuasion (nats)",
         )
-        canvas.supxlabel(f"semantic entropy {when} the context (nats)", fontsize=8.5)
+        canvas.supxlabel(f"semantic entropy {with_or_without} the context (nats)", fontsize=8.5)
         return canvas
 
     return Drawing(caption, points, shown, paint)
 
 
 def _pooled(correlations: pd.DataFrame) -> str:
-    """Return the caption's sentence on r over all instances, with its intervals as published and over subjects."""
+    """Return the caption's sentence on r over all instances, with an interval over instances and one over subjects."""
     words = correlation_in_words(correlations, partition="all", condition="all")
     if not words:
         return ""
@@ -164,7 +170,7 @@ def _pooled(correlations: pd.DataFrame) -> str:
 
 
 def _sorted(means: pd.DataFrame, entropy: str) -> pd.DataFrame:
-    """Return the means by context, partition and outcome, in their fixed orders, contexts in words."""
+    """Return the means by context, partition and outcome in their fixed orders, with contexts in words."""
     rows = where(means, entropy=entropy)
     rows = in_order(
         rows, condition=present(rows, "condition", CONDITIONS), partition=partitions(rows), outcome=ANSWER_MARKERS
@@ -178,15 +184,15 @@ def _sorted(means: pd.DataFrame, entropy: str) -> pd.DataFrame:
 
 WITHOUT, WITH = (
     Figure(
-        f"entropy-{when}-against-persuasion",
+        f"entropy-{with_or_without}-against-persuasion",
         question,
-        f"Scatter plots of semantic entropy {when} the context against coherent persuasion, in nats",
+        f"Scatter plots of semantic entropy {with_or_without} the context against coherent persuasion, in nats",
         ("instances", "instances_by_outcome", "instance_correlations"),
-        partial(_draw_entropy, when),
+        partial(_draw_entropy, with_or_without),
         measures=("answers", "semantic_entropy", "coherent_persuasion", "accuracy", "whose_answer"),
         items=("marjanovic-fig-3", "marjanovic-fig-5", "marjanovic-fig-6", "marjanovic-fig-7", *in_text),
     )
-    for when, question, in_text in (
+    for with_or_without, question, in_text in (
         (
             "without",
             "Does a context move the answers most if the model is unsure without it?",
@@ -198,7 +204,9 @@ WITHOUT, WITH = (
 
 
 CHANGE = "semantic_entropy_change"
+"""Quantity: semantic entropy with the context minus semantic entropy without it."""
 OUTCOMES = ("all", "persuaded", "persuaded as published", "stubborn", "stubborn as published")
+"""Rows of a block from top to bottom; "as published" is by the paper's rule, ROUGE-L."""
 _MAX_BLOCKS = 3
 """Upper bound on groups of own questions with rows of their own; more groups are drawn together."""
 
@@ -218,7 +226,7 @@ def _count_at_right(axes: Axes, y: float, count: int) -> None:
 
 
 def change_by_outcome(axes: Axes, data: pd.DataFrame, groups: list[str]) -> None:
-    """Draw the mean change in nats with its interval, a row per outcome under each partition, n at the right."""
+    """Draw the mean change in nats with its interval: a block per partition with a row per outcome, n at the right."""
     means = {(row["partition"], row["outcome"]): row for row in records(data)}
     for at, partition in enumerate(groups):
         hue = PARTITION_HUES.get(partition, MUTED)
@@ -247,7 +255,7 @@ def _draw_change(model: Model, frames: Frames) -> Drawing | None:
     elif len(groups) > 1:
         groups = ["all", *groups]
     contexts = present(rows, "condition", ("all", *CONDITIONS))
-    if len(contexts) == 2:  # "all" is the only context
+    if len(contexts) == 2:  # "all" would repeat the only context
         contexts = contexts[1:]
     row = records(where(rows, partition=groups[0], condition=contexts[0], outcome="all"))[0]
     persuaded, stubborn = (outcome(name, own=are_own(rows)) for name in ("persuaded", "stubborn"))
@@ -274,6 +282,7 @@ def _draw_change(model: Model, frames: Frames) -> Drawing | None:
         lines = len(groups) * (len(OUTCOMES) + 1) - 1
         marks = [mark(shape, name) for shape, name in (("o", "all"), ("^", persuaded), ("s", stubborn))]
         marks.append(mark("s", "by the paper's ROUGE-L", filled=False))
+        # "-": the only line of panels, whose item is not used.
         canvas = grid("-", contexts, 1.4 + 0.19 * lines, panel, marks, share_x=True)
         middles = [at * (len(OUTCOMES) + 1) + (len(OUTCOMES) - 1) / 2 for at in range(len(groups))]
         all_groups = f"all {grouping(rows)}s"
@@ -332,6 +341,7 @@ def _draw_edits(model: Model, frames: Frames) -> Drawing | None:
 
     def paint() -> Canvas:
         marks = [mark("D", name, PARTITION_HUES[name]) for name in ("static", "temporal")]
+        # "-": the only line of panels, whose item is not used.
         canvas = grid("-", contexts, 2.8, panel, marks, share_x=True, y=lambda _: "edits of the fact")
         canvas.axes[0].set_yticks(range(len(EDITS)), [*EDITS])
         canvas.axes[0].set_ylim(len(EDITS) - 0.4, -0.6)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 SINGLE = " It would be a single mark."
-"""Sentence after the question of an omitted figure with a single mark."""
+"""Sentence after the question of a figure that is omitted because it would have a single mark."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Drawing:
 Draw = Callable[[Model, Frames], Drawing | None]
 """Function from a model and the frames of its rows to a drawing, or to None without a drawing.
 
-All frames but the first can be empty.
+The frame of the figure's first query has rows; other frames can be empty.
 """
 
 
@@ -57,9 +57,9 @@ class Figure:
         queries: Named queries of the warehouse. A model without rows of the first query has no figure.
         draw: Function that draws one model, or EVERY_MODEL.
         measures: Measures whose stand-in models the caption names.
-        expected: Function from frames to True if the page mentions a missing figure.
+        expected: Function from frames to True if the page mentions the figure even if no model has a drawing.
         items: Items of papers.yaml that the figure draws, such as du-fig-3; the caption ends with them.
-        shows_all_models: If one drawing shows all models; `draw` then receives EVERY_MODEL and all rows.
+        shows_all_models: True if one drawing shows all models; `draw` then receives EVERY_MODEL and all rows.
     """
 
     name: str
@@ -75,14 +75,14 @@ class Figure:
 
 @dataclass(frozen=True)
 class DrawnFigure:
-    """A figure drawn of a model.
+    """A figure that is drawn for a model.
 
     Attributes:
         figure: The declared figure.
         model: The model, or EVERY_MODEL.
         drawing: The drawing of the model.
         caption: Caption of the drawing, with the items of the papers that it draws and the stand-in models.
-        printed: Values that the papers publish of the same.
+        printed: Published values to compare the drawn values with.
     """
 
     figure: Figure
@@ -102,11 +102,11 @@ class DrawnFigure:
 
 
 def draw_all(figures: Iterable[Figure], frames: Frames) -> tuple[list[DrawnFigure], list[str]]:
-    """Draw every figure of every model.
+    """Draw every figure for every model.
 
     Returns:
-        The drawn figures, and the questions of omitted figures: those without rows that the page mentions, and those
-        with a single mark, which shows no more than its number.
+        The drawn figures, and the questions of omitted figures that the page mentions: figures without a drawing, and
+        figures with a single mark, which shows no more than its number.
     """
     drawn, omitted = list[DrawnFigure](), list[str]()
     for figure in figures:

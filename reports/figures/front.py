@@ -1,4 +1,4 @@
-"""The variants by the shares of right passages followed and wrong passages resisted, with their Pareto front."""
+"""The variants by two shares, of right passages followed and of wrong passages resisted, with their Pareto front."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from swaymeter.reports.style import INK, blank
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
-_ENDS = ("mean", "low", "high")
+_ESTIMATE = ("mean", "low", "high")
 _HUE = "C0"
 
 
@@ -35,7 +35,7 @@ def _draw(model: Model, frames: Frames) -> Drawing | None:
             **{
                 f"{name}_{end}": variant.means[name][end]
                 for name in (variants.FOLLOWS, variants.RESISTS)
-                for end in _ENDS
+                for end in _ESTIMATE
             },
             "not_beaten": variant in best,
         }
@@ -43,22 +43,23 @@ def _draw(model: Model, frames: Frames) -> Drawing | None:
     )
     numbered = "; ".join(f"{number}: {variant.model}" for number, variant in enumerate(shown, 1))
     questions = max(int(variant.means[variants.FOLLOWS]["clusters"]) for variant in shown)
-    line = [shown.index(variant) for variant in best] if len(best) > 1 and variants.decided(frames) else []
+    has_line = len(best) > 1 and variants.decided(frames)
+    line_positions = [shown.index(variant) for variant in best] if has_line else []
     caption = (
         f"Each number is a variant: {numbered}. To the right, the share of greedy answers that state the right answer, "
         "and no wrong one, if a right passage is given; upward, the share that do not state the wrong answer alone, if "
         "a wrong passage is given; both with 95% intervals over questions. Filled marks are not beaten: no other "
-        f"variant is at least as good in both and better in one{'; the line joins them' * bool(line)}. n = "
+        f"variant is at least as good in both and better in one{'; the line joins them' * has_line}. n = "
         f"{plural(questions, 'question')}.{variants.uneven(shown)}"
     )
-    return Drawing(caption, rows, rows, partial(_paint, rows, line))
+    return Drawing(caption, rows, rows, partial(_paint, rows, line_positions))
 
 
-def _paint(rows: pd.DataFrame, line_rows: Sequence[int]) -> Canvas:
+def _paint(rows: pd.DataFrame, line_positions: Sequence[int]) -> Canvas:
     """Paint the variants, and a line through the rows at these positions."""
     canvas, ((axes,),) = blank(1, 1, 4.6)
     x, y = (100 * rows[f"{name}_mean"] for name in (variants.FOLLOWS, variants.RESISTS))
-    line = rows.iloc[list(line_rows)]
+    line = rows.iloc[list(line_positions)]
     axes.plot(100 * line[f"{variants.FOLLOWS}_mean"], 100 * line[f"{variants.RESISTS}_mean"], "-", color=INK, lw=0.8)
     labels: dict[tuple[float, float], list[str]] = {}
     for at in range(len(rows)):
@@ -84,6 +85,6 @@ FRONT = Figure(
     (variants.MEANS, variants.DIFFERENCES, RUNS),
     _draw,
     measures=("whose_answer",),
-    expected=lambda frames: False,
+    expected=lambda frames: False,  # the page does not mention this figure if it is missing
     shows_all_models=True,
 )

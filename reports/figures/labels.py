@@ -1,5 +1,8 @@
-"""The entities of each label: how easily they are swayed, by type or by set of contexts ([D] Figs 11 and 12), and how
-far contexts persuade by what they say of an entity, and how strongly: from hate to love ([D] section 6)."""
+"""Figures of entities with labels, as in section 6 and Figs 11 and 12 of Du et al. 2024.
+
+Two figures show the susceptibility of entities, by label and type, and by label and set of contexts. A third shows the
+persuasion of contexts by what they say of an entity and how strongly, from hate to love.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 EVERY = "all"
-_GAP = 0.7
+"""Name of the cluster of all types, and of the tests that are not within one label or type."""
+_GAP = 0.7  # between clusters of columns
 
 
 def susceptibility_by_label(axes: Axes, data: pd.DataFrame, entities: pd.DataFrame, clusters: Sequence[str]) -> None:
@@ -71,7 +75,7 @@ def _draw_labels(model: Model, frames: Frames, *, by_set: bool) -> Drawing | Non
     sets = sorted(set(means["relation"]))
     if by_set and len(sets) < 2:
         return None
-    if not by_set and len(sets) > 1 and means["type"].isna().all():
+    if not by_set and len(sets) > 1 and means["type"].isna().all():  # the figure by set shows the same
         return None
     persuasion, tests = frames["persuasion_by_strength"], where(frames["group_comparisons"], within=EVERY)
     if by_set:
@@ -101,7 +105,7 @@ def _draw_labels(model: Model, frames: Frames, *, by_set: bool) -> Drawing | Non
 
 
 def _by_type(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with their type as cluster; rows without a type are of the cluster "all"."""
+    """Return the rows with their type in the column cluster; rows without a type have the cluster "all"."""
     return rows.assign(cluster=rows["type"].astype(object).where(rows["type"].notna(), EVERY))
 
 
@@ -151,7 +155,7 @@ BY_TYPE, BY_SET = (
         _QUERIES,
         partial(_draw_labels, by_set=by_set),
         measures=("susceptibility",),
-        expected=lambda frames: False,
+        expected=lambda frames: False,  # the page does not mention this figure if it is missing
         items=(item,),
     )
     for name, question, item, by_set in (
@@ -161,13 +165,13 @@ BY_TYPE, BY_SET = (
 )
 
 TONES = ("negative", "neutral", "positive")
-"""Labels of contexts that have an order. The strengths of "negative" fall from left to right."""
+"""Labels of contexts from left to right. Strengths grow to the right, but those of "negative" contexts to the left."""
 LINE_STYLES = {"the same": "-", "others": ":"}
-"""Line style by the value of `about`."""
+"""Line style by the column about: contexts about the entity of the query, or about others."""
 SHAPES = "os^vDP"
-"""The marks of labels in turn; the mark of the first label is filled."""
+"""Markers of matplotlib for the labels of entities, in turn; the marker of the first label is filled."""
 Position = tuple[str, float]
-"""A label of contexts and a strength; -1 if contexts with this label have no strength."""
+"""Position on the x axis: a label of contexts and a strength, or -1 if the label has no strengths."""
 
 
 def persuasion_by_strength(axes: Axes, data: pd.DataFrame, positions: Sequence[Position]) -> None:
@@ -229,8 +233,8 @@ def _rank(label: str) -> int:
 
 def _draw_strength(model: Model, frames: Frames) -> Drawing | None:
     means = without_unit(frames["persuasion_by_strength"])
-    values = means.groupby("relation")[["context_label", "strength"]].transform("nunique", dropna=False)
-    means = means[(values > 1).any(axis=1)].reset_index(drop=True)  # sets whose contexts differ in label or strength
+    counts = means.groupby("relation")[["context_label", "strength"]].transform("nunique", dropna=False)
+    means = means[(counts > 1).any(axis=1)].reset_index(drop=True)  # sets whose contexts differ in label or strength
     if means.empty:
         return None
     means.attrs["units"] = {"mean": "nats", "low": "nats", "high": "nats"}
@@ -262,13 +266,14 @@ def _draw_strength(model: Model, frames: Frames) -> Drawing | None:
 
 def tones(tests: pd.DataFrame) -> str:
     """Return the mean persuasion by each label of contexts and the number of significant differences, for each set."""
-    return "; ".join(f"{of} by {words}" for of, words in compared(tests, "context").items())
+    return "; ".join(f"{group} by {words}" for group, words in compared(tests, "context").items())
 
 
 def compared(tests: pd.DataFrame, comparison: str) -> dict[str, str]:
-    """Return the means of the groups of pairwise tests in words, by set and query type.
+    """Return the means of groups that are tested in pairs, in words, by set and query type.
 
-    A group has a mean in each of its tests, over the entities of both groups. The mean over the most entities is given.
+    The mean of a group in a test is over the entities that both groups of the test have. For a group with several
+    means, the mean over the most entities is returned.
     """
     selected = where(tests, comparison=comparison, within=EVERY)
     sets = list(dict.fromkeys(selected["relation"])) if len(selected) else []
@@ -276,7 +281,7 @@ def compared(tests: pd.DataFrame, comparison: str) -> dict[str, str]:
     for relation, kind in product(sets, query_types(selected)):
         rows = where(selected, relation=relation, query_type=kind)
         means: dict[str, float] = {}
-        for row, side in product(sorted(records(rows), key=lambda row: -row["n_a"]), "ab"):  # pairs: n_b is n_a
+        for row, side in product(sorted(records(rows), key=lambda row: -row["n_a"]), "ab"):  # n_b is equal to n_a
             if pd.notna(row[f"mean_{side}"]):
                 means.setdefault(row[f"group_{side}"], row[f"mean_{side}"])
         order = sorted(means, key=lambda name: (_rank(name), name))
@@ -293,6 +298,6 @@ BY_STRENGTH = Figure(
     ("persuasion_by_strength", "group_comparisons"),
     _draw_strength,
     measures=("persuasion",),
-    expected=lambda frames: False,
+    expected=lambda frames: False,  # the page does not mention this figure if it is missing
     items=("du-fig-11",),
 )

@@ -1,8 +1,8 @@
 """Positions of a drawing's marks in its picture, and the row of numbers behind each mark.
 
-No figure declares its marks: they are read from the painted canvas. The row of a mark is the row whose numbers include
-the mark's coordinates and whose texts occur most often among the words of the panel and ticks. A mark without exactly
-one such row is left out.
+No figure declares its marks: they are read from the painted canvas. The row of a mark has the mark's coordinates, or
+one of them, among its numbers. Of several such rows, the one with the most texts among the words of the panel and its
+ticks belongs to the mark. A mark without exactly one row is left out.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _NO_MARKER = frozenset(("None", "none", "", " "))
 _TOLERANCE = 1e-9  # relative, between a coordinate and a number of a row
-_POINTS = 72  # an inch
+_POINTS = 72  # points per inch
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 PANELS_PER_LINE = 2
 SHAPES = "os^vDP"
-"""The marks of groups in turn."""
+"""Markers of matplotlib for the groups of a panel, in turn."""
 
 
 def _draw(model: Model, frames: Frames) -> Drawing | None:
@@ -87,5 +87,5 @@ OVER_TIME = Figure(
     "Lines of each headline number over the runs of the study, with intervals",
     ("headline_numbers_over_time",),
     _draw,
-    expected=lambda frames: False,
+    expected=lambda frames: False,  # the page does not mention this figure if it is missing
 )

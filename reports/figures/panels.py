@@ -22,6 +22,7 @@ Row = Mapping[str, Any]
 T = TypeVar("T")
 S = TypeVar("S")
 FEW_RELATIONS = 40
+"""Number of relations above which rows are lower and marks are smaller or left out."""
 
 
 def query_types(rows: pd.DataFrame) -> list[str]:
@@ -78,12 +79,13 @@ def type_panels(
         axes.set(title=f"{kind} queries", xlabel=x)
         panels[kind] = axes
 
+    # "-": the only line of panels, whose item is not used.
     return grid("-", query_types(rows), height, panel, share_x=share_x, share_y=share_y, y=lambda _: y), panels
 
 
 def relations_by(rows: pd.DataFrame, column: str) -> list[str]:
-    """Return the relations of the rows by their value in a column for open queries, the largest first."""
-    by_type = rows.assign(is_closed=rows["query_type"] == "closed")  # False, open, sorts first
+    """Return the relations sorted by a column's value for open queries, the largest first."""
+    by_type = rows.assign(is_closed=rows["query_type"] == "closed")  # False (open) sorts first
     order = by_type.sort_values(["is_closed", column, "relation"], ascending=[True, False, True])
     return list(dict.fromkeys(order["relation"]))
 
@@ -163,7 +165,7 @@ def relation_lines(
 
 
 BINS = ("0 to 0.2", "0.2 to 0.4", "0.4 to 0.6", "0.6 to 0.8", "0.8 to 1", "over 1")
-_EDGES = (0.2, 0.4, 0.6, 0.8, np.nextafter(1, 2))  # the last one after 1, which is in the bin "0.8 to 1"
+_EDGES = (0.2, 0.4, 0.6, 0.8, np.nextafter(1, 2))  # the last edge is above 1, because 1 is in the bin "0.8 to 1"
 FEWEST = 30
 """Minimum number of values for a box."""
 _BOX = {
@@ -173,6 +175,7 @@ _BOX = {
     "q3": "upper_quartile",
     "whishi": "percentile_95",
 }
+"""Column of the quantile by matplotlib's name of the part of a box."""
 
 
 def how_to_read(over: str) -> str:
@@ -194,7 +197,7 @@ def column_of_values(
         values: The values.
         row: Their quantiles, mean, low and high, with the columns of `Summary`.
         hue: Colour in hexadecimal digits, such as "#1f77b4".
-        filled: If boxes and dots are filled.
+        filled: True if boxes and dots are filled.
     """
     ordered = np.sort(np.asarray(values, dtype=float))
     if len(ordered) >= FEWEST:

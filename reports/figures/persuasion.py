@@ -1,4 +1,4 @@
-"""Persuasion of contexts: by context type, by greedy reply ([D] Fig 2), and independent of the entity ([D] App. B)."""
+"""Persuasion of contexts by type, by greedy reply, and independent of the entity (Fig. 2, App. B of Du et al. 2024)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 _MEAN = "(mean of relations)"
-"""Relation of the rows that are means over all relations."""
+"""Name in the column relation of the rows with means over all relations."""
 
 
 def _relation_marks() -> list[Line2D]:
@@ -64,7 +64,7 @@ def _draw_kinds(model: Model, frames: Frames) -> Drawing | None:
     if len(kinds) < 2:
         return None
     summary = frames["persuasion_summary"]
-    coverage = records(summary[summary["relevant"].isna()])[0]  # of relevant and other contexts together
+    coverage = records(summary[summary["relevant"].isna()])[0]  # over relevant and other contexts together
     caption = (
         "Each thin line is a relation, a diamond is the mean of the relations' means with its "
         f"{interval_over('relations')}; higher is further moved. Above, contexts that mention the query's entity; "
@@ -100,6 +100,7 @@ FOLLOWS = {"context": "the context's", "original": "the original", "other": "ano
 """Answer in words by the column `follows`: "The greedy answer is ..."."""
 EVERY = "every context"
 CONTEXTS = (EVERY, "in conflict: substitution", "in conflict: negation", "not in conflict")
+"""Groups of contexts in the table below the figure; the figure draws every context."""
 _SHOWN = ["query_type", "contexts", "greedy_answer", "answers", "share_answers", "relations", "mean", "low", "high"]
 
 
@@ -190,6 +191,7 @@ BY_FOLLOWED = Figure(
 
 
 _OFFSETS: Mapping[str, float] = dict(zip(CONTEXT_KINDS, (-0.26, 0.0, 0.26), strict=True))
+"""Distance of each kind of context from the middle of its relation's row."""
 _KAPPA_LABEL = "entity-independent persuasion (nats)"
 
 
@@ -198,7 +200,7 @@ def _kind_marks() -> list[Line2D]:
 
 
 def entity_independent_persuasion(axes: Axes, data: pd.DataFrame, relations: list[str]) -> None:
-    """Draw quartiles and range of contexts' entity-independent persuasion in nats, a row per relation."""
+    """Draw the range, quartiles and median of contexts' entity-independent persuasion in nats, a row per relation."""
     hue = QUERY_HUES[str(data["query_type"].iloc[0])]
     for kind, shape in KIND_MARKERS.items():
         rows = data[data["kind"] == kind]
@@ -240,11 +242,14 @@ ENTITY_INDEPENDENT = Figure(
 )
 
 
-_OFFSET = 0.17
+_OFFSET = 0.17  # of the two query forms from the middle of a relation's row
 
 
 def persuasion_of_templates(axes: Axes, forms: pd.DataFrame, data: pd.DataFrame, relations: list[str]) -> None:
-    """Draw kappa of every template in nats, a row per relation and query form; gamma is a stroke across its row."""
+    """Draw the entity-independent persuasion of every template in nats, a row per relation and query form.
+
+    A mark is the mean of a template (kappa); a stroke across the row is the mean of all contexts of the form (gamma).
+    """
     hue = QUERY_HUES[str(forms["query_type"].iloc[0])]
     y = _heights(forms, relations)
     axes.plot(*strokes(forms["mean"], forms["mean"], y - 0.15, y + 0.15), color=INK, linewidth=1.8)

@@ -1,7 +1,8 @@
-"""Susceptibility against an entity's degree in a graph ([D] Fig 10) and its counts in a corpus ([D] Fig 9), and the
-effect of familiarity against the counts of a relation's entities ([D] Fig 17).
+"""Susceptibility against an entity's degree in a graph and its counts in a corpus (Figs 10 and 9 of Du et al. 2024).
 
-The correlations are in the table `correlations`, the 95th percentiles in `envelopes`."""
+A further figure shows the effect of familiarity against the counts of a relation's entities (Fig. 17). The correlations
+come from the named query `correlations`, and the lines of 95th percentiles from `envelopes`.
+"""
 
 from __future__ import annotations
 
@@ -121,14 +122,14 @@ def _draw_entities(popularity: Popularity, model: Model, frames: Frames) -> Draw
 def _paint(
     rows: pd.DataFrame, panel: Callable[[Axes, str, str], None], marks: Sequence[Line2D], y: str, bottom: float | None
 ) -> Canvas:
-    """Paint a line of panels for each count: of an entity, and of an entity with its answer or relation."""
+    """Paint a line of panels for each count that the rows have, such as degree and relation_degree."""
     counts = [name for name in (*DEGREES, *COUNTS) if name in rows or f"mean_log_{name}" in rows]
     kinds, height = query_types(rows), 3.2 * len(counts)
     return grid(counts, kinds, height, panel, marks, share_x="row", y=lambda _: y, bottom=bottom)
 
 
 def spearman(correlations: pd.DataFrame, count: str, query_type: str, level: str = "entity") -> str:
-    """Return Spearman's rho over all real entities, or relations, in words; empty if it was not computed."""
+    """Return Spearman's rho over all real entities, or over relations, in words; empty if it was not computed."""
     rows = where(correlations, measure_a=f"log_{count}", level=level)
     for row in records(where(rows, query_type=query_type, relation="all")):
         if pd.isna(row["spearman"]):
@@ -172,7 +173,7 @@ def _by_relation(correlations: pd.DataFrame) -> pd.DataFrame:
 
 
 def counted_in(frames: Frames) -> str:
-    """Return the caption's sentences on the corpus, on counts not of words, and on excluded entities."""
+    """Return the caption's sentences on the corpus, on pairs not counted in words, and on excluded entities."""
     shards, counts = records(frames["corpus_summary"]), frames["kinds_of_counts"]
     excluded = len(frames["excluded_entities"])
     excluded_words = f" Left out: {plural(excluded, 'entity')} whose counts say nothing of them." if excluded else ""
@@ -240,6 +241,7 @@ FREQUENCY = Figure(
 
 
 _COUNTED = {"entity_count": "occurrences", "pair_count": "occurrences near the answer"}
+"""Words of the x axis for each count."""
 _EFFECT = "familiarity_effect_size"
 
 

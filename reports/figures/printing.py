@@ -1,7 +1,7 @@
-"""Figures of the page for one column of a paper, as PDF and SVG: narrower, in 8 points, with text as text.
+"""Figures of the page for print in one column of a paper, as PDF and SVG: narrow, in 8 points, with searchable text.
 
-Up to four panels of a figure are printed one below the other, more of them two in a line. Panels that share the names
-of their rows stay side by side.
+Up to four panels of a figure are printed one below the other, and more than four are printed two in a line. Panels that
+share the names of their rows, such as relations, stay side by side.
 """
 
 import io
@@ -32,9 +32,10 @@ PRINT = {
     "xtick.labelsize": POINTS,
     "ytick.labelsize": POINTS,
 }
+"""Settings of matplotlib for print."""
 TALLEST = 8.8
-"""Height of a page in inches, unless the names of rows need more."""
-_SIDE_BY_SIDE_SCALE, _LINE_SCALE = 0.7, 0.6  # of the height on the page: a figure in one line; each line of others
+"""Upper bound on the height of a figure in inches, unless the figure has names of rows."""
+_SIDE_BY_SIDE_SCALE, _LINE_SCALE = 0.7, 0.6  # factors of the height on the page: panels side by side; lines of panels
 _MIN_LINE_HEIGHT = 1.5  # inches
 _FEW_PANELS = 4
 _GAP, _LINE = 5, 11  # points between a panel and its title, and height of a line of text above the panel
@@ -134,7 +135,7 @@ def _lines(row: Row, panels_per_line: int) -> Iterator[Row]:
 
 def _wrap(axes: Axes, width: float, height: float) -> None:
     """Wrap titles and labels that are wider than their panel of this width and height in inches."""
-    lines = 0  # of the words between a panel and its title, which move the title up
+    lines = 0  # lines of text between a panel and its title, which move the title up
     for text in axes.texts:
         if isinstance(text, Annotation) and text.xycoords == "axes fraction" and text.xy == (0, 1):
             text.set_text(_folded(text.get_text(), width - 0.5))

@@ -1,5 +1,6 @@
-"""Reliability of scores: the cost of a reduced precision on a sample of queries, and the variance of scores between
-samples of several seeds and between query forms (as Fig. 4 of Du et al. 2024).
+"""Reliability of scores: the cost of a reduced precision, and the variance between samples and between query forms.
+
+The cost is measured on a sample of queries. Each sample of the variance has a seed (as in Fig. 4 of Du et al. 2024).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 SCORES = ("susceptibility", "susceptibility_reference", "largest_difference", "mean_difference")
+"""Columns that are finite in a drawn row: susceptibility in both precisions, and differences of persuasion."""
 
 _DIFFERENCES = tuple(
     f"{summary}_difference_of_{score}" for score in ("susceptibility", "persuasion") for summary in ("mean", "largest")
@@ -28,7 +30,7 @@ _DIFFERENCES = tuple(
 
 
 def difference_of_precisions(axes: Axes, data: pd.DataFrame) -> None:
-    """Draw a dot per query: x is susceptibility in the reference precision, y the difference to it, both in nats."""
+    """Draw a dot per query, in nats: x is its susceptibility in the reference precision, y the difference to it."""
     axes.axhline(0, color=INK, linewidth=1)
     hue, in_reference = QUERY_HUES[str(data["query_type"].iloc[0])], data["susceptibility_reference"]
     difference = data["susceptibility"] - in_reference
@@ -52,7 +54,7 @@ def cost(summary: pd.DataFrame, queries: pd.DataFrame, dtype: str) -> str:
 
 
 def reference(queries: pd.DataFrame) -> str:
-    """Return the precision with which a model was compared."""
+    """Return the precision that a model is compared with, such as "float32"."""
     return " and ".join(sorted(set(queries["reference"].astype(str))))
 
 
@@ -108,6 +110,7 @@ PRECISION = Figure(
 
 MEASURES = ("persuasion", "susceptibility")
 OVER = {"seeds": "over seeds", "forms": "over forms"}
+"""Words for the column over: variance between seeds, or between query forms."""
 
 
 def _draw_variance(model: Model, frames: Frames) -> Drawing | None:
@@ -117,15 +120,15 @@ def _draw_variance(model: Model, frames: Frames) -> Drawing | None:
     if compared.empty:
         return None
     seeds = where(compared, over="seeds")
-    number = f" ({span(seeds['scores'].min(), seeds['scores'].max())} seeds)" if len(seeds) else ""
+    seed_words = f" ({span(seeds['scores'].min(), seeds['scores'].max())} seeds)" if len(seeds) else ""
     undefined = rows[rows["variance"].isna()]
     reasons = "; ".join(sorted({str(reason) for reason in undefined["untestable"]}))
     untestable = f" {len(undefined)} of {len(rows)} comparisons have no variance: {reasons}." if len(undefined) else ""
     caption = (
-        f"Over seeds{number}: the sample variance of a query's susceptibility, if contexts about the same entities are "
-        "drawn anew, and of the persuasion of a query by a context that is in every sample. Over forms: the variance "
-        "of an entity's scores between the forms of a query type, in one sample. A value is the mean over a relation. "
-        f"{how_to_read('relations')}. {model}; n = {plural(compared['relation'].nunique(), 'relation')} with "
+        f"Over seeds{seed_words}: the sample variance of a query's susceptibility, if contexts about the same entities "
+        "are drawn anew, and of the persuasion of a query by a context that is in every sample. Over forms: the "
+        "variance of an entity's scores between the forms of a query type, in one sample. A value is the mean over a "
+        f"relation. {how_to_read('relations')}. {model}; n = {plural(compared['relation'].nunique(), 'relation')} with "
         f"{int(compared['n'].sum())} variances.{untestable}"
     )
 
@@ -135,6 +138,7 @@ def _draw_variance(model: Model, frames: Frames) -> Drawing | None:
         axes.set(title=measure, ylabel="variance (squared nats)", ylim=(0, None))
 
     marks = [mark("o", f"{kind} queries", hue) for kind, hue in QUERY_HUES.items()]
+    # "-": the only line of panels, whose item is not used.
     paint = partial(grid, "-", present(groups, "measure", MEASURES), 3.5, panel, marks, share_y=False)
     numbers, shown = (frame.drop(columns=["model", "dtype"]) for frame in (rows, groups))
     return Drawing(caption, numbers, shown, paint)
@@ -151,6 +155,6 @@ VARIANCE = Figure(
     ("reliability_of_relations", "reliability_summary"),
     _draw_variance,
     measures=MEASURES,
-    expected=lambda frames: False,
+    expected=lambda frames: False,  # the page does not mention this figure if it is missing
     items=("du-fig-4",),
 )

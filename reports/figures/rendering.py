@@ -1,6 +1,6 @@
-"""Pictures of drawings: an SVG and a PNG with title and caption, and an SVG without them for the page.
+"""Pictures of drawings: an SVG and a PNG with title and caption, and for the page an SVG without title and caption.
 
-The same figure of several models has the same axis limits, so that readers can compare.
+The same figure of several models has the same axis limits, so that readers can compare the models.
 """
 
 from __future__ import annotations
@@ -102,8 +102,8 @@ class Pictures:
     Attributes:
         page_svg: Picture for the page, without title, caption and links, in the colours of the reader's theme.
         svg: Picture with title and caption.
-        png: The same as PNG.
-        links: Links of the picture, which the page places over it.
+        png: The picture of `svg` as PNG.
+        links: Links of the picture for the page, which the page places over it.
         marks: Marks of the picture with their rows.
         size: Width and height of the page's picture in points.
     """
@@ -147,7 +147,12 @@ def with_limits(drawn: Sequence[DrawnFigure]) -> Iterator[tuple[DrawnFigure, Lim
 
 
 def rendered(drawn: DrawnFigure, limits: Limits | None = None) -> Pictures:
-    """Render a figure, the same bytes each time, with shared limits of its axes if there are any."""
+    """Render a figure, with the same bytes each time.
+
+    Args:
+        drawn: The figure.
+        limits: Limits of its axes; None if each axis keeps its own.
+    """
     with drawing():
         canvas = drawn.drawing.paint()
         set_limits(canvas, limits or [])
@@ -197,7 +202,7 @@ def _with_words(canvas: Canvas, question: str, caption: str) -> Bbox:
     )
     for text in texts:
         text.set_in_layout(False)
-        text.set_zorder(100)  # behind everything else in the SVG
+        text.set_zorder(100)  # after everything else in the SVG
     extents = [text.get_window_extent().transformed(canvas.dpi_scale_trans.inverted()) for text in texts]
     return Bbox.union([canvas.bbox_inches, *extents]).padded(0.12)
 

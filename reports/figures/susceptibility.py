@@ -1,4 +1,4 @@
-"""Susceptibility of queries: by relation, by query form ([D] Fig 8), by memorization ratio ([D] Fig 3)."""
+"""Susceptibility of queries by relation, by query form and by memorization ratio (Figs 8 and 3 of Du et al. 2024)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from swaymeter.reports.style import QUERY_HUES, mark, strokes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_OFFSET = 0.17
+_OFFSET = 0.17  # of real and of invented entities from the middle of a row
 _GROUPS = {False: "real", True: "invented"}
 """Name of each group by the column `invented`."""
 
@@ -83,9 +83,9 @@ BY_RELATION = Figure(
 
 
 RELATION = "officialLanguage"
-"""Relation of [D] Fig 8."""
+"""Relation in Fig. 8 of Du et al. 2024."""
 MAX_FORMS = 6
-"""Upper bound on panels side by side; without it a study with many query templates of its own gets tiny panels."""
+"""Upper bound on query forms, each with a panel. With more forms, the panels would be tiny: there is no figure."""
 
 
 def susceptibility_of_form(axes: Axes, data: pd.DataFrame, groups: pd.DataFrame) -> None:
@@ -147,6 +147,7 @@ BY_FORM = Figure(
 
 
 RATIOS = {"conflicting contexts": "memorization_ratio", "every context": "memorization_ratio_all"}
+"""Column of the memorization ratio over these contexts."""
 _SHOWN = [
     "contexts",
     "query_type",

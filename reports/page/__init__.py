@@ -1,6 +1,6 @@
 """The page: one HTML file that needs nothing from outside.
 
-What it shows comes from models and from the web: all of it is escaped.
+Its texts come from models and from the web, so that all of them are escaped.
 """
 
 import math
@@ -45,17 +45,25 @@ from swaymeter.reports.words import CONDITION_NAMES, outcome
 __all__ = ["MAX_ROWS", "cell", "heading", "in_common", "linked", "page"]
 
 MAX_ROWS = 40
+"""Upper bound on rows of a table; the CSV has all rows."""
 MAX_LINES = 3
-"""Findings in one line each that the page opens with."""
+"""Upper bound on findings, in one line each, that the page opens with."""
 OPEN_CAVEATS = 2
-"""Caveats that are not folded."""
+"""Number of caveats that are not folded."""
 MAX_PASSAGE = 700
-"""Characters of a passage beside a reply; the page of answers has all of it."""
+"""Upper bound on characters of a passage beside a reply; the page of answers has the whole passage."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """A question of the page, its figures model by model, and what the captions of all have in common."""
+    """A question of the page with its figures.
+
+    Attributes:
+        text: The question.
+        pictures: The figure of each model, and its pictures.
+        shared: The sentences that all captions share.
+        captions: The other sentences of each caption.
+    """
 
     text: str
     pictures: Sequence[tuple[DrawnFigure, Pictures]]
@@ -76,9 +84,19 @@ def page(
     queries: str = "",
     since: str = "",
 ) -> str:
-    """The whole page as one self-contained HTML text.
+    """Return the whole page as one self-contained HTML text.
 
-    example, since: parts of the page, as Markup. answers, queries: the files to read them in, where there are any.
+    Args:
+        card: Facts about the study.
+        findings: Headline, details and caveats.
+        pictures: The drawn figures and their pictures.
+        omitted: Questions of figures that are not drawn.
+        tables: The tables with their rows.
+        frames: Frames by named query.
+        example: The part of the page with the example, as Markup.
+        answers: File of the page of answers; empty without one.
+        queries: File of the page of queries; empty without one.
+        since: The part of the page on changes since the last run, as Markup.
     """
     overview = next(iter(records(frames["overview"])), {})
     relations = frozenset(frames["chosen_queries"].get("relation", ()))
@@ -168,9 +186,9 @@ def worst(frames: Frames, answers: str, *, several: bool) -> Markup:
     """Return the worst replies with their passages as a part of the page; empty without any.
 
     Args:
-        frames: Answers to `WORST_QUERIES`.
-        answers: File of the page of answers.
-        several: If replies come from several variants.
+        frames: Frames of `WORST_QUERIES`.
+        answers: File of the page of answers; empty without one.
+        several: True if replies come from several variants.
     """
     rows = _plain(frames["worst_replies"])
     if not rows or not answers:
@@ -184,7 +202,7 @@ def worst(frames: Frames, answers: str, *, several: bool) -> Markup:
 
 
 def clipped(text: str, length: int = MAX_PASSAGE) -> str:
-    """Return a text without its end if it is long."""
+    """Return a text, cut to `length` characters if it is longer."""
     return text if len(text) <= length else f"{text[:length].rstrip()} …"
 
 
@@ -195,7 +213,7 @@ def models_of(frames: Frames) -> list[Model]:
 
 
 def _kinds(frames: Frames) -> dict[str, bool]:
-    """Return the kinds of a study's data: queries, questions, and if the questions are the user's own."""
+    """Return True or False for each kind of data: queries, questions, the user's own questions, labels of entities."""
     query_frames = "susceptibility_summary", "persuasion_summary", "fisher_of_queries", "memorization_summary"
     return {
         "queries": any(len(frames[name]) for name in query_frames),
@@ -209,12 +227,12 @@ _USERS_GROUPS = {"partition": "group", "relation": "group", "relations": "groups
 
 
 def _users_heading(column: str, unit: str = "") -> str:
-    """A heading where the questions are a user's, who has groups of them."""
+    """Return the heading of a column for a user's own questions, whose partitions and relations are groups."""
     return heading(_USERS_GROUPS.get(column, column), unit)
 
 
 def _without_empty(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows without columns in which nothing stands."""
+    """Return the rows without the columns that are empty in all rows."""
     return rows.loc[:, ~rows.isna().all()] if len(rows) else rows
 
 
@@ -227,7 +245,7 @@ def _apart(rows: pd.DataFrame) -> tuple[str, pd.DataFrame]:
 
 
 def in_common(captions: Sequence[str]) -> tuple[str, list[str]]:
-    """The sentences that all captions have, once, and what is left of each; nothing in common of a single caption."""
+    """Return the sentences that all captions share, and the rest of each caption; a single caption shares nothing."""
     if len(captions) < 2:
         return "", list(captions)
     sentences = [re.split(r"(?<=\.)(?<!et al\.)(?<!Fig\.) ", caption) for caption in captions]
@@ -247,21 +265,21 @@ FIRST = (
     "persuasion-by-kind",
     "entropy-without-against-persuasion",
 )
-"""The figures that answer most of a study's question, in the order in which they are preferred."""
+"""Names of the figures that answer most of a study's question, in the order in which they are preferred."""
 _LABEL_FIGURE = "susceptibility-by-label"
 MAX_OPEN = 3
 """Upper bound on open figures of a page; further figures are folded."""
 Part = tuple[str, list[Question]]
-"""A heading with the questions that are its."""
+"""A heading, and the questions below it."""
 
 
 def _arranged(pictures: Sequence[tuple[DrawnFigure, Pictures]], *, own: bool) -> tuple[list[Question], list[Part]]:
-    """The questions whose figures are shown, and the others by paper, in the order of the figures."""
+    """Return the questions whose figures are open, and the other questions by paper, in the order of the figures."""
     titles = {key: f"{paper.short}: {paper.title}" for key, paper in papers().items()}
     titles[""] = "More figures" if own else "Beyond the papers"
     names = list(dict.fromkeys(drawn.figure.name for drawn, _ in pictures))
     preferred = [name for name in FIRST if name in names]
-    if not any(name.startswith(_LABEL_FIGURE) for name in preferred):  # which say more than the others would
+    if not any(name.startswith(_LABEL_FIGURE) for name in preferred):  # figures by label say more than other figures
         preferred += [name for name in names if name not in FIRST]
     elif BY_RELATION.name in preferred:
         preferred.remove(BY_RELATION.name)
@@ -281,11 +299,17 @@ _FOLLOWS = {"context": "the context's", "original": "the original one", "other":
 
 
 def example(frames: Frames, answers: str, queries: str) -> Markup:
-    """The example as a part of the page, empty without scores; answers, queries: their pages, where there are any."""
+    """Return the example as a part of the page; empty without scores.
+
+    Args:
+        frames: Frames by named query.
+        answers: File of the page of answers; empty without one.
+        queries: File of the page of queries; empty without one.
+    """
     query, question = (_plain(frames[name]) for name in EXAMPLE_QUERIES)
     log_contexts = math.log(query[0]["contexts"]) if query else 0.0
     own = are_own(frames["worked_question"])
-    judge = stand_in_words(rows_of(frames["stand_ins"], _model(question[0])), EQUIVALENCE) if question else ""
+    stand_in = stand_in_words(rows_of(frames["stand_ins"], _model(question[0])), EQUIVALENCE) if question else ""
     filters: dict[str, Callable[..., Any]] = {
         "cell": cell,
         "nats": _nats,
@@ -301,7 +325,7 @@ def example(frames: Frames, answers: str, queries: str) -> Markup:
             most=log_contexts,
             greedy=_greedy,
             said=_reply_sentence,
-            judge=judge,
+            judge=stand_in,
             names=CONDITION_NAMES,
             unfinished=any(map(_is_cut_off, question)),
             own=own,
@@ -326,7 +350,7 @@ def _greedy(row: dict[str, Any]) -> str | None:
 
 
 def _reply_sentence(row: dict[str, Any]) -> str | None:
-    """The greedy answer to a question, marked where the limit of tokens cut it off."""
+    """Return the greedy answer to a question, with a mark if the limit of tokens cut it off."""
     if row["greedy"] is None:
         return None
     return f"{row['greedy']} … (unfinished)" if _is_cut_off(row) else row["greedy"] or "empty"

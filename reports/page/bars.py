@@ -1,4 +1,4 @@
-"""The headline figure as rows of HTML and SVG: places of its parts in percent, and the words beside them."""
+"""The headline figure as rows of HTML and SVG: positions of its parts in percent, and the words beside the parts."""
 
 from dataclasses import dataclass
 from itertools import groupby
@@ -8,8 +8,9 @@ from swaymeter.data.records.statistics import SHARE
 from swaymeter.reports.headline import PART_NAMES, shown_parts
 
 LEAST_WRITTEN = 0.07
-"""The smallest share whose number is written into its part."""
+"""Smallest share whose number is written into its part."""
 SHORTEST_SCALE = 1e-9
+"""Lower bound on the largest value of a scale, by which values are divided."""
 
 
 @dataclass(frozen=True)
@@ -17,12 +18,12 @@ class Mark:
     """A part of a row.
 
     Attributes:
-        kind: Class of its colour.
+        kind: CSS class of its colour.
         x: Left end of a share, or the mean, in percent of the width.
         width: Width of a share, in percent of the width.
-        words: The number in words, for a pointer and for those who cannot see it.
-        text: The number that is written into it; "" if it is too small.
-        address: Page and place of its replies; "" without one.
+        words: The number in words, for a tooltip and for readers who cannot see the figure.
+        text: The number that is written into the part; "" if the part is too small.
+        address: Page and anchor of the replies that the part counts; "" without one.
         low: Left end of the interval, in percent of the width; None without one.
         high: Right end of the interval.
     """
@@ -42,11 +43,11 @@ class Row:
     """A row of the figure.
 
     Attributes:
-        variant: Label of the variant; "" if there is one only.
-        marks: Its parts.
-        number: The number that it is about, with its interval.
-        name: Name of that number in thresholds; "" if it has none.
-        threshold: The number in thresholds if it is another one, in words.
+        variant: Label of the variant; "" if there is only one.
+        marks: Parts of the row.
+        number: The main number of the row with its interval, as text.
+        name: Name of the main number in thresholds; "" if it has none.
+        threshold: The number in thresholds, in words, if it differs from the main number; else "".
     """
 
     variant: str
@@ -57,7 +58,7 @@ class Row:
 
 
 def groups(chart: HeadlineFigure) -> list[tuple[str, list[Row]]]:
-    """Return the rows of a figure by their labels."""
+    """Return the labels of a figure, each with its rows."""
     largest = max((part.high or part.mean for bar in chart.bars for part in bar.parts), default=0.0)
     draw = stacked if chart.unit == SHARE else dotted
     scale = max(largest, SHORTEST_SCALE)
@@ -66,17 +67,17 @@ def groups(chart: HeadlineFigure) -> list[tuple[str, list[Row]]]:
 
 
 def legend(chart: HeadlineFigure) -> list[tuple[str, str]]:
-    """Return the class and the words of each part that occurs."""
+    """Return the CSS class and the words of each part that occurs."""
     return [(kind_of(chart, name), PART_NAMES.get(name, name)) for name in shown_parts(chart)]
 
 
 def kind_of(chart: HeadlineFigure, name: str) -> str:
-    """Return the class of a part: its name for shares, its place for means, whose names come from files."""
+    """Return the CSS class of a part: the name of a share; the position of a mean, whose name can come from a file."""
     return name if chart.unit == SHARE else f"mean-{chart.parts.index(name)}"
 
 
 def stacked(chart: HeadlineFigure, bar: Bar, scale: float) -> Row:
-    """Return the row of a bar of shares: its main part first, so that the interval has one scale with the part."""
+    """Return the row of a bar of shares. The main part comes first and begins at 0, like the scale of its interval."""
     start, marks, main = 0.0, [], bar.part(bar.main)
     for part in sorted(bar.parts, key=lambda part: part.name != bar.main):
         low, high = (part.low, part.high) if part is main else (None, None)

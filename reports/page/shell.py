@@ -22,9 +22,9 @@ from swaymeter.reports.style import PARTITION_HUES, QUERY_HUES, rules_of_themes
 
 
 def template(package: str, file: str, filters: Mapping[str, Any]) -> jinja2.Template:
-    """The template in a package; it escapes whatever it is given, and an unknown name is an error.
+    """Return the template of a package; it escapes every value, and an unknown name is an error.
 
-    It may extend base.html, which all pages begin and end with.
+    A template may extend base.html, which has the beginning and the end of every page.
     """
     environment = jinja2.Environment(
         autoescape=True,
@@ -55,6 +55,7 @@ def script_json(value: object) -> Markup:
 
 
 def asset(package: str, file: str) -> str:
+    """Return the text of a file in a package."""
     return resources.files(package).joinpath(file).read_text(encoding="utf-8")
 
 
@@ -83,7 +84,7 @@ def cell(value: object, unit: str = "") -> str:
 
 
 def heading(column: str, unit: str = "") -> str:
-    """A column's name in words, with its unit."""
+    """Return a column's name in words, with its unit."""
     words = column.replace("_", " ")
     if unit == SHARE:
         return f"% {words.removeprefix('share ')}"
@@ -91,7 +92,7 @@ def heading(column: str, unit: str = "") -> str:
 
 
 def linked(text: str) -> Markup:
-    """The text with its web addresses as plain links, everything else escaped."""
+    """Return the text with its web addresses as plain links, and with everything else escaped."""
     markup, at = Markup(), 0
     for match in _ADDRESS.finditer(text):
         markup += html(text[at : match.start()])

@@ -12,7 +12,7 @@ from swaymeter.reports.frames import Frames, units
 from swaymeter.reports.page.shell import cell, heading, script_json
 
 ITEM_COLUMNS = ("question_id", "query_id", "entity", "relation")
-"""Columns with the id of an item; the first one that the rows have counts."""
+"""Columns with the id of an item; the first column that the rows have is used."""
 ID_COLUMNS = ("question_id", "query_id", "context_id")
 """Columns of ids, which a tooltip leaves out."""
 MAX_LINES = 10
@@ -70,7 +70,7 @@ def _item_ids(rows: pd.DataFrame) -> list[str | None]:
 
 
 def _tooltip_columns(rows: pd.DataFrame) -> list[str]:
-    """Return the columns that differ between rows, texts before numbers; the caption has equal values."""
+    """Return the columns that differ between rows, texts before numbers; values that are equal are in the caption."""
     values = rows.drop(columns=[name for name in ID_COLUMNS if name in rows])
     differing = [
         str(name) for name in values if values[name].notna().any() and (len(values) == 1 or values[name].nunique() > 1)

@@ -38,7 +38,7 @@ __all__ = ["ModelEntry", "Publication", "publish"]
 MANIFEST = "manifest.json"
 FORMAT = "swaymeter publication 1"
 PUBLICATION_QUERIES = ("runs", "origins_summary", "sources_summary")
-"""Named queries of a publication, beside those of the report."""
+"""Named queries that a publication reads beside those of the report."""
 _COMPILED = ("document.aux", "document.log", "document.pdf")
 """Outputs of pdflatex."""
 

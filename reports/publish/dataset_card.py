@@ -21,7 +21,7 @@ def _meaning(column: Column) -> str:
     return f"{column.meaning}{unit}{'; may be empty' if column.nullable else ''}"
 
 
-_SIZE_CATEGORIES = (  # the hub's name for fewer rows than the bound
+_SIZE_CATEGORIES = (  # bound on the rows of the largest table, and the hub's name for fewer rows
     (1_000, "n<1K"),
     (10_000, "1K<n<10K"),
     (100_000, "10K<n<100K"),

@@ -1,4 +1,4 @@
-"""Inputs of a publication beside the rows of the database: study file, models, licences, commands that repeat it."""
+"""Inputs of a publication beside the rows of the database: study file, models, licences, and commands."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -36,7 +36,7 @@ class Publication:
     commands: tuple[str, ...]
     """Commands that repeat the study."""
     further: Sequence[Mapping[str, object]] = ()
-    """Scores of further seeds, which the database lacks: seed, relation, model, dtype, measure, key."""
+    """Rows on the scores of further seeds, which the database lacks: seed, relation, model, dtype, measure, key."""
     published_on: Mapping[str, object] = field(default_factory=dict)
     """Hardware of the machine that publishes."""
 

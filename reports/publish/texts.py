@@ -1,4 +1,4 @@
-r"""Tables and figures with captions in LaTeX and Markdown, and a LaTeX document of all.
+r"""Tables and figures with captions in LaTeX and Markdown, and a LaTeX document with all of them.
 
 The LaTeX compiles with any content: every special character is escaped, accents become commands, and a character that
 the fonts of pdfLaTeX lack is written as its code point, such as [U+6771]. Markdown and CSV have the character itself.

@@ -1,6 +1,6 @@
 """The page of queries, in one file: each query with its contexts by persuasion, the models side by side, and a search.
 
-A study with thousands of queries shows a few of each relation, the rows of the named query `chosen_queries`.
+Of thousands of queries, the page shows a few of each relation: the rows of the named query `chosen_queries`.
 """
 
 from collections import defaultdict
@@ -27,11 +27,11 @@ READ_QUERIES = (
 Key = tuple[str, str, str, Model]
 """Relation, query, context and model."""
 _FOLLOWS = {"context": "● ", "original": "○ "}
-"""Mark before a greedy reply that follows the context, or stays the original answer."""
+"""Mark before a greedy reply that states the context's answer, or the original one."""
 
 
 def write_queries(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyCard) -> str:
-    """Write the page into `folder` and return its file name; write nothing and return "" without scores of queries."""
+    """Write the page into `folder` and return its file name; without scores of queries, only return ""."""
     chosen, scored = frames["chosen_queries"], frames["contexts_of_chosen_queries"]
     if chosen.empty or scored.empty:
         return ""
@@ -103,7 +103,7 @@ def _tokens(rows: pd.DataFrame) -> dict[Key, str]:
 
 
 def _totals(rows: pd.DataFrame) -> dict[tuple[str, str, Model], dict[str, Any]]:
-    """Return each query's numbers over all contexts of a model: susceptibility and the most common greedy replies."""
+    """Return the results of each query and model over all contexts: susceptibility and most common greedy replies."""
     by_query: dict[tuple[str, str, Model], dict[str, Any]] = {}
     for row in records(rows):
         key = row["relation"], row["query_id"], Model(row["model"], row["dtype"])

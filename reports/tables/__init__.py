@@ -1,4 +1,4 @@
-"""The tables and the list that names them. A table declares its caption, its named queries and how its rows are made.
+"""The tables, and the list of all. A table declares its caption, its named queries and a function that makes its rows.
 
 Rows come from the warehouse; a table chooses columns and an order.
 """

@@ -12,8 +12,10 @@ from swaymeter.reports.models import Model
 from swaymeter.reports.tables.table import Table
 
 QUERIES = ("agreement_with_the_judge", "judges_of_answers")
+"""Named queries of the sentences on judges."""
 UNDEFINED = "undefined: all verdicts are equal"
 _AGAINST = {"rule": "the rule", "person": "people"}
+"""Words for what a judge is compared with, by the column against."""
 
 
 def _rows(frames: Frames) -> pd.DataFrame:
@@ -39,7 +41,7 @@ def agreement(row: Mapping[str, Any]) -> str:
 
 
 def kappa(row: Mapping[str, Any]) -> str:
-    """Return kappa with its interval, or that it is undefined."""
+    """Return kappa with its interval, or UNDEFINED."""
     if pd.isna(row["kappa"]):
         return UNDEFINED
     return estimate({"mean": row["kappa"], "low": row["kappa_low"], "high": row["kappa_high"], "unit": ""})

@@ -1,5 +1,7 @@
-"""Tables of models side by side, differences between two models, and runtimes of both susceptibilities; the amounts of
-a study and of the papers; and the corpus in which names were counted."""
+"""Tables of models: side by side, their differences, and the runtimes of both susceptibilities.
+
+Further tables have the size of the study beside those of the papers, and the corpus in which names were counted.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -31,7 +33,7 @@ FEW = "too few"
 
 
 def _in_words(frame: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Return the rows in the order of their quantities, with quantities and the groups in `column` in words."""
+    """Return the rows sorted by quantity, with the quantities and the groups in `column` in words."""
     names = quantities(own=bool(frame[column].isin(OWN_CONDITIONS).any()))
     rows = in_order(frame, quantity=names)
     rows = rows.assign(**{"quantity": rows["quantity"].map(names), column: rows[column].replace(dict(CONDITION_NAMES))})
@@ -100,7 +102,7 @@ def _cell(row: Mapping[str, Any]) -> str:
 
 
 def _counts(rows: Iterable[Mapping[str, Any] | None]) -> str:
-    """Return the number of replies or queries, and of questions, subjects or entities."""
+    """Return the numbers of items and of clusters in words, such as "120 (40 questions)"."""
     present = [row for row in rows if row]
     counts = [[int(row[name]) for row in present] for name in ("n", "clusters")]
     n, clusters = (span(min(numbers), max(numbers)) for numbers in counts)
@@ -192,7 +194,9 @@ RUNTIME = Table(
 
 
 _ABOUT = ("models", "study", "contexts")
+"""Columns of a published amount that say which models, study or contexts it is of."""
 ITEMS = ("du-setup", "liu-setup", "marjanovic-setup")
+"""Items of the papers with the sizes of their studies."""
 
 
 def _setup(frames: Frames) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Tables about several passages: stated passages by their place, effects on the answer, citations and persuasion."""
+"""Tables about several passages in a context: stated passages by place, effects on the answer, and citations."""
 
 import pandas as pd
 
@@ -8,12 +8,14 @@ from swaymeter.reports.frames import Frames, in_order, records
 from swaymeter.reports.tables.table import Table
 
 PLACES = ("alone", "first", "middle", "last")
+"""Places of a passage in its context."""
 EFFECT_WORDS = {
     "position": "a {kind} passage that stands first, against last",
     "length": "the longer of a right and a wrong passage, against the shorter",
     "date": "the newer of a right and a wrong passage, against the older",
     "beside": "a {kind} passage in the set, against alone",
 }
+"""Each effect in words, with a gap for the kind of passage."""
 
 
 def _places(frames: Frames) -> pd.DataFrame:
@@ -58,10 +60,11 @@ MEANS = {
     "names_conflict": "names the conflict of two passages",
     "passage_persuasion": "persuasion of a passage within its context",
 }
+"""Quantities of the table of citations and persuasion, in words."""
 
 
 def _means(frames: Frames) -> pd.DataFrame:
-    """Return a row for each variant, quantity and group: a condition, or a kind of passage and its place."""
+    """Return a row for each variant, quantity and group; a group is a condition, or a kind of passage at a place."""
     frame = in_order(frames["passage_means_summary"], quantity=MEANS, position=(None, *PLACES))
     rows = [
         {

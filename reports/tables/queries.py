@@ -10,7 +10,7 @@ from swaymeter.reports.estimates import estimate
 from swaymeter.reports.figures.effects import SHOWN
 from swaymeter.reports.frames import Frames, as_published, in_order, records, unit_of, units
 from swaymeter.reports.models import RUNS
-from swaymeter.reports.published import TESTS as IN_PAPERS
+from swaymeter.reports.published import ITEMS_WITH_TESTS
 from swaymeter.reports.published import aliases, significant, with_published
 from swaymeter.reports.style import QUERY_HUES
 from swaymeter.reports.tables.table import Table
@@ -18,7 +18,7 @@ from swaymeter.reports.tables.table import Table
 
 def _correlations(frames: Frames) -> pd.DataFrame:
     rows = frames["correlations"]
-    # Correlations over entities and over sampled queries, and of effect sizes, are below their figures.
+    # The page has the correlations over entities, over sampled queries and of effect sizes below their figures.
     rows = rows[(rows["level"] != "entity") & (rows["measure_a"] != "susceptibility_reference")]
     rows = rows[rows["measure_b"] == "susceptibility"]
     keys = ["measure", "level", "model", "dtype"]
@@ -53,10 +53,10 @@ def _tests(frames: Frames) -> pd.DataFrame:
 def _test_summary(frames: Frames) -> pd.DataFrame:
     """Return a row for each comparison, test and query type, with its numbers and intervals in words."""
     rows, tests = [], frames["statistics_summary"]
-    short_names = aliases(tests["model"].unique(), frames[RUNS])
+    alias_of_model = aliases(tests["model"].unique(), frames[RUNS])
     tests = tests.assign(as_published=tests.index.isin(as_published(tests).index))
     for row in records(tests.sort_values(["model", "dtype", "comparison", "as_published"], kind="stable")):
-        printed = significant(short_names[row["model"]], row["comparison"], row["query_type"])
+        printed = significant(alias_of_model[row["model"]], row["comparison"], row["query_type"])
         untestable = f"{row['untestable']}: {row['reasons']}" if row["untestable"] else ""
         share = _interval(row, "share_significant", "share", SHARE)
         significant_of = f"{row['significant']} of {row['tested']}, {share}" if row["tested"] else ""
@@ -77,13 +77,13 @@ def _test_summary(frames: Frames) -> pd.DataFrame:
 
 
 def _interval(row: Mapping[str, Any], name: str, ends: str, unit: str) -> str:
-    """Return a number with its interval, whose columns are `ends`_low and `ends`_high; empty if it is missing."""
+    """Return a number with its interval, whose columns are `ends`_low and `ends`_high; empty for a missing number."""
     value = {"mean": row[name], "low": row[f"{ends}_low"], "high": row[f"{ends}_high"], "unit": unit}
     return "" if pd.isna(row[name]) else estimate(value)
 
 
 def _templates(frames: Frames) -> pd.DataFrame:
-    """Return the templates, the most persuasive of a relation and form first, with gamma of the form."""
+    """Return the templates by relation and form, the most persuasive first, with the mean of the form (gamma)."""
     form = ["model", "dtype", "relation", "query_type", "form"]
     templates = frames["entity_independent_of_templates"]
     gamma = frames["entity_independent_of_forms"][[*form, "mean"]].rename(columns={"mean": "gamma"})
@@ -122,7 +122,7 @@ TEST_SUMMARY = Table(
     "The regression controls for the length of the entity's name, with the queries of an entity as a cluster.",
     ("statistics_summary",),
     _test_summary,
-    items=IN_PAPERS,
+    items=ITEMS_WITH_TESTS,
 )
 TESTS = Table(
     "tests-of-relations",

@@ -1,5 +1,7 @@
-"""Tables about questions: accuracy, persuasion and outcomes by partition, predictors of persuasion, words of entropy
-classes, counts of answers, and rejected candidates."""
+"""Tables about questions: accuracy, persuasion and outcomes by partition, and predictors of persuasion.
+
+Further tables have the words of entropy classes, the counts of sampled answers, and the rejected candidates.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,6 +20,7 @@ from swaymeter.reports.tables.table import Table
 from swaymeter.reports.words import CONDITION_NAMES, outcome
 
 CONTEXTS = ("none", "all", *CONDITIONS[1:])
+"""Order of contexts in tables; "none" is the question without a context, and "all" pools every context."""
 PREDICTORS = {
     "none": "none",
     "constant": "constant",
@@ -30,14 +33,15 @@ PREDICTORS = {
     "semantic_entropy_length_normalised_without": "the same, length-normalised, without the context",
     "semantic_entropy_length_normalised_with": "the same, length-normalised, with the context",
 }
+"""What correlations and regressions relate to persuasion, in words and in the order of tables."""
 _GROUP = ["model", "dtype", "partition", "condition"]
 _TABLES = "marjanovic-table-3", "marjanovic-table-6", "marjanovic-table-7"
 
 
 def pooled_once(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the sorted rows, without pooled rows ("all") of a single partition or a single context."""
-    for column, not_pooled in (("partition", {"all"}), ("condition", {"all", "none"})):
-        if len(set(frame[column]) - not_pooled) == 1:
+    """Return the sorted rows without pooled rows ("all") that pool a single partition or a single context."""
+    for column, names_to_ignore in (("partition", {"all"}), ("condition", {"all", "none"})):
+        if len(set(frame[column]) - names_to_ignore) == 1:
             frame = frame[frame[column] != "all"]
     names, dtypes = (sorted(set(frame[name])) for name in ("model", "dtype"))
     groups = [name for name in partitions(frame) if name != "all"]
@@ -45,7 +49,7 @@ def pooled_once(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def contexts_in_words(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with the column `context`, in words, in place of `condition`."""
+    """Return the rows with the column `context`, which has the conditions in words, in place of `condition`."""
     return rows.assign(condition=rows["condition"].map(CONDITION_NAMES)).rename(columns={"condition": "context"})
 
 
@@ -61,7 +65,8 @@ def side_by_side(
         quantities: Name of the column of each quantity.
         count_column: Name of the column with the largest n of a row.
         item: Item of the papers with the published values, such as marjanovic-table-2.
-        published_names: Name in the item of each quantity that it prints; its column follows the study's own.
+        published_names: For each quantity that the item prints, its name in the item. Its published column follows the
+            column of the study.
     """
     frame = frames["partition_means"]
     rows = pooled_once(frame[frame["quantity"].isin(quantities)])
@@ -150,13 +155,14 @@ def _words(frames: Frames) -> pd.DataFrame:
 
 
 def _bounds(frames: Frames) -> str:
+    """Return the sentence on the bounds of each model's entropy classes; empty without classes."""
     classes = frames["entropy_classes"]
     words = [f"{model}: {cut_in_words(rows_of(classes, model))}" for model in models(classes)]
     return f" Entropies of {'; '.join(words)}." if words else ""
 
 
 def _shares(frames: Frames) -> pd.DataFrame:
-    """Return the shares by the measure whose_answer; for questions of the papers by ROUGE-L, too."""
+    """Return the shares by the measure whose_answer and, for questions of the papers, also by ROUGE-L."""
     outcomes = ("persuaded", "stubborn")
     if are_own(frames["partition_means"]):
         columns = {"following": "follows the passage"} | {name: outcome(name, own=True) for name in outcomes}

@@ -26,7 +26,7 @@ class Table:
         caption: Explanation of its rows and columns.
         queries: Named queries of the warehouse. Without rows of the first query the table is empty.
         rows: Function from frames to the table's rows, or None for the rows of the first query. Frames may be empty.
-        finding: Function from frames to the finding before the caption.
+        finding: Function from frames to the sentences before the caption.
         note: Function from frames to the sentences after the caption.
         is_summary: True if the page shows the table directly after its findings.
         items: Items of papers.yaml that the table shows, such as liu-table-1; the caption ends with them.
@@ -61,7 +61,7 @@ class FilledTable:
 
     @property
     def in_common(self) -> str:
-        """Sentence on the values that all rows share, after a space; empty without such values.
+        """Sentence on the values that all rows share, beginning with a space; empty without such values.
 
         With one or two rows, only a shared model is named.
         """
@@ -72,7 +72,7 @@ class FilledTable:
     def shown(self) -> pd.DataFrame:
         """The rows for a page, without empty columns and without the values in `in_common`.
 
-        A number with its interval is one text, and a model with its dtype, too.
+        A number with its interval is a single text, and a model with its dtype is a single text.
         """
         return self._shown.drop(columns=self._shared_columns)
 
@@ -99,14 +99,15 @@ class FilledTable:
 _LABELS = ("model", "set", "effect", "what", "partition", "context", "judge", "correlated_with")
 """Columns of texts that identify a row."""
 _NUMBER_COLUMNS = ("mean", "against", "against_mean", "margin")
-"""Columns of numbers in the unit of their row; other numbers have the unit of their column."""
+"""Columns of numbers whose unit is in the column `unit` of their row; other numbers have the unit of their column."""
 _ENDS = ("low", "high")
 
 
 def _with_intervals(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows with texts, such as 22.5% [9.1, 43.2], in place of numbers and the ends of their interval.
 
-    The interval belongs to the column before `low`. Other numbers become texts if each row has its own unit.
+    The interval belongs to the column before `low`. Numbers without an interval become texts, too, if the rows have a
+    column `unit`.
     """
     columns, units = [str(name) for name in rows], dict(rows.attrs.get("units", {}))
     if not {*_ENDS} <= {*columns}:
@@ -131,7 +132,7 @@ def _cell_text(row: Mapping[str, Any], name: str, ends: Sequence[str], unit: str
 def filled(table: Table, frames: Frames) -> FilledTable:
     """Return a table with its rows, caption and published values.
 
-    Columns of published values are left out of an audit, and if they are empty.
+    An audit has no columns of published values. Other studies have them unless they are empty.
     """
     frames_with_empty = with_empty(frames, (*table.queries, RUNS))
     rows = frames_with_empty[table.queries[0]]

@@ -14,7 +14,7 @@ COMPARISON = Table(
     "all its answers. A variant is not beaten if no other is as good in the first two shares and better in one, "
     "whether the difference is shown or not. Variants are compared in pairs, question by question, after "
     "Benjamini-Hochberg.",
-    (variants.MEANS, variants.DIFFERENCES, variants.SPENT),
+    (variants.MEANS, variants.DIFFERENCES, variants.COSTS),
     variants.table,
     finding=variants.advice,
     note=lambda frames: variants.silent(frames) + variants.uneven(variants.variants_of(frames)),

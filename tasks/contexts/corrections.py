@@ -1,4 +1,4 @@
-"""Corrections of a question: its texts, both contexts, the forms of its answer, and its flags."""
+"""Annotators' corrections of a question: new texts, and the contexts, answer forms and flags that follow from them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -15,7 +15,9 @@ _TEXT_FLAGS = {
     slots.QUESTION_CONTAINS_ANSWER,
     slots.REPLACEMENT_IS_ANSWER,
 }
+"""Flags that depend on the question and both answers."""
 _CONTEXT_FLAGS = {slots.NO_SLOT, OBJECT_NOT_IN_CONTEXT, slots.BROKEN_SLOT, ANSWER_LEFT_IN_CONTEXT}
+"""Flags that depend on the contexts."""
 
 _Range = tuple[int, int]
 
@@ -23,8 +25,9 @@ _Range = tuple[int, int]
 def correct(question: Question, corrections: Mapping[str, str]) -> Question:
     """Return the question with new texts; the id, counts and sources stay.
 
-    A new answer replaces the old answer in the context, unless the context already states the new answer. A new answer
-    that is no form of the old answer loses the item of Wikidata. Slots in a new context are filled.
+    A new answer replaces the old answer in the context, unless the context already states the new answer. If the
+    new answer is no form of the old answer, the question loses its answer's Wikidata id. Slots in a new context are
+    filled.
 
     Args:
         question: the question.
@@ -65,14 +68,14 @@ def _with_contexts(changed: Question, uncorrected: Question, context: str | None
     elif SLOT in context:
         original, snippet = fill_slot(context, changed.object), context
     else:
-        # A shorter new answer within a longer old answer is no mention of the new answer.
-        longer = uncorrected.object if len(uncorrected.object) > len(changed.object) else ""
-        original, snippet = context, _with_slots(context, changed.object, spans_of(context, longer))
+        # A new answer within a longer old answer, such as "York" within "New York", is no mention of the new answer.
+        longer_answer = uncorrected.object if len(uncorrected.object) > len(changed.object) else ""
+        original, snippet = context, _with_slots(context, changed.object, spans_of(context, longer_answer))
     flags: tuple[str, ...] = tuple(flag for flag in changed.flags if flag in _CONTEXT_FLAGS)
     if snippet is None:
         flags = (OBJECT_NOT_IN_CONTEXT,)
     elif snippet != old_snippet or not set(changed.answers) <= {uncorrected.object, *uncorrected.answers}:
-        # Only forms that a text is likely to use for the answer: not "in" for India, nor "reading" for the town.
+        # Only forms that probably mean the answer in a text: not "in" for India, nor "reading" for the town Reading.
         forms = (changed.object, *(form for form in changed.answers if len(form) > SHORT))
         likely_forms = [form for form in forms if is_written(snippet.replace(SLOT, " "), form)]
         flags = slots.flags_of_snippet(snippet, likely_forms)
@@ -91,7 +94,7 @@ def _with_contexts(changed: Question, uncorrected: Question, context: str | None
 
 
 def _context_for_answer(answer: str, uncorrected: Question, snippet: str | None) -> tuple[str, str | None]:
-    """Return the original context for a new answer, unchanged if it states the answer, and its snippet."""
+    """Return the original context for a new answer, and its snippet; a context that states the answer stays."""
     original = uncorrected.original_context
     if answer == uncorrected.object:
         return original, snippet
@@ -102,7 +105,10 @@ def _context_for_answer(answer: str, uncorrected: Question, snippet: str | None)
 
 
 def _snippet(question: Question) -> str | None:
-    """Return the context with its slots; the answer's mentions are slots if no snippet gives both contexts."""
+    """Return the snippet that gives both contexts when its slots are filled.
+
+    Without such a snippet, return the original context with a slot for each mention of the answer; None without one.
+    """
     original, answer = question.original_context, question.object
     snippet = slots.snippet_of(original, question.counter_memory_context, answer, question.replacement)
     return snippet if snippet and SLOT in snippet else _with_slots(original, answer, [])
@@ -120,7 +126,7 @@ def _with_slots(context: str, answer: str, excluded: Iterable[_Range]) -> str | 
 
 
 def _slot_ranges(snippet: str | None, answer: str) -> list[_Range]:
-    """Return the ranges of the answer in a filled snippet."""
+    """Return the ranges of the answer in the text that a snippet becomes when its slots are filled."""
     ranges, end = [], 0
     for piece in snippet.split(SLOT)[:-1] if snippet else ():
         start = end + len(piece)

@@ -1,7 +1,7 @@
 """Names of invented entities from a language model, read from the lines of sampled lists.
 
-Names depend only on seed, model and class; the first n names of a longer list are the list of n names. Models repeat
-their training data, so a name may exist and must be looked up.
+Names depend only on seed, model and class; a request for more names gives the same names first. Models repeat their
+training data, so the caller must look up if an entity of the name exists.
 """
 
 import re
@@ -19,14 +19,14 @@ from swaymeter.tasks.models.prompts.answer_prompts import fill_gaps, turn_prompt
 from swaymeter.tasks.models.prompts.template_options import prompt_form
 
 TEMPERATURE = 0.8
-SAMPLES = 8
-EXAMPLES = 5
-MAX_TOKENS = {"chat": 96, "plain": 24}
+SAMPLES = 8  # replies of a round
+EXAMPLES = 5  # names in the prompt of a round
+MAX_TOKENS = {"chat": 96, "plain": 24}  # of a reply, by the form of the prompt
 MIN_ROUNDS = 8
 
-_MAX_WORDS = 12
-_MAX_WORDS_OF_SENTENCE = 5
-_MAX_WORDS_OF_PIECE = 5
+_MAX_WORDS = 12  # of a name
+_MAX_WORDS_OF_SENTENCE = 5  # a longer line with a full stop is no name
+_MAX_WORDS_OF_PIECE = 5  # of each name in a line with several names
 
 _MARK = re.compile(r"^(?:[-–—•*·+#>|]\s*|\(?\d{1,3}[.):]\s*|\(?[a-z][.)]\s+)+")  # "- ", "1. ", "(a) "
 _QUOTED = re.compile(r"^[\"“”„«‹](.+?)[\"“”»›]")
@@ -37,6 +37,7 @@ _DESCRIPTION = re.compile(
 )
 _VERB = re.compile(r"\s(?:is|was|are|were)\s")
 _QUOTES = " \t\"'“”„‘’«»‹›*_`.,;:|"
+# Beginnings of remarks of a chat model, such as "Sure, here are ten names".
 _CHAT = re.compile(
     r"^(?:sure|certainly|of course|okay|here (?:are|is)|here's|these (?:are|names)|i'm|i am|i can|i have|sorry|"
     r"as an ai|note|please|let me|the following)\b",
@@ -50,7 +51,7 @@ _FORBIDDEN = frozenset("{}[]<>\\|=@\ufffd")
 def names_by_model(
     model: LanguageModel, entity_class: str, count: int, *, seed: int, existing: Collection[str]
 ) -> list[str]:
-    """Invent `count` different names of a class of the catalog; none equals an existing name in any case.
+    """Invent `count` different names of a class of the catalog; none is an existing name, capitals aside.
 
     Args:
         model: the language model.
@@ -70,13 +71,13 @@ def names_by_model(
     examples = invented_names(entity_class, EXAMPLES * rounds, seed=seed)
     taken = {fold(name) for name in existing}
     names: list[str] = []
-    form = names_prompt().chat if prompt_form(model) == "chat" else names_prompt().plain
+    template = names_prompt().chat if prompt_form(model) == "chat" else names_prompt().plain
     for number in range(rounds):
         if len(names) >= count:
             break
-        shown = examples[EXAMPLES * number : EXAMPLES * (number + 1)]
-        listed = "\n".join(f"- {example}" for example in shown)
-        prompt = fill_gaps(form, things=class_of_names(entity_class).called, examples=listed)
+        round_examples = examples[EXAMPLES * number : EXAMPLES * (number + 1)]
+        listed = "\n".join(f"- {example}" for example in round_examples)
+        prompt = fill_gaps(template, things=class_of_names(entity_class).called, examples=listed)
         [answers] = sample_answers(
             model,
             [turn_prompt(model, prompt, answer_start="-")],
@@ -86,7 +87,7 @@ def names_by_model(
             temperature=TEMPERATURE,
             seed=seed,
         )
-        needs_capitals = not shown[0][0].islower()  # names begin with a capital if the examples do
+        needs_capitals = not round_examples[0][0].islower()  # names begin with a capital if the examples do
         for answer in answers.samples:
             for name in names_in(answer.text, is_complete=answer.state != "truncated", needs_capitals=needs_capitals):
                 name_words, prompt_words = (" ".join(re.findall(r"\w+", fold(text))) for text in (name, prompt))
@@ -118,7 +119,7 @@ def names_in(answer: str, *, is_complete: bool = True, needs_capitals: bool = Fa
 
 
 def _items_of_line(line: str) -> list[str]:
-    """Return the line, or its names if the line is itself a list."""
+    """Return the names of a line that lists at least three, such as "Oslo, Bergen, Hamar"; else the whole line."""
     for separator in (";", ","):
         pieces = [_AND.sub("", piece.strip()) for piece in line.strip("[]").split(separator)]
         all_or_none_marked = len({_MARK.match(piece) is None for piece in pieces if piece}) == 1

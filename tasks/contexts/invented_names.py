@@ -1,6 +1,6 @@
 """Names of invented entities of a class, from the catalog's lists, a seeded generator or a language model.
 
-Each name is looked up in the graphs of `absent_from`, if there are any, and replaced if an entity of this name exists.
+A study may list knowledge graphs under `absent_from`. A name that an entity of these graphs has is replaced by another.
 """
 
 from collections.abc import Callable
@@ -20,6 +20,7 @@ from swaymeter.data.sources.source import FactsOptions, with_advice
 from swaymeter.tasks.models.loading import identify_language_model
 
 VERSION = 2
+"""Version of this procedure, a part of the key of names."""
 DTYPE: Literal["bfloat16"] = "bfloat16"
 """The dtype of a model that invents names: inexact, and small enough for large models."""
 SPARE = 20
@@ -28,7 +29,7 @@ ADVICE = "without it, do not look names up: `absent_from: []` under `facts`"
 
 
 def invented_names_key(options: FactsOptions, entity_class: str, seed: int, access: Access) -> dict[str, Any]:
-    """Return the inputs of a class's names as JSON values, for a key; InputError for an unreadable dump."""
+    """Return all that the names of a class depend on, as JSON values for a key; InputError for an unreadable dump."""
     graphs = FACT_SOURCES[options.source].graphs(options, access)
     key: dict[str, Any] = {
         "version": VERSION,
@@ -54,15 +55,15 @@ def invented_names_key(options: FactsOptions, entity_class: str, seed: int, acce
 def fetch_invented_names(
     options: FactsOptions, entity_class: str, seed: int, access: Access
 ) -> tuple[list[str], list[str]]:
-    """Fetch the names of a class, and the addresses of the graphs that contain none of them.
+    """Return invented names of a class, and the addresses of the graphs, which contain none of these names.
 
     Raises:
-        InputError: fewer names than a relation needs.
+        InputError: every name exists, or fewer names can be invented than a relation needs.
         ServiceError: a graph cannot be queried.
     """
     invent = _name_function(options, entity_class, seed)
     requested = options.invented_entities + SPARE
-    total = 0  # names that were invented so far
+    total = 0  # number of names that were invented so far
     looked_up: set[str] = set()
     names: list[str] = []
     stores = [graph.open() for graph in FACT_SOURCES[options.source].graphs(options, access)]
@@ -73,7 +74,7 @@ def fetch_invented_names(
         except InputError:
             if len(names) < options.invented_entities:
                 raise
-            new = []
+            new = []  # there are enough names, without the spare ones
         if not new:
             break
         looked_up.update(new)
@@ -88,12 +89,15 @@ def fetch_invented_names(
 
 
 def _name_function(options: FactsOptions, entity_class: str, seed: int) -> Callable[[int], list[str]]:
-    """Return the function that invents n names; the first n names of a longer list are the list of n names."""
+    """Return a function that invents a number of names; a larger number gives the same names first.
+
+    The function for the catalog's list returns the whole list.
+    """
     if options.invented == "catalog":
         return lambda count: list(catalog.invented_entities(entity_class))
     if options.invented == "names":
         return partial(invented_names, entity_class, seed=seed)
-    from swaymeter.tasks.contexts.invented_by_model import names_by_model  # torch, which most studies do not need
+    from swaymeter.tasks.contexts.invented_by_model import names_by_model  # imports torch
     from swaymeter.tasks.models import load_language_model
 
     assert options.invented_model is not None

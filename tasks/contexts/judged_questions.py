@@ -1,6 +1,6 @@
 """The effect of people's judgements on questions: kinds of contexts, and accepted, corrected or rejected questions.
 
-The first two annotators judge a question independently. Equal choices decide, if their corrections are equal, too;
+The first two annotators judge a question independently. If their choices and corrections are equal, these decide;
 otherwise a third person decides. A judgement counts only for the text that the annotator saw. If a rebuilt question has
 other texts, the judgement is outdated.
 """
@@ -19,11 +19,13 @@ from swaymeter.tasks.contexts.questions import BuiltQuestions, rejected_question
 INDEPENDENT = 2
 """Number of annotators that judge each question independently."""
 CORRECTIONS = ("question", "answer", "replacement", "text")
+"""Fields of a question that a judgement can correct; `text` is the original context."""
 _REASONS = {
     "discard": reasons.ANNOTATORS_DISCARD,
     "misinformation": reasons.ANNOTATORS_MISINFORMATION,
     "incomplete": reasons.ANNOTATORS_INCOMPLETE,
 }
+"""The rejection reason of each choice that rejects a question."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Opinion:
 
     Attributes:
         annotator: name of the annotator.
-        choice: the choice.
+        choice: accept, change, discard, misinformation or incomplete.
         corrections: the new texts by field; empty unless the choice is change.
         note: the reason; may be empty.
     """
@@ -66,19 +68,19 @@ class Opinions:
         return next(iter(self.by_question.get(question_id, [])[INDEPENDENT:]), None)
 
     def is_conflict(self, question_id: str) -> bool:
-        """Return True if the first two annotators differ."""
-        first = self.independent(question_id)
-        return len(first) == INDEPENDENT and _content(first[0]) != _content(first[1])
+        """Return True if the first two annotators differ in their choices or corrections."""
+        first_two = self.independent(question_id)
+        return len(first_two) == INDEPENDENT and _content(first_two[0]) != _content(first_two[1])
 
     def decisive(self, question_id: str) -> Opinion | None:
         """Return the opinion that decides; None for fewer than two opinions, or for an undecided conflict."""
-        first = self.independent(question_id)
-        if len(first) < INDEPENDENT:
+        first_two = self.independent(question_id)
+        if len(first_two) < INDEPENDENT:
             return None
-        return self.third(question_id) if self.is_conflict(question_id) else first[0]
+        return self.third(question_id) if self.is_conflict(question_id) else first_two[0]
 
     def summary(self, question_id: str) -> str | None:
-        """Return the choice of each annotator; None without an opinion."""
+        """Return the choices and notes of the first three annotators as a text; None without an opinion."""
         opinions = self.by_question.get(question_id, [])[: INDEPENDENT + 1]
         choices = []
         for opinion in opinions:
@@ -101,7 +103,7 @@ def opinions(questions: Iterable[Question], judgements: Iterable[Judgement]) -> 
 
 
 def accepted_questions(questions: Sequence[Question], opinions: Opinions) -> BuiltQuestions:
-    """Return the accepted questions, with corrections, and the rejected ones, duplicates included."""
+    """Return the accepted questions, corrected, and the rejected questions; a repeated question is rejected."""
     built, seen = BuiltQuestions([], []), set[str]()
     for question in questions:
         question_id = question.question_id
@@ -148,7 +150,7 @@ def open_questions(
 
 
 def with_kinds(questions: Sequence[Question], judgements: Iterable[Judgement]) -> tuple[list[Question], list[str]]:
-    """Return questions of a user's file with people's kinds, and a sentence on each kind that does not count."""
+    """Return questions with the kinds that people gave their contexts, and a sentence on each kind that is refused."""
     kinds, answers = dict[tuple[str, str], list[Judgement]](), dict[tuple[str, str], list[Judgement]]()
     rows_by_field = {"kind": kinds, "answer": answers}
     for judgement in judgements:
@@ -187,7 +189,7 @@ def open_contexts(
 
 
 def context_rows(question: Question, context: QuestionContext, annotator: str) -> Iterator[dict[str, str]]:
-    """Yield the empty rows of a sheet for the judgement of a context: its kind, and the answer that it states."""
+    """Yield rows of a sheet in which an annotator enters the kind of a context, and the answer that it states."""
     for name in ("kind", "answer"):
         yield {
             "question_id": question.question_id,
@@ -202,7 +204,7 @@ def context_rows(question: Question, context: QuestionContext, annotator: str) -
 def question_rows(
     questions: Iterable[Question], annotator: str, opinions: Opinions | None = None
 ) -> Iterator[dict[str, str]]:
-    """Yield the empty rows of a sheet for the judgement of questions: the choice, and each text to correct.
+    """Yield rows of a sheet in which an annotator enters the choice and the corrected texts of each question.
 
     Args:
         questions: questions from live sources.
@@ -246,9 +248,11 @@ def _is_about(judgement: Judgement) -> bool:
 
 
 def _add(opinions: Opinions, question: Question, rows: Sequence[Judgement]) -> None:
-    """Add one annotator's opinion on a question, or its problem."""
-    judged = {"choice": shown_text(question), **texts(question)}
-    outdated = [row for row in rows if row.judged.strip() and same_words(row.judged) != same_words(judged[row.field])]
+    """Add the opinion that the rows of one annotator give on a question, or the problems of these rows."""
+    current_texts = {"choice": shown_text(question), **texts(question)}
+    outdated = [
+        row for row in rows if row.judged.strip() and same_words(row.judged) != same_words(current_texts[row.field])
+    ]
     if outdated:
         opinions.outdated.add(question.question_id)
         opinions.problems.append(f"{outdated[0].location}: the question has other texts now")
@@ -259,7 +263,7 @@ def _add(opinions: Opinions, question: Question, rows: Sequence[Judgement]) -> N
         opinions.problems.append(f"{rows[0].location}: the question has a correction, but no choice; choose change")
         return
     corrections = {row.field: _clean_correction(row) for row in rows if row.field != "choice"}
-    changed = {name: text for name, text in corrections.items() if text.split() != judged[name].split()}
+    changed = {name: text for name, text in corrections.items() if text.split() != current_texts[name].split()}
     problems = []
     if choice.value != "change" and corrections:
         problems.append(f"the choice is {choice.value}, and {next(iter(corrections))} is corrected; choose change")
@@ -276,7 +280,7 @@ def _add(opinions: Opinions, question: Question, rows: Sequence[Judgement]) -> N
 
 
 def _clean_correction(row: Judgement) -> str:
-    """Return a corrected text; all but the context's has single spaces."""
+    """Return a corrected text; question and answers have single spaces, a context keeps its spaces."""
     return row.value.strip() if row.field == "text" else " ".join(row.value.split())
 
 
@@ -286,7 +290,7 @@ def _content(opinion: Opinion) -> tuple[str, dict[str, str]]:
 
 
 def _description(opinion: Opinion) -> str:
-    """Return an opinion without the name of the annotator."""
+    """Return an opinion as a text without the name of the annotator."""
     changes = "".join(f"; {name}: {text}" for name, text in opinion.corrections.items())
     return f"{opinion.choice}{changes}{f' ({opinion.note})' if opinion.note else ''}"
 
@@ -294,7 +298,7 @@ def _description(opinion: Opinion) -> str:
 def _judgement_of(
     question: Question, context: QuestionContext, rows: Mapping[tuple[str, str], Sequence[Judgement]]
 ) -> Judgement | None:
-    """Return the judgement of a context; None if the text has changed since."""
+    """Return the judgement of a context; None without one, or if the context had another text."""
     names = (question.question_id, question.question)
     listed = (row for name in names for row in rows.get((name, context.context_id), ()))
     text = same_words(context.text or "")
@@ -302,7 +306,7 @@ def _judgement_of(
 
 
 def _kind_problem(question: Question, kind: Judgement, answer: Judgement | None) -> str:
-    """Return the reason why a context cannot have a kind; empty without a reason."""
+    """Return the reason why a context cannot have the judged kind; empty if it can."""
     if not question.is_own:
         return "the question is not of an own file, so its contexts keep their kinds"
     if kind.value != "conflicting":

@@ -1,4 +1,4 @@
-"""The questions of a study: a seeded draw from each partition, without rejected rows."""
+"""Choice of a study's questions: a seeded draw from each partition, after invalid questions are rejected."""
 
 import logging
 import textwrap
@@ -28,7 +28,7 @@ class BuiltQuestions:
 
 
 def choose_questions(questions: Sequence[Question], *, count: int | None, seed: int) -> BuiltQuestions:
-    """Draw questions of one partition, and reject rows that make no valid question.
+    """Draw questions of one partition, and reject invalid questions and duplicates.
 
     Args:
         questions: the questions of one partition.
@@ -36,7 +36,7 @@ def choose_questions(questions: Sequence[Question], *, count: int | None, seed: 
         seed: seed of the study.
 
     Raises:
-        InputError: too few rows are valid.
+        InputError: too few questions are valid.
     """
     if not questions:
         raise InputError("no questions to choose from")
@@ -48,7 +48,7 @@ def choose_questions(questions: Sequence[Question], *, count: int | None, seed: 
         broken = [flag for flag in question.flags if flag in UNASKABLE]
         if broken:
             rejected.append(rejected_question(question, broken[0]))
-        elif detail := _same_answer(question):
+        elif detail := _alike_answers(question):
             rejected.append(rejected_question(question, reasons.ANSWERS_ALIKE, detail))
         elif question.question_id in askable:
             rejected.append(rejected_question(question, reasons.DOUBLED))
@@ -66,7 +66,7 @@ def choose_questions(questions: Sequence[Question], *, count: int | None, seed: 
 
 
 def _summary(rejected: Iterable[Rejected]) -> str:
-    """Return each rejection reason with its number of rows and their details, in one sentence."""
+    """Return one sentence with each rejection reason, its number of rows and the details of these rows."""
     by_reason: dict[str, list[Rejected]] = {}
     for row in rejected:
         by_reason.setdefault(row.reason, []).append(row)
@@ -78,7 +78,7 @@ def _summary(rejected: Iterable[Rejected]) -> str:
 
 
 def _check_drawn(questions: Sequence[Question]) -> list[Question]:
-    """Flag drawn questions whose passage lacks its answer; log warnings about suspicious passages and answers."""
+    """Flag questions with a passage that lacks its answer; log these, ambiguous passages and long answers."""
     missing_by_question = [_passages_without_answer(question) for question in questions]
     if missing := [description for descriptions in missing_by_question for description in descriptions]:
         log.warning(
@@ -129,7 +129,8 @@ def _passages_with_both(question: Question) -> list[str]:
 
     def has_both(text: str) -> bool:
         decision = decide(text, context=wrong, original=right)
-        if decision.reason == "unclear stance":  # also of a text that has one of the answers, such as "until May"
+        # The stance may be unclear although the text has only one of the answers, such as "until May".
+        if decision.reason == "unclear stance":
             return all(_states(decide(text, context=answers, original=()), "context") for answers in (right, wrong))
         return decision.verdict == "both"
 
@@ -141,12 +142,12 @@ def _passages_with_both(question: Question) -> list[str]:
 
 
 def _states(decision: Decision, verdict: Verdict) -> bool:
-    """Return True if the decision on a passage has this verdict, or an unclear stance."""
+    """Return True if a passage has this verdict, or mentions an answer with an unclear stance."""
     return decision.verdict == verdict or decision.reason == "unclear stance"
 
 
 def _passages(question: Question) -> list[tuple[str, Passage]]:
-    """Return each passage of a user's question once, with its location."""
+    """Return each passage of a user's question once, with its question and context; empty for other questions."""
     if not question.is_own:
         return []
     by_text: dict[str, tuple[str, Passage]] = {}
@@ -157,18 +158,18 @@ def _passages(question: Question) -> list[tuple[str, Passage]]:
 
 
 def _answers_with_words(answers: Iterable[str]) -> list[str]:
-    """Return the answers with words, without "yes" and "no", which are also common words of passages."""
+    """Return each answer that has words, except "yes" and "no", which are common words of passages."""
     return [answer for answer in dict.fromkeys(answers) if words(answer) and answer.casefold() not in ("yes", "no")]
 
 
 def _is_long(question: Question) -> bool:
-    """Return True if an answer has more than `MAX_ANSWER_WORDS` words."""
+    """Return True if the right answer or the answer of a context has more than `MAX_ANSWER_WORDS` words."""
     answers = [question.object, *(case.answers[0] for case in question.cases if case.answers)]
     return any(len(words(answer)) > MAX_ANSWER_WORDS for answer in answers)
 
 
-def _same_answer(question: Question) -> str:
-    """Return a conflicting passage's answer that is another spelling of the right answer; "" without such an answer."""
+def _alike_answers(question: Question) -> str:
+    """Describe a wrong answer of a context that is the right answer in another spelling; "" without such an answer."""
     if not question.is_own:
         return ""
     right = {words(form): form for form in question.forms if words(form)}
@@ -183,7 +184,7 @@ def _same_answer(question: Question) -> str:
 
 
 def rejected_question(question: Question, reason: str, detail: str | None = None) -> Rejected:
-    """Return the row of a question with a rejection reason."""
+    """Return the row of a rejected question."""
     return Rejected(
         partition=question.partition,
         relation=question.relation,

@@ -1,9 +1,11 @@
-"""The entities of queries, and sentences about them from the catalog's templates [Du et al. 2024, section 4.1].
+"""The entities of queries, and the queries and contexts about them [Du et al. 2024, section 4.1].
 
-Base and assertive contexts state an object that is false of the entity. The first negation denies the entity's own
-object; further negations deny other objects. Entities of groups have a label in place of an answer. The study file
-names their texts [Du et al. 2024, section 6 and appendix G]. A sentence with slots is relevant only to queries about
-its entity or pair; a sentence without slots is relevant to no query.
+The catalog has the templates for the facts of a relation. A base or assertive context states an object that is false of
+its entity. The first negation about an entity denies its own object; further negations deny other objects.
+
+A group of a study file has entities with a label in place of an answer, and its own templates [Du et al. 2024, section
+6 and appendix G]. A sentence with slots, such as {entity}, is written about each entity or pair, and is relevant only
+to queries about this entity or pair. A sentence without slots is relevant to no query.
 """
 
 import logging
@@ -20,6 +22,7 @@ from swaymeter.data.sources.own.facts import ContextRow
 from swaymeter.data.sources.source import Group, LabelledEntity
 
 Choice = Literal["random", "degree"]
+"""The rule that chooses real entities: a random draw, or those with the most facts in the graph."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,7 @@ class Entity:
 
 
 def objects(facts: Sequence[Fact]) -> list[str]:
-    """Return the different objects of the facts, sorted; answers of contexts and closed queries are drawn from them."""
+    """Return the different objects of the facts, sorted: the pool of objects for contexts and invented entities."""
     return sorted({fact.object for fact in facts})
 
 
@@ -89,6 +92,7 @@ def choose_entities(
             f"relation {relation}: the facts have {len(pool)} different objects, but contexts need at least 2; leave "
             "the relation out"
         )
+    # An invented entity has no facts in the graph; its degree is None if the source has no degrees.
     degree = 0 if any(fact.subject_degree is not None for fact in facts) else None
     for name in drawn_first(unknown, invented, seed, relation, "invented"):
         drawn = generator(seed, relation, name, "answer").integers(len(pool))
@@ -110,7 +114,7 @@ def unknown_names(relation: RelationName, names: Sequence[str], subjects: Collec
 def _draw_subjects(
     relation: RelationName, by_subject: dict[str, Fact], count: int, seed: int, choice: Choice
 ) -> list[str]:
-    """Return `count` subjects, drawn at random or those of the highest degree."""
+    """Return `count` subjects: a random draw, or the subjects with the highest degrees."""
     drawn = drawn_first(by_subject, len(by_subject) if choice == "degree" else count, seed, relation, "real")
     if choice == "random":
         return drawn
@@ -126,7 +130,7 @@ log = logging.getLogger(__name__)
 
 
 def write_queries(relation: Relation, entities: Sequence[Entity]) -> list[Query]:
-    """Write four queries for each entity, in the order of the entities; open queries do not mention the answer."""
+    """Write two open and two closed queries about each entity, in order; only closed queries mention the answer."""
     types: tuple[tuple[QueryType, tuple[str, str]], ...] = (("open", relation.open), ("closed", relation.closed))
     return [
         Query(
@@ -156,10 +160,10 @@ def write_contexts(
     per_kind: Mapping[ContextKind, int],
     seed: int,
 ) -> list[Context]:
-    """Write the contexts of a relation: `per_kind` of each kind about each entity, with objects from `pool`.
+    """Write contexts of a relation: about each entity, `per_kind[kind]` contexts of each kind, with objects of `pool`.
 
-    A draw depends on seed, entity, kind and pool. If a kind needs more contexts than the pool has false objects, the
-    objects repeat, each time in the next template.
+    A draw depends on seed, relation, entity, kind and pool. If a kind needs more contexts than the pool has false
+    objects, the objects repeat, each time in the next template.
 
     Raises:
         InputError: the pool has no false object.
@@ -204,7 +208,7 @@ def write_contexts(
 
 
 def own_contexts(rows: Iterable[ContextRow], entities: Sequence[Entity]) -> list[Context]:
-    """Return the user's own contexts of a relation, in order; each ends with a newline, as written contexts do."""
+    """Return the user's own contexts of a relation, in order; each ends with a newline, as in `write_contexts`."""
     invented = {entity.name for entity in entities if entity.invented}
     return [
         Context(
@@ -221,14 +225,14 @@ def own_contexts(rows: Iterable[ContextRow], entities: Sequence[Entity]) -> list
 
 
 def _is_true(relation: Relation, object_: str, true_objects: Collection[str]) -> bool:
-    """Return True if an object is a true one; dates may differ in precision, such as 1879 and 14 March 1879."""
+    """Return True if an object is true of an entity; a date may have another precision: 1879 or 14 March 1879."""
     if relation.object_class != "date":
         return object_ in true_objects
     return any(f" {object_}".endswith(f" {date}") or f" {date}".endswith(f" {object_}") for date in true_objects)
 
 
 def labelled_queries(relation: RelationName, group: Group) -> list[Query]:
-    """Return every form about every entity, in the order of the entities."""
+    """Return the queries of a group: every query form about every entity, in the order of the entities."""
     types: tuple[tuple[QueryType, tuple[str, ...]], ...] = (("open", group.open), ("closed", group.closed))
     return [
         Query(
@@ -251,7 +255,7 @@ def labelled_queries(relation: RelationName, group: Group) -> list[Query]:
 
 
 def labelled_contexts(relation: RelationName, group: Group) -> list[Context]:
-    """Return every sentence about every entity, then the sentences about no entity."""
+    """Return the contexts of a group: every sentence with slots about every entity, then those without slots."""
     with_slots = [sentence for sentence in group.sentences if "{" in sentence.text]
     pairs: list[tuple[LabelledEntity | None, Sentence]] = [
         *((entity, sentence) for entity in group.entities for sentence in with_slots),

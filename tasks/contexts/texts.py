@@ -1,4 +1,4 @@
-"""Sentences of English text, split by sentencex, the library of Wikimedia's editors, and names in comparable form."""
+"""Sentences of English text, split by the library sentencex, and the form in which names are compared."""
 
 import re
 import unicodedata
@@ -10,9 +10,9 @@ _SPACE = re.compile(r"\s")
 
 
 def sentences_of(text: str) -> Iterator[str]:
-    """Yield the sentences of a paragraph in order; joined, they are the paragraph, letter by letter."""
+    """Yield the sentences of a paragraph in order, with the spaces between them: joined, they are the paragraph."""
     start = 0
-    # Plain spaces: beside a point the library fails on spaces of several bytes.
+    # Each white space becomes a plain one, because the library fails on spaces of several bytes beside a point.
     for sentence in segment("en", _SPACE.sub(" ", text)):
         yield text[start : start + len(sentence)]
         start += len(sentence)

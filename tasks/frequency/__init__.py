@@ -1,6 +1,6 @@
-"""Corpus frequency: names of entities and answers, the words of a corpus, and the sources of counts.
+"""Corpus frequency: counts of entities, and of entities near their answers, in a corpus such as training data.
 
-The package imports `data`, and only the tokenizers of `swaymeter.tasks.models`.
+The package imports `data` and, of `swaymeter.tasks.models`, only the tokenizers.
 """
 
 from swaymeter.data.named import Registry

@@ -1,4 +1,4 @@
-"""Counts in the files of a local corpus, one task a file; the default source of counts."""
+"""Counts in the files of a local corpus, each file in a task of its own; the default source of counts."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ from swaymeter.tasks.frequency.source import FrequencyOptions, FrequencySource, 
 from swaymeter.tasks.frequency.words import Names
 
 REMEMBERED = "corpus"
-"""The folder of the downloads that stores the digests of the files."""
+"""The folder within the downloads that stores the digests of corpus files."""
 
 
 class CorpusOptions(FrequencyOptions):
@@ -39,7 +39,7 @@ class CorpusOptions(FrequencyOptions):
 
 
 def _parts(options: CorpusOptions, access: Access, once: Once) -> Sequence[Part]:
-    """Return one part a file; a digest is computed again if size or time of the file changed."""
+    """Return a part for each file; a stored digest is computed again if the size or time of its file changed."""
     files = shards(options.corpus)
     try:
         digests = remembered_digests(list(files.values()), access.downloads / REMEMBERED)
@@ -102,7 +102,7 @@ def _count(
 
 @lru_cache(maxsize=1)
 def _names(pairs: tuple[CountedPair, ...]) -> Names:
-    """Return the names; the files of a process share one instance."""
+    """Return the names of the pairs, made once for all files that a process counts."""
     return Names(pairs)
 
 

@@ -5,11 +5,15 @@
     pair count                         occurrences of the entity's names with an answer at most `window` words away,
                                        before or after, in the same document; neighbours are 1 word away
 
-An occurrence within a longer one of the same entity counts once, with the longer one. An answer within the entity's own
-occurrence is not beside it. An entity with three answers around it counts once. Words near the end of a batch are
-decided with the next batch. The next batch first repeats the words before them, as many as a window and two names span.
-Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, appendix F. The rules for overlaps, which the
-appendix leaves open, are ours.
+If a name contains a shorter name of the same entity, such as "New York City" and "New York", one occurrence counts. An
+answer within the entity's name is not near it. An occurrence with the answer on both sides is counted once.
+
+The text is counted in batches. A name near the end of a batch may have its answer in the next one, so the last words of
+a batch are undecided, and are decided with the next batch. The next batch also begins with the words before them, as
+many as a window and two names span, because an answer may stand there.
+
+Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, appendix F. The appendix has no rules for
+overlaps; those are ours.
 """
 
 from collections.abc import Iterable
@@ -27,7 +31,7 @@ BATCH = 2 << 20
 SLICE = 1 << 20
 """Characters of a document that are encoded in one step."""
 END = b" \xff "
-"""The separator of documents: a byte that never occurs in UTF-8."""
+"""The word that separates documents: a byte that never occurs in UTF-8."""
 
 
 @dataclass
@@ -65,9 +69,9 @@ def count(pieces: Iterable[Piece], names: Names, window: int) -> Counts:
     stream.flush(is_end=True)
     counts = stream.counts
     return Counts(
-        entities=counts[names.entities],
-        capitals=counts[names.capitals],
-        lower_case=counts[names.lower_case],
+        entities=counts[names.entity_ids],
+        capitals=counts[names.capitals_ids],
+        lower_case=counts[names.lower_case_ids],
         pairs=stream.pairs,
         documents=stream.documents,
         words=stream.words,
@@ -76,7 +80,20 @@ def count(pieces: Iterable[Piece], names: Names, window: int) -> Counts:
 
 @dataclass
 class _Stream:
-    """The counts so far, and the text that is not decided yet."""
+    """The counts so far, and the text that is not decided yet.
+
+    Attributes:
+        names: the names of entities and answers.
+        window: the largest distance of an answer from its entity, in words.
+        documents: number of documents so far.
+        words: number of decided words.
+        buffer: text of the next batch.
+        size: bytes of the buffer.
+        first: index of the first undecided word of the buffer.
+        counts: (names.count,), occurrences of each set of names, by its id.
+        pairs: (n_pairs,), occurrences of the entity with the answer near it.
+        margin: number of words at the end of a batch that stay undecided.
+    """
 
     names: Names
     window: int
@@ -85,11 +102,10 @@ class _Stream:
     buffer: list[bytes] = field(default_factory=list)
     size: int = 0
     first: int = 0
-    """Index of the first undecided word of the buffer."""
 
     def __post_init__(self) -> None:
         self.counts = np.zeros(self.names.count, np.int64)
-        self.pairs = np.zeros(len(self.names.entities), np.int64)
+        self.pairs = np.zeros(len(self.names.entity_ids), np.int64)
         self.margin = self.window + 2 * self.names.longest
 
     def add(self, piece: Piece) -> None:
@@ -112,27 +128,27 @@ class _Stream:
         text = b" " + buffer.strip(b" ") + b" " if buffer.strip(b" ") else b" "
         codes = np.frombuffer(text, np.uint8)
         spaces = np.flatnonzero(codes == 32)
-        number, tail = len(spaces) - 1, b""  # complete words, and an incomplete one
+        number, tail = len(spaces) - 1, b""  # number of complete words, and the incomplete last word
         if number and not is_end and not buffer.endswith(b" "):  # the last word may continue in the next piece
             number -= 1
             tail = text[spaces[number] + 1 : -1]
-        end = number if is_end else max(self.first, number - self.margin)
-        ends = np.searchsorted(spaces, np.flatnonzero(codes == 0xFF)) - 1
-        self._count(text, spaces, ends, end)
-        self.words += end - self.first - int(((ends >= self.first) & (ends < end)).sum())
+        end = number if is_end else max(self.first, number - self.margin)  # index of the first word to stay undecided
+        separators = np.searchsorted(spaces, np.flatnonzero(codes == 0xFF)) - 1
+        self._count(text, spaces, separators, end)
+        self.words += end - self.first - int(((separators >= self.first) & (separators < end)).sum())
         start = max(0, end - self.margin)
         carried = text[spaces[start] + 1 : spaces[number] + 1]
-        # A word longer than every name matches none, so that a short placeholder bounds the memory.
+        # An incomplete word longer than every name matches none. A short placeholder replaces it to bound the memory.
         tail = tail if len(tail) <= self.names.longest_word else b"x" * (self.names.longest_word + 1)
         self.buffer, self.size, self.first = [carried, tail], 0, end - start
 
-    def _count(self, text: bytes, spaces: Ints, ends: Ints, end: int) -> None:
+    def _count(self, text: bytes, spaces: Ints, separators: Ints, end: int) -> None:
         """Count the names that begin with an undecided word before the word `end`.
 
         Args:
             text: the words of the buffer, each between two spaces.
             spaces: positions of the spaces.
-            ends: indices of the words that separate documents.
+            separators: indices of the words that separate documents.
             end: index of the first word that stays undecided.
         """
         names = self.names
@@ -140,16 +156,18 @@ class _Stream:
         matches = automaton.find_matches_as_indexes(text, overlapping=True) if names.texts else []
         if not matches:
             return
-        # Each hit: index of the text, first and last byte of the occurrence.
+        # Each hit: index of the name in `names.texts`, and first byte and end of its occurrence in `text`.
         hits = np.fromiter(chain.from_iterable(matches), np.int64, 3 * len(matches)).reshape(-1, 3)
-        # owner: the number of each entity or answer that has the name of a hit; which: the index of this hit.
+        # A hit has a row for each set of names that contains the name. owner: the id of the set; which: the index of
+        # the hit; first, last: indices of the first and the last word of the occurrence.
         owner, which = names.owners.gather(hits[:, 0])
         first = np.searchsorted(spaces, hits[which, 1])
         last = first + names.lengths[hits[which, 0]] - 1
-        # A gap longer than the window separates documents, and a gap precedes the first one. A look back from the
-        # first position of an owner never reaches the positions of another owner.
-        gap = self.window * (np.searchsorted(ends, first) + 1)
-        span = len(spaces) + self.window * (len(ends) + 3)
+        # Positions are indices of words, with a gap of a window before each document, so that no window reaches into
+        # another document. `owner * span + position` is ordered by owner, and no window reaches another owner.
+        gap = self.window * (np.searchsorted(separators, first) + 1)
+        span = len(spaces) + self.window * (len(separators) + 3)
+        # By owner, then by first word, and the longest occurrence first.
         order = np.argsort((owner * span + first) * names.longest - (last - first))
         owner, first, last, gap = (column[order] for column in (owner, first, last, gap))
         is_longest = np.ones(len(owner), bool)  # False within a longer occurrence of the same owner
@@ -161,14 +179,22 @@ class _Stream:
         self._count_pairs(owner, first + gap, last + gap, decided, span)
 
     def _count_pairs(self, owner: Ints, first: Ints, last: Ints, decided: Any, span: int) -> None:
-        """Count the decided occurrences of entities with an answer near them."""
+        """Count the decided occurrences of entities with an answer near them.
+
+        Args:
+            owner: (n,), the id of the set of names of each occurrence, an entity's or an answer's.
+            first: (n,), position of its first word; the rows are sorted by owner, then by this position.
+            last: (n,), position of its last word.
+            decided: (n,), True for an occurrence that begins with a decided word.
+            span: the factor of `owner` in `owner * span + position`.
+        """
         answers = self.names.is_answer[owner]
         begins = owner[answers] * span + first[answers]
         ends = np.sort(owner[answers] * span + last[answers])
         if not len(begins):
             return
         pair, which = self.names.pairs.gather(owner[decided])
-        answer = self.names.answers[pair] * span
+        answer = self.names.answer_ids[pair] * span
         before, after = answer + first[decided][which], answer + last[decided][which]
         successor = np.searchsorted(begins, after, side="right")
         following = (successor < len(begins)) & (begins[np.minimum(successor, len(begins) - 1)] <= after + self.window)

@@ -1,16 +1,16 @@
 """Counts in an index of infini-gram by its public API: in words for rare names, in tokens for frequent ones.
 
-A pair has a count of its entity and a count of the pair. Each is of one of three kinds:
+A pair has two counts: of its entity, and of the entity near the answer. Each count has one of three kinds:
 
-    words        for an entity, or a pair whose rarer name occurs at most `fetch` times: the passages around all
-                 occurrences are read, and their words counted like those of a corpus
-    tokens       for other entities: occurrences of the tokens of all names; of two names of which one contains the
-                 other, only the shorter counts
-    approximate  for other pairs: occurrences of the rarer name near the other, in tokens, as the index estimates them
+    words        if the entity (for the count of the pair: the entity or the answer) occurs at most `fetch` times: the
+                 passages around all its occurrences are read, and their words are counted as in a corpus
+    tokens       for other entities: occurrences of the tokens of all names. If a name contains another, only the
+                 shorter one is counted
+    approximate  for other pairs: the index estimates how often the two names stand near each other, in tokens
 
-A passage reaches as many words to each side as a window and the longest name can take. The next kind of count is used
-if a passage is too short, or if the index lists another number of occurrences than it counts. Overlapping passages are
-merged, so that a word counts once.
+A passage has, on each side of the name, as many words as a window and two of the longest names can take. If a passage
+is shorter, or if the index lists another number of occurrences than it counts, the next kind of this table is used.
+Overlapping passages are merged, so that no word is counted twice.
 """
 
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _CACHE_SIZE = 16
 """Names whose passages stay in memory for further pairs of the same entity."""
 _PASSAGE_MARGIN = 8
-"""Passages are this many times longer than the mean number of tokens per word requires."""
+"""Tokens are requested for this many times the words of a passage, because some words have many tokens."""
 
 
 class IndexCounts:
@@ -70,7 +70,7 @@ class IndexCounts:
         """Return the counts of a pair, in words if the passages around the rarer name can be read."""
         entity, answer = self._name_tokens(pair.entity_names), self._name_tokens(pair.answer_names)
         entity_count, answer_count = (sum(map(self._count, names)) for names in (entity, answer))
-        kinds: tuple[CountKind, CountKind] = ("words", "words")
+        kinds: tuple[CountKind, CountKind] = ("words", "words")  # of the entity count and of the pair count
         if (texts := self._texts(entity, entity_count, reach)) is not None:
             counts = self._in_words(pair, texts)
             entity_count, pair_count = int(counts.entities[0]), int(counts.pairs[0])
@@ -103,6 +103,7 @@ class IndexCounts:
         return count([Piece(text, begins=True) for text in texts], Names([pair]), self.window)
 
     def _total(self, names: set[str]) -> int:
+        """Return the number of occurrences of names of one word, in tokens."""
         return sum(self._count(ids) for ids in {ids for name in names for ids in self.index.after_space(name)})
 
     def _name_tokens(self, names: Sequence[str]) -> tuple[Ids, ...]:
@@ -115,18 +116,18 @@ class IndexCounts:
         return tuple(shortest)
 
     def _reach(self, pairs: Sequence[CountedPair]) -> int:
-        """Return how many words a passage must reach to each side, so that every pair can be decided."""
+        """Return the number of words that a passage needs on each side of a name, so that every pair can be decided."""
         names = {name for pair in pairs for name in (*pair.entity_names, *pair.answer_names)}
         return self.window + 2 * max((len(words(name.encode()).split()) for name in names), default=0)
 
     def _read(self, names: tuple[Ids, ...], count: int, reach: int) -> Sequence[str] | None:
-        """Return the text around all occurrences of names; None if there are too many or a passage is incomplete."""
+        """Return the text around all occurrences of names; None if they are too many or cannot all be read."""
         if count > self.fetch or not self.index.can_decode:
             return None
         positions = {ids: self.index.occurrences(ids) for ids in names}
         if any(len(starts) != self._count(ids) for ids, starts in positions.items()):
             return None
-        limit = 2 * min(ceil(_PASSAGE_MARGIN * reach * self.index.tokens_per_word), self.index.longest // 2)
+        limit = 2 * min(ceil(_PASSAGE_MARGIN * reach * self.index.tokens_per_word), self.index.max_passage_tokens // 2)
         passages = [(self.index.passage(start, ids, limit), ids) for ids in names for start in positions[ids]]
         if not all(self._reaches(passage, ids, reach) for passage, ids in passages):
             return None
@@ -191,7 +192,7 @@ def _count(
     with with_advice(_INSTEAD):
         index = InfiniGramApi(access.session(SERVICE), options.index, tokenizer)
         rows = IndexCounts(index, options.window_words, options.fetch).count_pairs(pairs, progress)
-        tokens = index.count(())
+        tokens = index.count(())  # of the whole index
     shard = Shard(
         shard=part.name,
         size=None,

@@ -54,7 +54,7 @@ class Part:
 
     Attributes:
         name: the name of the part.
-        key: JSON values on which the counts depend, beside the names and the window.
+        key: JSON values on which the counts depend, in addition to the names and the window.
         argument: a further input of the counting function, such as a path; picklable.
         uses_network: True if counting sends requests to a service.
     """
@@ -84,7 +84,7 @@ class FrequencySource:
 
     Attributes:
         name: the value of `source` in a study file.
-        options: the model of the section `frequency`.
+        options: the class that validates the section `frequency` of a study file.
         parts: (options, access, once) -> the parts of the corpus, without a request to a service.
         count: (options, part, pairs, access, progress) -> the counts of one part.
 

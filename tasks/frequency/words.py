@@ -1,18 +1,20 @@
-"""The words of a text in UTF-8, without punctuation and split at white space; and names to search for.
+"""The words of a text, and the names that are searched for among them.
 
-Punctuation is the Unicode category P and the other signs of ASCII. It is removed within a word, too: "Jean-Paul's"
-becomes JeanPauls. The bytes of many documents are processed together, because str.split alone takes longer than the
-whole count.
+Words are in UTF-8, split at white space, and without punctuation: the Unicode category P and all signs of ASCII such as
+"$". Punctuation is removed within a word, too: "Jean-Paul's" becomes JeanPauls. The bytes of many documents are
+processed together, because str.split alone takes longer than the whole count.
+
+A name occurs if its words stand side by side, with the same capitals. The aliases of a name count together with it.
+
+A name of one word, such as May, may also be a common word. The default rule for the names of an entity:
 
     n     = occurrences in the corpus of the entity's names of one word, with their capitals or in lower case
-    share = the share of n in lower case; the names are a common word if n > 50 and share > 0.75
+    share = the share of n in lower case; the names are common words if n > 50 and share > 0.75
 
 Capitals alone tell whether an occurrence is a name. Names of several words, and of a script without capitals, are never
 a common word. An entity is omitted if one of its aliases is a common word or a single letter, because the occurrences
 of an alias count as the entity's.
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, appendix F, where a tagger decides.
-
-A name occurs where its words are neighbours, with its capitals. The aliases of a name count together with it.
 """
 
 import string
@@ -40,7 +42,7 @@ def words(text: bytes) -> bytes:
 
 
 def separate_words(text: bytes) -> bytes:
-    """Return the words separated by one space; white space at either end becomes a space. Invalid bytes stay."""
+    """Return the words, separated by one space; white space at either end becomes one space. Invalid bytes stay."""
     text = text.translate(_ASCII_SPACES, _ASCII_PUNCTUATION)
     codes = np.frombuffer(text, np.uint8)
     if not text.isascii():
@@ -129,72 +131,74 @@ class RaggedArray:
         return cls(starts.astype(np.int64), np.array([value for group in values for value in group], dtype=np.int64))
 
     def gather(self, indices: Ints) -> tuple[Ints, Ints]:
-        """Return the values of the lists at `indices` (n,), concatenated, and for each value its position in (n,)."""
+        """Return the values of the lists at `indices` (n,), concatenated, and the list of each value, 0 to n - 1."""
         first, sizes = self.starts[indices], self.starts[indices + 1] - self.starts[indices]
-        owners = np.repeat(np.arange(len(indices)), sizes)
-        offsets = np.arange(len(owners)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        return self.values[first[owners] + offsets], owners
+        which = np.repeat(np.arange(len(indices)), sizes)
+        offsets = np.arange(len(which)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return self.values[first[which] + offsets], which
 
 
 class Names:
-    """Names of entities and answers, numbered; one number for all names of an entity or an answer.
+    """Names of entities and answers. A set of names, such as the name and aliases of an entity, has an id from 0 on.
 
     Attributes:
-        texts: the names in UTF-8, reduced to words.
-        lengths: words of each text.
-        owners: the numbers whose name each text is.
-        entities: (n_pairs,), the number of each pair's entity.
-        answers: (n_pairs,), the number of each pair's answer.
-        capitals: (n_pairs,), the number of the entity's names of one word with capitals.
-        lower_case: (n_pairs,), the number of these names in lower case.
-        pairs: the pairs of each number that is an entity.
-        longest: words of the longest text.
+        texts: the different names in UTF-8, reduced to words.
+        lengths: (n_texts,), number of words of each text.
+        owners: for each text, the ids of the sets that contain it.
+        count: number of sets.
+        entity_ids: (n_pairs,), the id of the names of each pair's entity.
+        answer_ids: (n_pairs,), the id of the names of each pair's answer.
+        capitals_ids: (n_pairs,), the id of the entity's names of one word with capitals.
+        lower_case_ids: (n_pairs,), the id of these names in lower case.
+        is_answer: (count,), True for the names of an answer.
+        pairs: for each set, the indices of the pairs whose entity has these names.
+        longest: number of words of the longest text.
         longest_word: upper bound of the bytes of a word.
     """
 
     def __init__(self, pairs: Sequence[CountedPair]) -> None:
-        """Number the names of pairs of an entity and an answer."""
-        numbers: dict[tuple[bytes, ...], int] = {}
+        """Give ids to the names of pairs of an entity and an answer."""
+        ids: dict[tuple[bytes, ...], int] = {}
 
-        def number_names(rows: Sequence[Sequence[str]], max_spaces: int | None = None) -> list[int]:
-            """Return a number for the names of each row; equal sets of names have one number."""
+        def ids_of(rows: Sequence[Sequence[str]], max_spaces: int | None = None) -> list[int]:
+            """Return the id of the names of each row; names with more spaces than `max_spaces` are left out."""
             cleaned = {
                 name: text
                 for name, text in _reduce([name for names in rows for name in names])
                 if text and (max_spaces is None or text.count(b" ") <= max_spaces)
             }
             texts = (tuple(sorted({cleaned[name] for name in names if name in cleaned})) for names in rows)
-            return [numbers.setdefault(names, len(numbers)) for names in texts]
+            return [ids.setdefault(names, len(ids)) for names in texts]
 
-        entities = number_names([pair.entity_names for pair in pairs])
+        entities = ids_of([pair.entity_names for pair in pairs])
         cased = [[name for name in pair.entity_names if name.lower() != name.upper()] for pair in pairs]
-        capitals = number_names([[name for name in names if name != name.lower()] for names in cased], max_spaces=0)
-        lower_case = number_names([[name.lower() for name in names] for names in cased], max_spaces=0)
-        answers = number_names([pair.answer_names for pair in pairs])
-        self.entities = np.array(entities, np.int64)
-        self.capitals = np.array(capitals, np.int64)
-        self.lower_case = np.array(lower_case, np.int64)
-        self.answers = np.array(answers, np.int64)
+        capitals = ids_of([[name for name in names if name != name.lower()] for names in cased], max_spaces=0)
+        lower_case = ids_of([[name.lower() for name in names] for names in cased], max_spaces=0)
+        answers = ids_of([pair.answer_names for pair in pairs])
+        self.entity_ids = np.array(entities, np.int64)
+        self.capitals_ids = np.array(capitals, np.int64)
+        self.lower_case_ids = np.array(lower_case, np.int64)
+        self.answer_ids = np.array(answers, np.int64)
         owners: dict[bytes, list[int]] = {}
-        for texts, owner in numbers.items():
+        for texts, owner in ids.items():
             for text in texts:
                 owners.setdefault(text, []).append(owner)
         self.texts = list(owners)
         self.lengths = np.array([text.count(b" ") + 1 for text in self.texts], np.int64)
         self.owners = RaggedArray.from_lists(list(owners.values()))
-        self.count = len(numbers)
+        self.count = len(ids)
         self.longest = int(self.lengths.max(initial=1))
         self.longest_word = max(map(len, self.texts), default=1)
-        pairs_by_entity: list[list[int]] = [[] for _ in numbers]
+        pairs_by_entity: list[list[int]] = [[] for _ in ids]
         for pair, entity in enumerate(entities):
             pairs_by_entity[entity].append(pair)
         self.pairs = RaggedArray.from_lists(pairs_by_entity)
         self.is_answer = np.zeros(self.count, bool)
-        self.is_answer[self.answers] = True
+        self.is_answer[self.answer_ids] = True
 
     @cached_property
     def automaton(self) -> object:
-        """Return the automaton that finds all texts, each between two spaces, in one pass."""
+        """The automaton that finds all texts, each between two spaces, in one pass."""
         from ahocorasick_rs import BytesAhoCorasick, Implementation, MatchKind
 
         patterns = [b" " + text + b" " for text in self.texts]
@@ -202,6 +206,6 @@ class Names:
 
 
 def _reduce(names: Sequence[str]) -> Iterable[tuple[str, bytes]]:
-    """Yield every name with its words; all names are reduced together."""
+    """Return every name with its words; one call of `words` reduces all names."""
     texts = words(b" \xff ".join(name.encode("utf-8", "surrogatepass") for name in names)).split(b"\xff")
     return zip(names, (text.strip(b" ") for text in texts), strict=True) if names else ()

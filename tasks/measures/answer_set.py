@@ -1,7 +1,7 @@
-"""Answer-set persuasion: every context before every query, over the complete answers of the relation.
+"""Answer-set persuasion: how far a context moves a query's distribution over the complete answers of the relation.
 
-The answers of a relation are the distinct objects of its queries and contexts; those of a closed query are Yes and No.
-Answer-set susceptibility is the mean of stored scores over contexts.
+The complete answers of an open query are the distinct objects of the relation's queries and contexts; those of a closed
+query are Yes and No. Answer-set susceptibility is the mean of stored answer-set persuasion over contexts.
 """
 
 from collections.abc import Iterator, Sequence
@@ -100,8 +100,8 @@ def _answer_set_susceptibility(inputs: Inputs, model: None, queries: Sequence[Qu
     origins = provenance(stored, "query_id")
     for group, contexts, means in means_over_contexts(inputs, queries, "answer_set_persuasion", by_type=True):
         for query, score, mass in zip(group, means, matrix(stored, group, contexts, "mass"), strict=True):
-            own = {"contexts": len(contexts), "answers": answers[query.query_type], "mass": float(mass.mean())}
-            yield {**origins[query.query_id], **own, "answer_set_susceptibility": float(score)}
+            columns = {"contexts": len(contexts), "answers": answers[query.query_type], "mass": float(mass.mean())}
+            yield {**origins[query.query_id], **columns, "answer_set_susceptibility": float(score)}
 
 
 ANSWER_SET_SUSCEPTIBILITY = Measure(

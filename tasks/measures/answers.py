@@ -1,6 +1,6 @@
 """Sampled replies and a greedy reply to every question, closed-book and with each of its contexts.
 
-One pass samples the replies. If the study has their clusters and coherent persuasion, the same pass computes both.
+One pass samples the replies. If their clusters or coherent persuasion are missing, too, the same pass computes them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -3,11 +3,12 @@
 A reply has a row if its context has at least two passages, or if the context numbers its passages. The source passages
 follow from the verdict of `whose_answer`:
 
-- A reply that states the right answer comes from every passage that states the right answer.
-- A reply that states another answer comes from every other passage whose answers its words state. If all conflicting
-  passages state one answer, the reply comes from all of them.
+- A reply that states the right answer has as sources all passages that state it.
+- A reply that states a wrong answer has as sources the passages that state this answer, and not the right one. If all
+  conflicting passages state the same answer, all of them are sources.
+- A reply that states both has the sources of both.
 
-`scoring.citations` has the rules for citations and named conflicts. No model is needed.
+`scoring.citations` has the rules that find citations and statements of a conflict. No model is needed.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -116,21 +117,21 @@ def _source_passages(
     if verdict == "refusal":
         return ()
     if verdict == "context" and gives_original(question, case):
-        verdict = "original"  # the only side has the right answer
+        verdict = "original"  # the context states only the right answer
     if verdict == "original":
         return tuple(sorted(right))
     sources = set(right) if verdict == "both" else set()
-    # Each other passage as a context of its own.
+    # The passages that state another answer, each as a context of its own.
     others = {
         number: QuestionContext("one", passage.kind or "unknown", (passage,), passage.answers)
         for number, passage in enumerate(case.passages, 1)
         if number not in right and passage.answers
     }
-    conflicting = {number: alone for number, alone in others.items() if alone.condition == "conflicting"}
-    if verdict in TAKES_CONTEXT and len({frozenset(alone.answers) for alone in conflicting.values()}) == 1:
+    conflicting = {number: context for number, context in others.items() if context.condition == "conflicting"}
+    if verdict in TAKES_CONTEXT and len({frozenset(context.answers) for context in conflicting.values()}) == 1:
         sources |= conflicting.keys()
-    for number, alone in others.items():
-        if decision_on(question, alone, text).verdict in TAKES_CONTEXT:
+    for number, context in others.items():
+        if decision_on(question, context, text).verdict in TAKES_CONTEXT:
             sources.add(number)
     return tuple(sorted(sources))
 

@@ -1,9 +1,9 @@
 """Clusters of equivalent sampled replies, and the semantic entropy over them.
 
-An entailment model compares the texts. A reply joins the first cluster if it is equivalent to all its members, or else
-the next such cluster, or opens a new one; a study may also choose overlapping clusters. All equivalences are stored,
-because the clusters of half-samples and the standard errors of scores follow from them. `scoring.semantic_entropy` has
-the formulas of four kinds of entropy, and `scoring.half_samples` the formula of the standard errors.
+An entailment model decides which replies are equivalent. Each reply joins the first cluster to all of whose members it
+is equivalent, or opens a new cluster; a study may choose another rule. All equivalences are stored, because clusters of
+half-samples and standard errors of scores follow from them. `scoring.semantic_entropy` has the formulas of four kinds
+of entropy, and `scoring.half_samples` the formula of the standard errors.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -64,7 +64,7 @@ def load_equivalence_model(inputs: Inputs) -> Entailment:
 
 
 def prefixes(inputs: Inputs, questions: Iterable[Question]) -> list[str] | None:
-    """Return the texts before the answers to each question; None for answers alone."""
+    """Return each question as the text before its answers; None if the study compares answers without the question."""
     with_question = inputs.parameters["clusters"].entailment_with_question
     return [question.question for question in questions] if with_question else None
 
@@ -94,7 +94,7 @@ def cluster_rows(inputs: Inputs, equivalent: NDArray[np.bool_], samples: Sequenc
 
 
 def equivalences(inputs: Inputs, questions: Sequence[Question]) -> dict[QuestionKey, NDArray[np.bool_]]:
-    """Return the stored equivalences of the replies to each question in each of its cases, (n, n) each."""
+    """Return the stored equivalences (n, n) of the replies to each question, closed-book and with each context."""
     matrices: dict[QuestionKey, NDArray[np.bool_]] = {}
     for key, rows in rows_by_question(inputs, "clusters", questions, "equivalent_to").items():
         matrix = matrices[key] = np.zeros((len(rows), len(rows)), dtype=bool)
@@ -112,7 +112,7 @@ class HalfSampleParameters(Parameters):
 
 
 def clusters_of(
-    inputs: Inputs, measure: str, equivalent: NDArray[np.bool_], key: QuestionKey, *, left_out: bool = False
+    inputs: Inputs, measure: str, equivalent: NDArray[np.bool_], key: QuestionKey, *, complement: bool = False
 ) -> tuple[list[list[int]], list[list[list[int]]]]:
     """Return the clusters of the replies to a question with a context, and the clusters of each half-sample.
 
@@ -121,14 +121,14 @@ def clusters_of(
         measure: the measure whose parameters give the number of half-samples.
         equivalent: (n, n), the equivalences.
         key: the ids of question and context.
-        left_out: cluster the complement of each half-sample instead.
+        complement: True clusters the replies outside of each half-sample instead.
     """
     from swaymeter.tasks.scoring.half_samples import draw_halves
     from swaymeter.tasks.scoring.semantic_entropy import group_answers
 
     answers, grouping = len(equivalent), inputs.parameters["clusters"].grouping
     halves = draw_halves(answers, inputs.parameters[measure].half_samples, inputs.seed, *key)
-    if left_out:
+    if complement:
         halves = [[answer for answer in range(answers) if answer not in half] for half in halves]
     groups_of_halves = [group_answers(equivalent, half, grouping=grouping) for half in halves]
     return group_answers(equivalent, grouping=grouping), groups_of_halves
@@ -145,7 +145,7 @@ CLUSTERS = Measure(
     about="questions",
     requires="sampling",
     needs=("answers",),
-    pass_of="answers",
+    computed_with="answers",
     compute=_clusters,
     chunks=cut_questions,
     parameters=ClustersParameters,
@@ -200,7 +200,7 @@ def _semantic_entropy(inputs: Inputs, model: None, questions: Sequence[Question]
     equivalent = equivalences(inputs, questions)
     keys = [(question.question_id, case.context_id) for question in questions for case in question.cases]
     for key in keys:
-        if not answers[key]:  # all replies ended within their thoughts
+        if not answers[key]:  # no reply has an answer
             continue
         groups, groups_of_halves = clusters_of(inputs, "semantic_entropy", equivalent[key], key)
         clusters, halves = last_group_of_each(groups), [last_group_of_each(half) for half in groups_of_halves]

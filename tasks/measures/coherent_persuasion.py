@@ -1,8 +1,9 @@
 """Coherent persuasion: how far a context moves the distributions along clusters of sampled replies.
 
-The distributions are not stored. If the replies are missing, too, the pass that samples them computes the scores.
-Stored replies are sampled once more, for their distributions, and the stored clusters are used. In a dtype shorter than
-float32, rounding may change a new sample; the distributions are then read along the stored tokens.
+The next-token distributions along the replies are too large to store. If the replies are not stored yet, the pass that
+samples them also computes these scores. Stored replies are sampled once more, for their distributions; their clusters
+are the stored ones. In a dtype shorter than float32, rounding may change a new sample. Then the model reads the stored
+tokens for the distributions.
 """
 
 from collections.abc import Iterator, Sequence
@@ -48,7 +49,7 @@ class CoherentPersuasion(QuestionScore):
 
 
 def compute(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> Iterator[Row]:
-    """Sample the stored replies once more, for the distributions along them."""
+    """Yield the scores of stored replies, which are sampled once more for the distributions along them."""
     sampled = sample(inputs, model, questions)
     answers = rows_by_question(inputs, "answers", questions, "token_ids", "thought_ids")
     origins = question_provenance(inputs.scores["clusters"], questions)
@@ -77,16 +78,16 @@ def persuasion_rows(
     distributions: "Sequence[Sequence[Distribution]]",
     equivalent: Sequence[NDArray[np.bool_]],
 ) -> Iterator[Row]:
-    """Yield the scores of every context of every question, without the column of the stand-in.
+    """Yield the scores of every context of every question, without the column `stand_in`.
 
-    A context has no score if all replies with it, or all closed-book replies, end within their thoughts. The score has
-    no standard error if the numbers of replies with and without the context differ.
+    A context has no score if no reply with it, or no closed-book reply, has an answer. The scores of a question have no
+    standard errors if the numbers of its replies with an answer differ between contexts.
 
     Args:
         inputs: the inputs of the pass.
-        sampled: replies, grouped by question, each group beginning with the question without a context.
-        distributions: the mean distribution, (V,), along each reply.
-        equivalent: (n, n), the equivalences of the replies.
+        sampled: the replies by question and context; of each question, the closed-book replies come first.
+        distributions: for each element of `sampled`, the mean distribution (V,) along each reply with an answer.
+        equivalent: for each element of `sampled`, the equivalences (n, n) of these replies.
     """
     from swaymeter.tasks.scoring.coherent_persuasion import GroupedAnswers, between_halves, coherent_persuasions
 
@@ -100,7 +101,7 @@ def persuasion_rows(
         with_context = [(case, answers) for case, answers, _ in contexts if answers.distributions]
         if not with_context or not without.distributions:
             continue
-        _, other_halves = clusters_of(inputs, "coherent_persuasion", matrix, closed_book.key, left_out=True)
+        _, other_halves = clusters_of(inputs, "coherent_persuasion", matrix, closed_book.key, complement=True)
         unchanged = between_halves(without, other_halves)
         sides = [without, *(answers for _, answers in with_context)]
         if len({len(side.distributions) for side in sides}) > 1:
@@ -127,7 +128,7 @@ COHERENT_PERSUASION = Measure(
     capability="samples",
     requires="distributions",
     needs=("answers", "clusters"),
-    pass_of="answers",
+    computed_with="answers",
     compute=compute,
     parameters=HalfSampleParameters,
     meaning="how far a context moves the distributions of clusters of answers",

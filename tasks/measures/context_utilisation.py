@@ -1,8 +1,8 @@
-"""Context utilisation: a model's next token takes up the answer of a context, or ignores an irrelevant context.
+"""Context utilisation: how far a context moves the next token to the answer that the context states.
 
 A question has one row for each context that promotes a token. A relevant context promotes the first token of the answer
-that it states; an irrelevant context promotes the model's own first token without the context. A relevant context that
-states no answer, or contradictory answers, has no row.
+that it states. An irrelevant or neutral context should change nothing, so it promotes the model's first token without
+the context. A relevant context that states no answer, or contradictory answers, has no row.
 """
 
 from collections.abc import Iterator, Sequence
@@ -58,9 +58,10 @@ def compute(inputs: Inputs, model: NextTokenLogits, questions: Sequence[Question
         answer_prompt(model, question.question, case.text, page=page_of(texts, question, case), prompts=texts)
         for question, case in cases
     ]
-    read = next_tokens(model, [prompt.tokens for prompt in prompts], batch_size=inputs.batch_size)
-    # A thinking model's first token opens its thoughts; the template is the same in every prompt.
-    refuse_thoughts("context_utilisation", model, map(read.likeliest, range(len(prompts))), prompts[0].tokens)
+    next_by_prompt = next_tokens(model, [prompt.tokens for prompt in prompts], batch_size=inputs.batch_size)
+    # A thinking model's first token opens its thoughts. One prompt is enough, because all have the same template.
+    likeliest = map(next_by_prompt.likeliest, range(len(prompts)))
+    refuse_thoughts("context_utilisation", model, likeliest, prompts[0].tokens)
     answers = [answer for _, case in cases for answer in case.answers]
     first_token_by_answer = first_tokens(model, answers, texts)
     closed_book = {question.question_id: row for row, (question, case) in enumerate(cases) if case.condition == "none"}
@@ -69,21 +70,22 @@ def compute(inputs: Inputs, model: NextTokenLogits, questions: Sequence[Question
         if row == closed_book_row or case.condition == "mixed":  # a mixed context states contradictory answers
             continue
         if case.condition in ("irrelevant", "neutral"):
-            promoted = [read.likeliest(closed_book_row)]
+            promoted = [next_by_prompt.likeliest(closed_book_row)]
         else:
             promoted = [first_token_by_answer[answer] for answer in case.answers]
         if not promoted:
             continue
-        without, with_context = read.probability(closed_book_row, promoted), read.probability(row, promoted)
+        without = next_by_prompt.probability(closed_book_row, promoted)
+        with_context = next_by_prompt.probability(row, promoted)
         yield {
             **case_columns(question, case),
-            "binary_utilisation": read.likeliest(row) in promoted,
+            "binary_utilisation": next_by_prompt.likeliest(row) in promoted,
             "continuous_utilisation": continuous_utilisation(without, with_context),
             "promoted": [str(model.tokenizer.decode([token])) for token in dict.fromkeys(promoted)],
             "probability_without": without,
             "probability_with": with_context,
-            "token_without": str(model.tokenizer.decode([read.likeliest(closed_book_row)])),
-            "token_with": str(model.tokenizer.decode([read.likeliest(row)])),
+            "token_without": str(model.tokenizer.decode([next_by_prompt.likeliest(closed_book_row)])),
+            "token_with": str(model.tokenizer.decode([next_by_prompt.likeliest(row)])),
             "context_cut": prompts[row].context_cut,
             "engine": PLAIN,
         }

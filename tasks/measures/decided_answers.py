@@ -1,16 +1,20 @@
 """Verdicts of people and of a judge in place of the rule's, and the outcomes that follow.
 
 A person's verdict precedes a judge's verdict, and a judge's verdict precedes the rule's. A judge decides only replies
-that the rule leaves undecided. A person's verdict holds for replies with the same words to the same question and
-context, and, if it names them, of the same variant and sample. `scoring.followed` has the outcomes.
+that the rule leaves undecided. A person's verdict holds for every reply with the same words to the same question and
+context. If the person names a variant or a sample, the reply must also be of this variant or sample. `scoring.followed`
+defines the outcomes.
 
 This module is no measure: the stage `aggregate` calls `decided_answers` for each relation.
-`data.sources.judgements` reads the files of people, and its docstring has the way of a verdict.
+`data.sources.judgements` reads the files of people; its docstring lists the modules that a verdict passes through.
 
-An outcome compares the reply with a context with the closed-book reply, so a verdict on the closed-book reply changes
-it. `_verdict_for_context` first translates that verdict to the context. The original answer is the answer of a
-supporting context. The verdict "context" means the answer of the only conflicting context. If several contexts
-conflict, the rule chooses the one whose answer the reply states.
+An outcome compares a reply with a context with the closed-book reply. So a verdict on the closed-book reply may change
+the outcome of every context. Closed-book, the verdict "context" means the answer of any conflicting context.
+`_verdict_for_context` therefore translates the verdict for each context:
+
+- A supporting context states the original answer, so the verdict "original" becomes "context".
+- If a single context conflicts, "context" means its answer.
+- If several contexts conflict, the rule decides if the closed-book reply states the answer of this context.
 """
 
 from collections import defaultdict
@@ -31,6 +35,7 @@ COLUMNS_READ = {
 }
 """Columns that are read of each table of scores, in the order of the arguments of `decided_answers`."""
 _NOBODY = {"decider": None, "judgement": None}
+"""Columns of a reply with a new outcome that no person and no judge decides."""
 
 
 class _DecidedVerdict(NamedTuple):
@@ -88,7 +93,7 @@ def decided_answers(
 
 
 def _by_question(questions: Sequence[Question], verdicts: Sequence[Judgement]) -> Mapping[str, Sequence[Judgement]]:
-    """Return the verdicts by question id; verdicts on a certain model or sample come first."""
+    """Return the verdicts by question id; verdicts on one sample or one variant come before verdicts on all."""
     ids_by_text: dict[str, list[str]] = defaultdict(list)
     for question in questions:
         ids_by_text[question.question].append(question.question_id)
@@ -108,10 +113,11 @@ def _decided_replies(
     judges: Mapping[tuple[object, ...], _DecidedVerdict],
     verdicts: Sequence[Judgement],
 ) -> Iterator[Row]:
-    """Yield the decided replies of one variant to a question."""
+    """Yield rows of one variant's replies to a question: decided replies, and replies with a new outcome."""
     cases = {case.context_id: case for case in question.cases}
 
     def decision(row: Row) -> _DecidedVerdict | None:
+        """Return a person's verdict on a reply, or else a judge's; None without either."""
         judgement, case = _judgement_of(row, verdicts), cases.get(row["context_id"])
         if judgement and case:
             return _DecidedVerdict(
@@ -160,25 +166,25 @@ def _judgement_of(row: Row, verdicts: Sequence[Judgement]) -> Judgement | None:
 def _verdict_for_context(
     question: Question, case: QuestionContext, closed_book_decision: _DecidedVerdict, rule: Decision
 ) -> Verdict:
-    """Translate the verdict on the closed-book reply: does this reply state the answer of this context?
+    """Return the verdict on the closed-book reply in which "context" means the answer of this context only.
 
-    Closed-book, the verdict "context" means the answer of any conflicting context of the question.
+    In the decision, "context" means the answer of any conflicting context of the question.
 
     Args:
         question: The question.
         case: A context of the question.
         closed_book_decision: A person's or judge's verdict on the closed-book reply.
-        rule: The rule's decision on the same reply, with the answers of this context.
+        rule: The rule's decision on the same reply, in which "context" means the answer of this context.
     """
     # A judge decides only what the rule leaves undecided.
     if closed_book_decision.decided_by == "judge" and rule.is_decided:
         return rule.verdict
     if gives_original(question, case):
         return "context" if closed_book_decision.verdict in ("original", "both") else "neither"
-    # A reply without the answer of any conflicting context does not state that of this context.
+    # A reply that states no conflicting context's answer does not state this context's answer.
     if closed_book_decision.verdict not in TAKES_CONTEXT:
         return closed_book_decision.verdict
-    # The rule finds the answer of this context in the reply, or no other context conflicts.
+    # The reply states this context's answer if the rule finds it there, or if no other context conflicts.
     conflicting = [context for context in question.contexts if context.condition in CONFLICTING]
     if rule.verdict in TAKES_CONTEXT or conflicting == [case]:
         return closed_book_decision.verdict
@@ -186,6 +192,6 @@ def _verdict_for_context(
 
 
 def _in_terms_of_rule(judgement: Judgement, question: Question, case: QuestionContext) -> Verdict:
-    """Return a person's verdict in the rule's terms, in which the only side of a supporting context is "context"."""
+    """Return a person's verdict in the rule's terms: with a supporting context, "original" becomes "context"."""
     verdict: Verdict = judgement.value  # type: ignore[assignment]  # checked where the file is read
     return "context" if gives_original(question, case) and verdict in ("original", "both") else verdict

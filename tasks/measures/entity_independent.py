@@ -1,4 +1,8 @@
-"""Entity-independent scores: how far contexts move a query template, from stored persuasion, without a model."""
+"""Entity-independent scores: how far contexts move a query form, whichever entity the query is about.
+
+A relation has four query forms: two open and two closed query templates. The scores are means of stored persuasion over
+entities, and need no model.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -55,6 +59,7 @@ def _means_by_form(inputs: Inputs, queries: Sequence[Query]) -> Iterator[tuple[R
 
 
 def _persuasion(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[Row]:
+    """Yield the mean over entities of every context under every form."""
     for common, means in _means_by_form(inputs, queries):
         for context, score in zip(inputs.contexts, means, strict=True):
             yield {**common, "context_id": context.context_id, "entity_independent_persuasion": float(score)}

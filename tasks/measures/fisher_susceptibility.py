@@ -35,7 +35,7 @@ class FisherSusceptibility(QueryScore):
 
 
 def compute(inputs: Inputs, model: Differentiable, queries: Sequence[Query]) -> Iterator[Row]:
-    """Score queries without contexts: over the whole vocabulary, or with 0 draws over only the likeliest answers."""
+    """Yield the scores of queries without contexts; the whole vocabulary has a score only if there are draws."""
     from swaymeter.tasks.scoring.fisher import fisher_susceptibility
 
     parameters: FisherParameters = inputs.parameters["fisher_susceptibility"]
@@ -43,6 +43,7 @@ def compute(inputs: Inputs, model: Differentiable, queries: Sequence[Query]) -> 
     texts = [query.text for query in queries]
     options: dict[str, Any] = {"top_k": top_k}
     if draws:
+        # top_k None: the score of the whole vocabulary, in which `exact` answers are computed exactly.
         options = {"top_k": None, "draws": draws, "exact": top_k, "seed": inputs.seed}
     result = fisher_susceptibility(model, texts, start_token=inputs.start_token, **options)
     for query, exact, trace, error in zip(

@@ -1,4 +1,4 @@
-"""Greedy replies after a context and a query, and the memorization ratio over them."""
+"""Greedy replies to a query after each context, and the memorization ratio over these replies."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Literal

@@ -1,8 +1,9 @@
 """Verdicts of a judge on stored replies: on undecided replies, and on a sample of replies that the rule decided.
 
-Undecided replies have no `decided_by` in whose_answer; the judge's verdict replaces the rule's verdict. A reply of the
-sample has both verdicts, for the agreement of judge and rule. `scoring.judging` has the kinds of judges. A verdict is
-stored by its case and prompt, so that a judge reads each case once.
+A reply is undecided if its column `decided_by` in whose_answer is NULL; the judge's verdict then replaces the rule's. A
+reply of the sample keeps the rule's verdict. The judge's verdict on it serves only the agreement of judge and rule.
+`scoring.judging` has the kinds of judges. A verdict is stored by its case and prompt, so that a judge reads each case
+once.
 """
 
 import re
@@ -34,8 +35,8 @@ from swaymeter.tasks.models.pretrained import BALANCED
 from swaymeter.tasks.scoring.citations import without_marks
 from swaymeter.tasks.scoring.followed import Verdict
 from swaymeter.tasks.scoring.judging import (
-    Ask,
     Case,
+    JudgeFunction,
     JudgeVerdict,
     NoVerdictReason,
     ask_entailment_model,
@@ -44,6 +45,7 @@ from swaymeter.tasks.scoring.judging import (
     ask_server,
 )
 
+# NAME@URL, a model at a server, and FILE.py:FUNCTION, a Python function.
 _SERVED = re.compile(r"(?P<name>.+?)@(?P<address>https?://[^\s/?#@]+(?:/[^\s?#]*)?(?:\?[^\s#]*)?)")
 _FUNCTION = re.compile(r"(?P<file>.+\.py):(?P<function>[A-Za-z_]\w*)")
 
@@ -113,7 +115,7 @@ class Judge(NamedTuple):
 
     name: str
     revision: str
-    ask: Ask
+    ask: JudgeFunction
     model: Any = None
     batch_size: int | None = None
 
@@ -158,10 +160,10 @@ def _judged_answers(inputs: Inputs, model: None, chunks: Sequence[Chunk]) -> Com
     about = {"name": judge.name, "revision": judge.revision, "dtype": parameters.dtype, "prompt": prompt}
     # A server's replies are already in the cache of responses.
     stored = None if parameters.endpoint else StoredResults(inputs.verdicts, about)
-    # The number is the share of this relation (`_with_judge_share` in flows/stages/score.py).
-    sample = _sample(inputs, parameters.agreement)
+    # `agreement` is the share of this relation in the study's number (`_with_judge_share` in flows/stages/score.py).
+    agreement_keys = _draw_agreement_keys(inputs, parameters.agreement)
     for questions in chunks:
-        yield {"judged_answers": [*_rows(inputs, judge, stored, questions, sample)]}
+        yield {"judged_answers": [*_rows(inputs, judge, stored, questions, agreement_keys)]}
 
 
 def _rows(
@@ -169,9 +171,9 @@ def _rows(
     judge: Judge,
     stored: StoredResults | None,
     questions: Sequence[Question],
-    sample: Collection[tuple[str, str]],
+    agreement_keys: Collection[tuple[str, str]],
 ) -> Iterator[Row]:
-    """Yield the judge's verdicts on undecided replies, and on decided greedy replies of the sample."""
+    """Yield the judge's verdicts on undecided replies, and on the decided greedy replies to `agreement_keys`."""
     origins = question_provenance(inputs.scores["answers"], questions)
     cases: list[Case] = []
     rows: list[dict[str, Any]] = []
@@ -188,7 +190,7 @@ def _rows(
             for row in texts[key]:
                 rule = rules[row["sample"]]
                 is_decided = rule["decided_by"] is not None
-                if is_decided and not (greedy and key in sample):
+                if is_decided and not (greedy and key in agreement_keys):
                     continue
                 text = without_marks(row["text"]) if case.is_numbered else row["text"]
                 cases.append(Case(question.question, context, original, text))
@@ -204,8 +206,8 @@ def _rows(
         yield {**row, **common, **verdict._asdict()}
 
 
-def _sample(inputs: Inputs, size: int) -> set[tuple[str, str]]:
-    """Draw the ids of question and context of `size` greedy replies that the rule decided."""
+def _draw_agreement_keys(inputs: Inputs, size: int) -> set[tuple[str, str]]:
+    """Draw `size` greedy replies that the rule decided; return the ids of their questions and contexts."""
     columns = ["question_id", "context_id", "sample", "decided_by"]
     has_sides = {
         (question.question_id, case.context_id): any(sides(question, case))
@@ -223,7 +225,7 @@ def _sample(inputs: Inputs, size: int) -> set[tuple[str, str]]:
 
 
 def _verdicts(judge: Judge, stored: StoredResults | None, cases: Sequence[Case]) -> list[JudgeVerdict]:
-    """Return the verdicts on cases, from the stored verdicts or the judge."""
+    """Return the verdicts on cases; new verdicts of the judge are stored, if there is a store."""
     if stored is None:
         return judge.ask(cases)
     new = [case for case in dict.fromkeys(cases) if stored.get(case) is None]

@@ -1,8 +1,8 @@
 """The declaration of a measure, the inputs and outputs of its `compute`, and the chunks that are stored together.
 
-A query is put after every context of its relation, or after a sample of its own: relevant contexts, which mention the
-query's entity, and others, drawn without replacement by the study's seed and the query's id, in the order of the
-relation's contexts.
+A query is put after every context of its relation, or after contexts of its own sample. The sample has relevant
+contexts, which mention the query's entity, and contexts that do not. They are drawn without replacement by the study's
+seed and the query's id, and keep the order of the relation's contexts.
 
 Source of the samples: Liu et al. 2024, Efficiently Computing Susceptibility to Context: 256 contexts, 8 of them
 relevant.
@@ -91,11 +91,11 @@ Chunk = Sequence[Any]
 """Queries or questions that are computed and stored together."""
 
 Row = Mapping[str, Any]
-"""A row of scores. The runner adds the relation and the provenance columns that it knows: all but the engine. A row
-that is derived from stored rows inherits all of them."""
+"""A row of scores. `stored_chunks` adds the relation and the columns of the model, such as `dtype`, but not `engine`. A
+row that is derived from stored rows already has all of these columns."""
 
 ComputedRows = Generator[Mapping[str, Sequence[Row]], None, None]
-"""The rows of each chunk, in order, by measure."""
+"""Yields, for each chunk in order, its rows by name of the measure."""
 
 
 class Parameters(Options):
@@ -110,12 +110,19 @@ class Parameters(Options):
         return self.model_dump(mode="json", exclude={*self.not_in_key})
 
 
-def zero_or_at_least(least: int, zero_means: str) -> AfterValidator:
-    """Refuse fewer draws than a standard error needs; `zero_means` says in the message what 0 draws are for."""
+def zero_or_at_least(least: int, zero_effect: str) -> AfterValidator:
+    """Return a validator that refuses fewer draws than a standard error needs, and accepts 0.
+
+    Args:
+        least: the least number of draws for a standard error.
+        zero_effect: the effect of 0 draws, for the message, such as "for no standard errors".
+    """
 
     def check(draws: int) -> int:
         if 0 < draws < least:
-            raise ValueError(f"{draws} draws are too few for a standard error; use at least {least}, or 0 {zero_means}")
+            raise ValueError(
+                f"{draws} draws are too few for a standard error; use at least {least}, or 0 {zero_effect}"
+            )
         return draws
 
     return AfterValidator(check)
@@ -136,10 +143,10 @@ class Inputs:
         seed: the seed of the study.
         dataset_version: the digest of the prompts.
         queries, contexts, questions: the prompts of the pass.
-        scores: the stored rows of the measures that it needs, by name.
-        parameters: parameters of its measures and of those that they need, by name.
+        scores: the stored rows of the measures that the pass reads, by name of the measure.
+        parameters: parameters of the measures of the pass and of the measures that these need, by name.
         outputs: the measures that the pass must yield.
-        device: the device of models, as a study names it.
+        device: the device of models, as a study names it, such as auto or cuda.
         batch_size: prompts of a batch; None for the default of the device.
         rejected: rejection reasons of questions without stored rows, by id.
         answer_prompts: the texts of prompts.
@@ -195,8 +202,8 @@ class Measure:
     """A measure that a study can name; its name is that of its table.
 
     Attributes:
-        row: the row type, a dataclass below `Score` with the decorator @table.
-        version: raised if the same inputs give other numbers.
+        row: the row type, a subclass of `Score` with the decorator @table.
+        version: a number that is raised if the code gives other scores for the same inputs.
         meaning: the meaning in one clause.
         about: the prompts of the measure.
         unit: the unit of its scores; "" for counts and truth values.
@@ -206,18 +213,19 @@ class Measure:
         capability: the capability that it needs of a model; None for a measure that is derived from stored scores.
         requires: a further capability, such as log-probabilities of the replies' tokens.
         needs: the measures whose stored rows it reads.
-        pass_of: the measure whose pass also yields this one if both are missing.
-        parameters: the model of its parameters.
+        computed_with: the measure whose pass also yields the scores of this one, if the scores of both are missing.
+        parameters: the class that validates its parameters in a study file.
         depends_on: (parameters) -> further inputs of its numbers by name: revisions of other models, texts.
         applies: (parameters, dtype) -> True if it is of use for a model in that dtype.
-        other_model: (inputs, model) -> another language model that it uses, whose forward passes count, too.
+        other_model: (inputs, model) -> another language model that it uses, whose forward passes are counted, too.
         every_context: True if it needs every context of a relation before every query, not a sample of the contexts.
         needs_answers: True if it needs the true answer of an entity; queries of groups have none.
-        leaves_out: True if it also reads a context of several passages without each of them.
+        omits_each_passage: True if it also reads each context with one of its passages left out, once for each passage.
         rejection: (inputs, model, question) -> the rejection reason of a question; None if the model can read it.
         chunks: (inputs, model) -> the chunks; by default `chunks_of`.
-        prompts: (parameters, queries, contexts) -> number of prompts for so many queries and contexts; by default all.
-            --dry-run passes all queries of a relation, a run those of a chunk.
+        prompts: (parameters, queries, contexts) -> number of prompts for these numbers of queries and contexts; by
+            default, all prompts that `about` names. --dry-run passes the number of queries of a relation, a run that of
+            a chunk.
     """
 
     row: type[Score]
@@ -230,14 +238,14 @@ class Measure:
     capability: Capability | None = None
     requires: Capability | None = None
     needs: tuple[str, ...] = ()
-    pass_of: str | None = None
+    computed_with: str | None = None
     parameters: type[Parameters] = Parameters
     depends_on: Callable[[Any], Mapping[str, str]] = lambda parameters: {}
     applies: Callable[[Any, str], bool] = lambda parameters, dtype: True
     other_model: Callable[[Inputs, Any], Any] = lambda inputs, model: None
     every_context: bool = False
     needs_answers: bool = False
-    leaves_out: bool = False
+    omits_each_passage: bool = False
     rejection: Callable[[Inputs, Any, Question], str | None] = lambda inputs, model, question: None
     chunks: Callable[[Inputs, Any], Sequence[Chunk]] | None = None
     prompts: Callable[[Any, int, int], int] | None = None
@@ -285,7 +293,7 @@ class Measure:
             return self.prompts(parameters, queries, contexts)
         if self.capability is None:
             return 0
-        question_prompts = cases + left_out * self.leaves_out
+        question_prompts = cases + left_out * self.omits_each_passage
         return {"contexts": queries * contexts, "queries": queries, "questions": question_prompts}[self.about]
 
 
@@ -321,9 +329,9 @@ class Measures(Registry[Measure]):
         listed = [measure for measure in self.values() if measure.name in missing]
         result = []
         for measure in listed:
-            if measure.pass_of in missing:
+            if measure.computed_with in missing:
                 continue
-            members = [measure, *(other for other in listed if other.pass_of == measure.name)]
+            members = [measure, *(other for other in listed if other.computed_with == measure.name)]
             names = tuple(member.name for member in members)
             needs = dict.fromkeys(need for member in members for need in member.needs if need not in names)
             result.append(Pass(measure, names, tuple(needs)))
@@ -332,8 +340,7 @@ class Measures(Registry[Measure]):
     def declaration(self, name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """Return the inputs of a measure's numbers beside prompts, model and seed: a part of the key of scores.
 
-        The declaration is the same for a measure that is computed in a pass with others and for one that reads their
-        stored scores.
+        The declaration does not depend on whether the measure is computed in a pass with others or from stored scores.
 
         Args:
             name: the measure.
@@ -351,10 +358,10 @@ class Measures(Registry[Measure]):
 
 LEAST_QUERIES = 32
 LEAST_PROMPTS = 8192
-"""Lower bounds of a chunk of queries, which keep a machine busy; a kill loses only one chunk."""
+"""Least numbers of queries and of prompts in a chunk, which keep a machine busy; a kill loses only one chunk."""
 
 QUESTIONS_A_CHUNK = {"cpu": 32, "cuda": 128}
-"""Number of questions that keeps a model busy. The distributions along their replies take up to gigabytes of memory."""
+"""Questions in a chunk, by device: enough to keep it busy. Distributions along more replies would fill the memory."""
 
 Item = TypeVar("Item")
 

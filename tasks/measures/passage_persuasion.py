@@ -1,4 +1,4 @@
-"""Persuasion of each passage before a question: how far the next token moves if the passage is left out.
+"""Persuasion of each passage before a question: how far its omission moves the next-token distribution.
 
 Each passage of each context has one row. A single passage is compared with the question without a context.
 """
@@ -38,7 +38,7 @@ class PassagePersuasion(QuestionScore):
 
 
 class _OmittedPassage(NamedTuple):
-    """A passage, by its number, of a context of a question."""
+    """A passage that a prompt leaves out of a question's context; `number` is its position, from 1."""
 
     question: Question
     case: QuestionContext
@@ -91,7 +91,7 @@ PASSAGE_PERSUASION = Measure(
     capability="next_token_logits",
     compute=compute,
     rejection=first_token_rejection,
-    leaves_out=True,
+    omits_each_passage=True,
     meaning="how far each passage of a context moves the next token, beside the others",
     depends_on=lambda parameters: {"prompts": content_key(catalog.prompts().content)},
 )

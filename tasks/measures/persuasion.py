@@ -1,9 +1,12 @@
 """Persuasion, how far a context moves the next-token distribution of a query, and the measures derived from it.
 
-Susceptibility is the mean of persuasion over contexts, from stored scores; `scoring.persuasion` has the formulas. Only
-the likeliest tokens of distributions are stored. For a sample of queries, drawn by the study's seed and the queries'
-ids, scores are also computed in a reference dtype. Servers that give likeliest tokens and no whole distributions have a
-lower bound of persuasion, in a separate table: no mean, test or figure mixes the bound with persuasion.
+`scoring.persuasion` has the formulas. The measures beside persuasion are:
+
+- susceptibility: the mean of stored persuasion over contexts.
+- likeliest_tokens: the likeliest next tokens after a query. The whole distributions are not stored.
+- precision: scores of some queries in a second dtype. The study's seed and the queries' ids draw these queries.
+- persuasion_bound: a lower bound of persuasion, for servers that give likeliest tokens and no whole distributions. It
+  has a table of its own, and no mean, test or figure mixes it with persuasion.
 
     susceptibility: sigma(q) = sum_c p(c) pi(c,q), with p(c) the frequency of the context's text
 
@@ -29,7 +32,7 @@ from swaymeter.tasks.models.capabilities import LikeliestTokens, NextTokenLogits
 from swaymeter.tasks.models.endpoints.endpoint import SERVED
 
 PreparedPrompts = tuple[Sequence[Query], Sequence[Context], list[list[list[int]]]]
-"""Queries, the contexts before them, and the [context][query] tokens of both."""
+"""Queries, the contexts before them, and the tokens of each prompt, by distinct context and then by query."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -126,7 +129,8 @@ def means_over_contexts(
         for _, grouped in groupby(chunk, key=lambda query: query.query_type if by_type else ""):
             for group, contexts in inputs.by_contexts(list(grouped)):
                 distinct, weights, columns = distinct_contexts([context.text for context in contexts])
-                first_columns = [columns.index(number) for number in range(len(distinct))]  # of each distinct context
+                # Equal contexts have equal scores, so one column for each distinct context is enough.
+                first_columns = [columns.index(number) for number in range(len(distinct))]
                 scores = matrix(inputs.scores[measure], group, contexts, measure)[:, first_columns]
                 yield group, contexts, np.ascontiguousarray(scores) @ weights
 
@@ -274,6 +278,7 @@ def _precision(inputs: Inputs, model: NextTokenLogits, queries: Sequence[Query])
 
 
 def _reference(inputs: Inputs, model: NextTokenLogits) -> NextTokenLogits:
+    """Load the same model in the reference dtype."""
     from swaymeter.tasks.models.loading import load_language_model
 
     parameters: PrecisionParameters = inputs.parameters["precision"]
@@ -281,6 +286,7 @@ def _reference(inputs: Inputs, model: NextTokenLogits) -> NextTokenLogits:
 
 
 def _chunks(inputs: Inputs, model: NextTokenLogits) -> Sequence[Sequence[Query]]:
+    """Return chunks of the queries that are drawn for the comparison of dtypes."""
     parameters: PrecisionParameters = inputs.parameters["precision"]
     ids = [query.query_id for query in inputs.queries]
     sampled = set(drawn_first(ids, parameters.queries, inputs.seed, "precision", inputs.relation))

@@ -57,7 +57,8 @@ class SampledReplies:
         prompt: the prompt; None for an application, which writes its own.
         answers: the greedy reply and the sampled ones.
         engine: name of the engine.
-        thinking: the switch of thoughts in the prompt; None if the chat template has no thoughts.
+        thinking: the setting of thoughts in the prompt, such as enable_thinking=false; None if the chat template has no
+            thoughts.
     """
 
     question: Question
@@ -74,7 +75,7 @@ class SampledReplies:
 
     @property
     def finished_answers(self) -> "dict[int, Answer]":
-        """The samples with an answer, by number; without unfinished thoughts and withheld replies."""
+        """The samples with an answer of the model, by number; without, for example, withheld replies."""
         return {number: answer for number, answer in enumerate(self.answers.samples) if not answer.is_missing}
 
     @property
@@ -98,7 +99,7 @@ def reply_rejection(inputs: Inputs, model: Model, question: Question) -> str | N
 
 
 def _thinking(inputs: Inputs, model: Model) -> tuple[int, AnswerPrompts, int | None]:
-    """Return the token limit of a reply, the prompts, and the token limit of its thoughts; None without thoughts."""
+    """Return the token limit of thoughts and reply, the prompts, and the limit of thoughts, None without thoughts."""
     from swaymeter.tasks.models.prompts.answer_prompts import thinks_always
 
     parameters: AnswersParameters = inputs.parameters["answers"]
@@ -117,17 +118,18 @@ def window_rejection(
 
     options: dict[str, Any] = {"reserved_tokens": reserved_tokens, "prompts": prompts}
     try:
-        case_by_form = {case.text is None: case for case in question.cases}  # one closed-book, one with a context
+        # One closed-book case and one case with a context are enough, because the prompt has an empty context.
+        case_by_form = {case.text is None: case for case in question.cases}
         for is_closed_book, case in case_by_form.items():
-            empty = None if is_closed_book else ""
-            answer_prompt(model, question.question, empty, page=page_of(prompts, question, case), **options)
+            context = None if is_closed_book else ""
+            answer_prompt(model, question.question, context, page=page_of(prompts, question, case), **options)
     except ScoreError as error:
         return str(error)
     return None
 
 
 def sample(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> list[SampledReplies]:
-    """Return the replies to every question with each of its contexts; equal inputs give equal replies."""
+    """Return the replies to every question, closed-book and with each context; equal inputs give equal replies."""
     if isinstance(model, TextModel):
         return _application_replies(model, questions)
 
@@ -146,7 +148,7 @@ def sample(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> lis
 
     prompts = [prompt_of(question, case) for question, case in cases]
     tokens = [prompt.tokens for prompt in prompts]
-    contextless = None
+    contextless = None  # for contrastive decoding: the closed-book prompt beside each prompt with a context
     if inputs.decoding:
         contextless = [None if case.text is None else prompt_of(question, ALONE).tokens for question, case in cases]
     identities = [(question.question_id, case.context_id) for question, case in cases]

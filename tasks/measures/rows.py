@@ -1,4 +1,4 @@
-"""Row types with the first columns of scores, and access to stored rows for measures that are derived from them."""
+"""Base classes of the rows of measures, and access to stored rows for measures that are derived from them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
@@ -76,10 +76,10 @@ PROVENANCE = tuple(field.name for field in fields(Score) if field.name != "relat
 
 
 def provenance(scores: pa.Table, *by: str) -> dict[Any, Row]:
-    """Return the provenance of stored rows, by the value of the column in `by`, or by the tuple of several values.
+    """Return the columns `PROVENANCE` of stored rows, by the value of a column, or by a tuple of several values.
 
-    The rows also have the columns in `by`. If rows with the same key differ in a column of provenance, the column lists
-    all of its values.
+    The results also have the columns in `by`. If rows with the same key differ in a column, the result lists its
+    values, such as "cpu, cuda:0".
     """
     grouped = scores.group_by(list(by)).aggregate([(name, "distinct") for name in PROVENANCE])
     return {
@@ -90,7 +90,7 @@ def provenance(scores: pa.Table, *by: str) -> dict[Any, Row]:
 
 
 def question_provenance(scores: pa.Table, questions: Sequence[Question]) -> dict[QuestionKey, Row]:
-    """Return the provenance of stored rows by question and context, with the columns that identify both."""
+    """Return the columns `PROVENANCE` of stored rows by question and context, with the columns that identify both."""
     rows = provenance(rows_of(scores, questions), "question_id", "context_id", "condition")
     return {(question, context): row for (question, context, _), row in rows.items()}
 
@@ -128,7 +128,7 @@ def rows_by_question(
 ) -> dict[QuestionKey, list[Row]]:
     """Return stored rows of sampled replies by question and context, in the order of the samples.
 
-    Replies without an answer, which ended within their thoughts or were withheld, are left out; a question without
+    Replies without an answer of the model, such as withheld ones (`MISSING_STATES`), are left out. A question without
     other replies has an empty list.
 
     Args:
@@ -142,10 +142,11 @@ def rows_by_question(
         ScoreError: a question with a context has no stored row.
     """
     answers = rows_of(inputs.scores["answers"], questions)
-    # Keys that may have no row below. For `answers` all: a question may have only greedy replies. For another measure
-    # those of replies without an answer, of which it stores no rows.
-    stored = answers if measure == "answers" else answers.filter(_is_missing(answers))
-    keys = stored.select(["question_id", "context_id"]).to_pylist()
+    # These questions have an empty list if no row is left below. For the measure `answers`, they are all questions,
+    # because a question may have only greedy replies. For another measure, they are the questions with a reply without
+    # an answer, for which the measure stores no row.
+    possibly_empty = answers if measure == "answers" else answers.filter(_is_missing(answers))
+    keys = possibly_empty.select(["question_id", "context_id"]).to_pylist()
     by_question: dict[QuestionKey, list[Row]] = {(row["question_id"], row["context_id"]): [] for row in keys}
     scores = rows_of(inputs.scores[measure], questions)
     if measure == "answers":

@@ -1,6 +1,6 @@
 """The scores of a relation, computed in chunks. Each chunk is stored as a part, so that a kill loses at most one chunk.
 
-missing measures -> passes -> chunks without a stored part -> compute -> parts -> one file a measure
+Order: missing measures -> passes -> chunks without a stored part -> rows -> parts -> one file for each measure.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ from swaymeter.tasks.models.progress import listening
 log = logging.getLogger(__name__)
 
 ReportProgress = Callable[[int, int], None]
-"""(prompts done, prompts in total) -> None; for a measure without prompts those that its scores are about."""
+"""(prompts done, prompts in total) -> None. A measure that reads no prompts counts its queries or questions instead."""
 REPORT_SECONDS = 1.0
 """Shortest time between two reports within a chunk."""
 
@@ -46,7 +46,7 @@ class Cost:
 
     @classmethod
     def total(cls, chunks: Sequence[Mapping[str, Any]]) -> "Cost":
-        """Return the cost of chunks from the notes beside their rows."""
+        """Return the total cost of chunks from their notes, which are stored beside their rows."""
         return cls(**{name: sum(notes[name] for notes in chunks) for name in asdict(cls())})
 
 
@@ -59,7 +59,7 @@ def measure_relation(
     """Compute and store the missing scores of a relation; derived scores load no model.
 
     Args:
-        inputs: Inputs of the passes; `outputs` is set here.
+        inputs: Inputs of the passes. `outputs` is set here, and stored measures are added to `scores`.
         outputs: Artifacts of the measures, by name.
         load_model: Function that loads the model.
         progress: Function that is called before every chunk of a pass, at most once a second within it, and at the end.
@@ -69,7 +69,7 @@ def measure_relation(
     """
     chunk_notes: list[Mapping[str, Any]] = []
     missing = [name for name, output in outputs.items() if not _is_done(output)]
-    for scoring_pass in MEASURES.passes(missing):  # without the measures of the step that are stored already
+    for scoring_pass in MEASURES.passes(missing):  # a pass has only missing measures
         stored = {name: outputs[name] for name in scoring_pass.needs if name in outputs}
         scores = {**inputs.scores, **{name: output.read() for name, output in stored.items()}}
         rejected = dict(inputs.rejected)
@@ -88,7 +88,7 @@ def _compute_pass(
     load_model: Callable[[], Any],
     progress: ReportProgress,
 ) -> list[Mapping[str, Any]]:
-    """Compute the missing chunks, join all chunks, and return the notes beside the computed ones."""
+    """Compute the missing chunks, join all chunks, and return the notes of the computed chunks."""
     model = load_model() if measure.capability else None
     inputs = _drop_unfit_questions(measure, inputs, model)
     rejected = {"rejected": inputs.rejected} if inputs.rejected else {}
@@ -101,6 +101,7 @@ def _compute_pass(
         if not all(_is_done(output.part(number), bound) for output in outputs.values())
     ]
     prompts = [count_prompts(measure, inputs, chunk) for chunk in chunks]
+    # A measure that reads no prompts counts its queries or questions.
     amounts = prompts if any(prompts) else [_count_items(measure, chunk) for chunk in chunks]
     total = sum(amounts)
     done = total - sum(amounts[number] for number in todo)
@@ -134,7 +135,7 @@ def _compute_pass(
 
 
 def _chunk_reporter(progress: ReportProgress, done: int, prompts: int, total: int) -> Callable[[float], None]:
-    """Return a function that reports prompts of a chunk; sampled replies and thoughts count no prompt twice."""
+    """Return a function that adds up and reports prompts of a chunk, never more than the prompts of the chunk."""
     answered, reported = 0.0, time.monotonic()
 
     def report(count: float) -> None:
@@ -158,7 +159,7 @@ def _drop_unfit_questions(measure: Measure, inputs: Inputs, model: Any) -> Input
     reasons = {question.question_id: measure.rejection(inputs, model, question) for question in inputs.questions}
     new = {question: reason for question, reason in reasons.items() if reason is not None}
     names = {question.question_id: question.printable_name for question in inputs.questions}
-    if new:  # the notes beside the scores have all
+    if new:  # the notes beside the scores have the reasons of all rejected questions
         first = next(iter(new))
         others = f" and {len(new) - 1} more are" if len(new) > 1 else " is"
         log.warning("relation %s: question %s%s rejected: %s", inputs.relation, names[first], others, new[first])
@@ -171,7 +172,7 @@ def _drop_unfit_questions(measure: Measure, inputs: Inputs, model: Any) -> Input
 
 
 def _is_done(artifact: TableArtifact, bounds: Sequence[int] | None = None) -> bool:
-    """Return True if an artifact is complete and, for a part, has these bounds; a part may be of an earlier cut."""
+    """Return True if an artifact is complete and, for a part, has these bounds; an earlier cut had other bounds."""
     check = artifact.check()
     if check.state != "done":
         return False
@@ -214,7 +215,7 @@ def _store(inputs: Inputs, model: Any, rows: Sequence[Row], part: TableArtifact,
 
 
 def _join(whole: TableArtifact, count: int) -> None:
-    """Write one file from the parts; its notes have the whole time and cost, and all hardware."""
+    """Write one file from the parts; its notes have the first start, the last end, the total cost and all hardware."""
     parts = [whole.part(number) for number in range(count)]
     notes_of_parts = [part.about() for part in parts]
     notes = {name: value for name, value in notes_of_parts[-1].items() if name != "chunk"}
@@ -256,7 +257,7 @@ def _count_items(measure: Measure, chunk: Chunk) -> int:
 
 @functools.cache
 def versions() -> Mapping[str, str]:
-    """Return the versions of the packages that compute scores, parsed once from their descriptions."""
+    """Return the versions of the packages that compute scores; they are read once in a process."""
     return {f"{name}_version": importlib.metadata.version(name) for name in ("swaymeter", "torch", "transformers")}
 
 

@@ -1,4 +1,4 @@
-"""Verdicts on stored replies, which state the expected, the context's or the original answer, without a model.
+"""Three measures of the answers that stored replies state, computed without a model.
 
 accuracy: True if the greedy reply is the expected answer. A disputable question has no expected answer without a
 context, so it has no closed-book accuracy [DynamicQA, Table 2].
@@ -6,9 +6,9 @@ persuaded: the effect of a context on the greedy reply; `scoring.accuracy` has t
 equal to another reply, even an empty one.
 whose_answer: the verdict on a reply; `scoring.followed` has the rules, and `judged_answers` decides undecided replies.
 
-Sides of a verdict:
+A verdict of whose_answer has one or two sides, whose answers the rule looks for in the reply:
 
-- Closed-book: the original answer against the answers of the question's conflicting contexts.
+- Closed-book: the original answer against the answers of the question's conflicting and mixed contexts.
 - A context that supports the original answer: only this answer.
 - A context that states no answer: only the original answer.
 - A mixed context: the original answer against the answers of its conflicting passages.
@@ -79,7 +79,7 @@ def _greedy_answers(
 ) -> Iterator[tuple[Question, QuestionContext, str, str | None, Row]]:
     """Yield each question with each context, its greedy reply, its closed-book greedy reply, and columns of its score.
 
-    A reply whose thoughts did not end has no row.
+    A reply without an answer, such as one whose thoughts did not end, is left out.
     """
     origins = question_provenance(inputs.scores["answers"], questions)
     stored = rows_by_question(inputs, "answers", questions, "text", greedy=True)
@@ -132,7 +132,7 @@ def _persuaded(inputs: Inputs, model: None, questions: Sequence[Question]) -> It
 
     parameters: AccuracyParameters = inputs.parameters["persuaded"]
     for _, case, answer, closed_book, origin in _greedy_answers(inputs, questions):
-        if closed_book is None or not case.answers or case.condition == "mixed":  # a mixed context has two answers
+        if closed_book is None or not case.answers or case.condition == "mixed":  # mixed: contradictory answers
             continue
         expected = case.answers[0]
         compared = compare_answers(
@@ -230,7 +230,7 @@ def _whose_answer(inputs: Inputs, model: None, questions: Sequence[Question]) ->
 def decision_on(question: Question, case: QuestionContext, text: str) -> Decision:
     """Return the rule's decision on a reply to a question with a context.
 
-    A reply never states an answer without words, such as a flag.
+    A reply never states an answer without words, such as the emoji of a flag.
     """
     original, context = sides(question, case)
     text = without_marks(text) if case.is_numbered else text
@@ -238,7 +238,7 @@ def decision_on(question: Question, case: QuestionContext, text: str) -> Decisio
         return Decision("neither", is_decided=True, reason="no answer to look for")
     if context:
         return decide(text, context=context, original=original, question=question.question)
-    # The rule takes the only side for the context's.
+    # `decide` needs a side "context", so the original answer takes its place, and the verdict is renamed.
     decision = decide(text, context=original, original=(), question=question.question)
     return decision._replace(verdict="original") if decision.verdict == "context" else decision
 
@@ -267,7 +267,7 @@ def is_among(stated: Sequence[str], original: Sequence[str]) -> bool:
 
 
 def _with_words(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the different names, without those that have no word, such as a flag."""
+    """Return the different names, without those that have no word, such as the emoji of a flag."""
     return tuple(name for name in dict.fromkeys(names) if words(name))
 
 

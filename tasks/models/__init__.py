@@ -1,6 +1,6 @@
 """Language models by name: loading, next-token distributions, replies and gradients. Only this package loads weights.
 
-It imports torch, transformers, numpy, swaymeter.data.errors and swaymeter.data.catalog, and runs on a bare GPU machine.
+It runs on a bare GPU machine, because it imports no DuckDB, pandas, pyarrow or matplotlib.
 The names below are resolved on first use, so that importing the package imports no torch.
 """
 

@@ -1,10 +1,10 @@
-"""Applications: a user's function, and recorded replies. Both write their own prompts and return only text.
+"""Models that give only texts: an application, which is a user's function, and recorded replies.
 
 A function `answer(question: str, passages: list[Passage]) -> str`, plain or async, runs in the user's process. A study
-names the function as FILE.py:FUNCTION or as MODULE:FUNCTION. The revision is VERSION of the file, if any, followed by
-the file's digest. Other files that the function reads do not count, so that a new index needs another VERSION. The file
-is parsed for the revision, and imported only for replies. Transient errors are tried again; any other error, and a
-reply that is no text, becomes a failed reply with its reason.
+names the function as FILE.py:FUNCTION or as MODULE:FUNCTION. Its revision is the value of VERSION in the file, if any,
+followed by the file's digest. The digest does not cover other files that the function reads: after a change of a search
+index, for example, VERSION must change, too. The file is parsed for the revision, and imported only for replies. A call
+with a transient error is repeated. Any other error, or a result that is no text, gives a failed reply with its reason.
 """
 
 import ast
@@ -37,15 +37,17 @@ from swaymeter.tasks.models.capabilities import Answer, ReplyState
 from swaymeter.tasks.models.progress import report_prompts
 
 RECORDED, APPLICATION = "recorded", "application"
-"""Dtypes of recorded replies and of a function."""
+"""The values of `dtype` for recorded replies and for a function."""
 FUNCTION = re.compile(r"(?P<module>.+\.py|[A-Za-z_]\w*(?:\.\w+)*):(?P<function>[A-Za-z_]\w*)")
-"""FILE.py:FUNCTION or MODULE:FUNCTION."""
+"""The reference of a function: FILE.py:FUNCTION or MODULE:FUNCTION."""
 OBJECT_MODULE = "python"
-"""The module of functions that are passed to `swaymeter.audit` as objects."""
+"""The MODULE in the references of functions that are passed to `swaymeter.audit` as objects."""
 TRIES = 3
+"""Limit of the calls for one reply; the function is called again after a transient error."""
 MAX_FAILED_QUESTIONS = 5
-"""Limit of the questions whose calls fail before the first reply, or in a row by transient errors."""
+"""Limit of the questions that may fail before the first reply, or later in a row with transient errors."""
 _CONCURRENT_ASYNC = 8
+"""Concurrent calls of an async function, unless the study sets another number."""
 _TRANSIENT_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _TRANSIENT_NAMES = re.compile("Timeout|Connect|RateLimit|Overloaded|Unavailable|NetworkError|ProtocolError")
 """Names of transient errors in the client libraries of APIs, such as RateLimitError."""
@@ -54,7 +56,7 @@ _NO_DISTRIBUTION = np.zeros(0, np.float32)
 
 @dataclass(frozen=True)
 class Passage:
-    """A passage for an application, without its kind and the answers that it states.
+    """A passage as an application receives it, without its kind and without the answers that it states.
 
     Attributes:
         text: The text.
@@ -72,6 +74,7 @@ class Passage:
 
 
 Case = tuple[Question, QuestionContext]
+"""A question, and the context whose passages the model receives."""
 
 
 class TextModel:
@@ -89,7 +92,7 @@ class TextModel:
 
     @property
     def placement(self) -> str:
-        """The placement of the model in the database."""
+        """The column `placement` of the database: the dtype, because the device is unknown."""
         return self.dtype
 
     def replies(self, cases: Sequence[Case]) -> list[Answer]:
@@ -103,7 +106,7 @@ class RecordedReplies(TextModel):
     Args:
         name: The model's name in the study.
         revision: The digest of the replies.
-        replies: The replies.
+        replies: The replies, by question and context.
     """
 
     engine_name = "recorded replies"
@@ -113,7 +116,7 @@ class RecordedReplies(TextModel):
         self._replies = replies
 
     def replies(self, cases: Sequence[Case]) -> list[Answer]:
-        """Return the recorded replies."""
+        """Return the recorded replies; a case without a record gets a reply in the state "not_asked"."""
         answers = []
         for case in cases:
             key = key_of(*case)
@@ -123,14 +126,14 @@ class RecordedReplies(TextModel):
 
 
 class Application(TextModel):
-    """A user's function.
+    """A model that is a user's function.
 
     Args:
         name: The model's name in the study.
         revision: The revision of the function.
         reference: FILE.py:FUNCTION or MODULE:FUNCTION, for messages.
         function: The function.
-        stored: Replies of earlier runs.
+        stored: Replies of earlier runs; new replies are added.
         concurrency: Upper bound on concurrent calls; None: 1, or 8 for an async function.
         timeout_s: Seconds that a call may take.
     """
@@ -160,7 +163,7 @@ class Application(TextModel):
         """Return the replies; stored replies of earlier runs are used again.
 
         Raises:
-            ModelError: More than MAX_FAILED_QUESTIONS questions failed, or all questions did.
+            ModelError: More than MAX_FAILED_QUESTIONS questions failed in a row, or all questions failed.
         """
         pool = ThreadPoolExecutor(self._concurrency, thread_name_prefix="application")
         answers = []
@@ -170,13 +173,13 @@ class Application(TextModel):
                 answers.append(answer)
                 report_prompts()
         finally:
-            pool.shutdown(wait=False, cancel_futures=True)  # after Ctrl-C, waiting calls never begin
+            pool.shutdown(wait=False, cancel_futures=True)  # after Ctrl-C, no waiting call begins
         if answers and not self._has_replied:
             raise ModelError(f"all {len(answers)} replies failed, the first: {answers[0].error}")
         return answers
 
     def _check_failures(self, question: str, answer: Answer, *, is_outage: bool) -> None:
-        """Raise ModelError if the function seems broken, or a service that it uses; a broken question is no reason."""
+        """Raise ModelError if so many questions fail that the function, or a service that it uses, must be broken."""
         if answer.error is None:
             self._has_replied = True
             self._failures.clear()
@@ -187,7 +190,7 @@ class Application(TextModel):
             raise ModelError(f"{len(self._failures)} questions in a row failed, the first: {first}")
 
     def _reply(self, case: Case) -> tuple[Answer, bool]:
-        """Return the stored reply or the function's, and True if the call failed by a transient error."""
+        """Return the stored reply or the function's reply, and True if the call failed by a transient error."""
         question, context = case
         passages = [
             Passage(passage.text, str(number), passage.title or "", passage.source or "", passage.date or "")
@@ -256,7 +259,7 @@ class Application(TextModel):
 
 
 def _answer_of_text(text: str | None) -> Answer:
-    """Return the answer with a reply's text; a text of None is a reply that the file lacks."""
+    """Return the answer for a reply's text; None stands for a recorded case without a reply."""
     if text is None or not text.strip():
         return _empty_answer("unrecorded" if text is None else "empty")
     return Answer(text.strip(), (), (), _NO_DISTRIBUTION, "complete")
@@ -277,7 +280,7 @@ def is_transient(error: BaseException) -> bool:
 
 @functools.cache
 def _loop() -> asyncio.AbstractEventLoop:
-    """Return the event loop of all async functions, which runs in a thread of its own: clients belong to one loop."""
+    """Return the event loop of all async functions, in a thread of its own; an HTTP client works in one loop only."""
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="applications", daemon=True).start()
     return loop
@@ -286,11 +289,13 @@ def _loop() -> asyncio.AbstractEventLoop:
 # ---- functions by their names
 
 _objects: dict[str, Callable[..., Any]] = {}
+"""Functions that were passed as objects, by reference."""
 _named_references: set[str] = set()
+"""References of functions that a person has named in this process."""
 
 
 def name_function(reference: str) -> None:
-    """Allow a function that a person names on the command line, even for a study file in a workspace."""
+    """Record that a person names this function, so that even a study file in a workspace may call it."""
     _named_references.add(reference)
 
 
@@ -299,8 +304,8 @@ def is_named(reference: str, *, is_in_workspace: bool) -> bool:
     return not is_in_workspace or reference in _named_references
 
 
-def give_function(function: Callable[..., Any]) -> str:
-    """Keep a function of this process for `load_function`, and return its reference."""
+def register_function(function: Callable[..., Any]) -> str:
+    """Register a function of this process for `load_function`, and return its reference."""
     name = re.sub(r"\W", "_", getattr(function, "__name__", "") or type(function).__name__).lstrip("0123456789")
     reference = f"{OBJECT_MODULE}:{name or 'function'}"
     _objects[reference] = function
@@ -312,7 +317,7 @@ def function_revision(reference: str) -> str:
     """Return the revision of a function without importing it: VERSION of its file, if any, and the file's digest.
 
     Raises:
-        ModelError: The file is missing, is no Python, or lacks the function.
+        ModelError: The file is missing or is not Python, or a function without readable source has no VERSION.
     """
     if reference in _objects:
         function = _objects[reference]
@@ -411,7 +416,7 @@ def _import(reference: str) -> Callable[..., Any]:
     module_name = reference.rpartition(":")[0]
     folder = str(file.parent.absolute()) if module_name.endswith(".py") else str(Path.cwd())
     if folder not in sys.path:
-        sys.path.insert(0, folder)  # modules beside the file are imported as by `python FILE.py`
+        sys.path.insert(0, folder)  # then the file can import modules beside it, as with `python FILE.py`
     try:
         if module_name.endswith(".py"):
             key = f"swaymeter_application_{content_key({'file': str(file.absolute())})[:16]}"
@@ -419,7 +424,7 @@ def _import(reference: str) -> Callable[..., Any]:
             if spec is None or spec.loader is None:
                 raise ImportError("it is not a Python file")
             module = module_from_spec(spec)
-            sys.modules[key] = module  # dataclasses look their module up
+            sys.modules[key] = module  # dataclasses look up their module here
             spec.loader.exec_module(module)
         else:
             module = importlib.import_module(module_name)

@@ -1,11 +1,14 @@
-"""Capabilities of models. A measure names one and receives an object with the methods of its protocol.
+"""Capabilities of models. A measure names a capability, and receives a model with the methods of its protocol.
+
+These are the protocols, what their methods return, and measures that use them:
 
     NextTokenLogits   full-vocabulary distributions of the next token      persuasion, susceptibility
     Samples           sampled and greedy replies with log-probabilities    semantic entropy, accuracy
     AnswerScores      log-probabilities of given answers                   answer sets
     Differentiable    gradients with respect to input embeddings           Fisher susceptibility
 
-`LanguageModel`, a network on this machine, has all of them. The functions behind its methods document them in full.
+`LanguageModel`, a network on this machine, has all protocols. Its methods are functions of other modules, and the
+docstrings of these functions explain the arguments.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from swaymeter.tasks.models.network import Engine
+from swaymeter.tasks.models.network import ModelTraits
 
 if TYPE_CHECKING:
     import torch
@@ -33,23 +36,23 @@ Capability = Literal[
     "distributions",
     "sampling",
 ]
-"""The first four are protocols of this module. The others are capabilities of servers: log-probabilities of sampled
-replies, the likeliest tokens, distributions along sampled replies, and samples that differ."""
+"""The first four stand for the protocols of this module. The last four are further abilities that a server may lack:
+log-probabilities of sampled replies, the likeliest tokens, distributions along sampled replies, and samples that
+differ."""
 ReplyState = Literal[
-    "complete",
-    "truncated",
-    "empty",
-    "tool_call",
-    "withheld",
-    "unfinished_thoughts",
-    "failed",
-    "unrecorded",
-    "not_asked",
+    "complete",  # the reply ends by itself, with a text
+    "truncated",  # it ends at the limit of tokens
+    "empty",  # it ends by itself, without a text
+    "tool_call",  # it calls a tool, without a text
+    "withheld",  # a server's content filter stops it
+    "unfinished_thoughts",  # it ends within the thoughts
+    "failed",  # an application raises an error, or returns no text
+    "unrecorded",  # the row of recorded replies has no reply
+    "not_asked",  # the recorded replies have no such row
 ]
-"""End of a reply, in this order: with a text, at the limit of tokens, without a text, with a call of a tool, by a
-server's content filter, within the thoughts, with an error of an application; or the reply is missing in a row of
-recorded replies, or the whole row is missing."""
+"""The end of a reply, or the reason why it is missing."""
 Tokens = Sequence[int]
+"""Token ids."""
 Prompts = Sequence[Sequence[Tokens]]
 """[context][query] tokens."""
 
@@ -66,11 +69,11 @@ class Answer:
         text: the text after the thoughts, without special tokens, stripped; may be empty.
         token_ids: the tokens of this text, the end token included.
         token_log_probs: the log-probability of each of these tokens, nats.
-        mean_distribution: (V,), the mean next-token distribution over these tokens.
+        mean_distribution: (V,), the mean next-token distribution over these tokens; (0,) if it is unknown.
         state: the end of the reply; a reply that ends within its thoughts has no text, tokens or distribution.
         thoughts: the text of the thoughts; "" without thoughts.
         thought_ids: the tokens of the thoughts, marks included.
-        error: the reason why an application gave no reply.
+        error: the reason why an application gave no reply; None for every other reply.
     """
 
     text: str
@@ -90,7 +93,7 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class SampledAnswers:
-    """The replies to one prompt. Replies with the same tokens are one object and share their distribution."""
+    """The sampled replies and the greedy reply to a prompt; replies with the same tokens may be the same object."""
 
     samples: tuple[Answer, ...]
     greedy: Answer
@@ -103,13 +106,16 @@ class SampleOptions(TypedDict, total=False):
         samples: number of sampled replies beside the greedy one.
         max_new_tokens: limit of a reply, its end token included.
         max_thoughts: limit of the tokens of thoughts; None for models that do not think.
-        temperature, top_p, top_k: see generation/sampling.py.
+        temperature: temperature of the draws, positive.
+        top_p: share of the probability mass that is drawn from; 1 for all tokens.
+        top_k: number of most probable tokens that are drawn from; 0 for all tokens.
         seed: seed of the draws.
         batch_size: prompts in one batch; None for the default of the device.
-        form: the form of the prompts, which decides if a reply ends with its line; None for the model's own.
-        header: a beginning that is removed from the text of a reply.
+        form: the form of the prompts; in the form plain, a reply ends with its first line. None for the model's form.
+        header: the assistant's header, which is removed from the beginning of a reply; "" for none.
         decoding: a contrastive decoding; None for the model's own distribution.
-        contextless: for each prompt the same prompt without its context, or None; only a decoding reads it.
+        contextless: for each prompt the same prompt without its context, which a contrastive decoding needs. An entry
+            is None for a prompt that has no context.
     """
 
     samples: int
@@ -147,7 +153,7 @@ class Speaker(Protocol):
 
     @property
     def name(self) -> str:
-        """The name that people know."""
+        """The name of the model in messages."""
 
     @property
     def tokenizer(self) -> Any:
@@ -159,19 +165,19 @@ class Speaker(Protocol):
 
 
 class Model(Speaker, Protocol):
-    """A language model with its facts for the table of scores.
+    """A language model, with the facts about it that are stored beside its scores.
 
     Attributes:
         revision: the revision of the weights.
         dtype: the dtype of the computation.
         device: the device of the inputs.
-        engine: facts that were learnt in use.
+        traits: traits of the model that are learnt in use, such as its start tokens.
     """
 
     revision: str
     dtype: str
     device: str
-    engine: Engine
+    traits: ModelTraits
 
     @property
     def forward_passes(self) -> int:
@@ -213,14 +219,14 @@ class NextTokenLogits(DiagnosableModel, Protocol):
     def greedy_lines(
         self, prompts: Prompts, queries: Sequence[str], contexts: Sequence[str], *, max_tokens: int
     ) -> tuple[list[list[str]], str]:
-        """Return the greedy replies of one line, [query][context], and the engine that read them."""
+        """Return the greedy replies of one line, [query][context], and the name of the engine that read them."""
 
 
 class LikeliestTokens(Model, Protocol):
     """The likeliest next tokens: the part of a distribution that chat APIs return."""
 
     def likeliest(self, prompts: Sequence[Tokens], count: int) -> list[Mapping[str, float]]:
-        """Return for each prompt the log-probabilities (nats) of the likeliest tokens, by distinct token names."""
+        """Return for each prompt the log-probabilities (nats) of the likeliest tokens, by text or `token_id:N`."""
 
 
 class Samples(Model, Protocol):
@@ -235,7 +241,7 @@ class Samples(Model, Protocol):
         """Return the engine that decodes at most `new_tokens` tokens after these prompts."""
 
     def mean_distribution(self, prompt: Tokens, answer: Tokens) -> NDArray[np.float32]:
-        """Return the mean softmax over the steps of a given answer, (V,)."""
+        """Return the mean next-token distribution over the steps of a known answer, (V,)."""
 
 
 class AnswerScores(DiagnosableModel, Protocol):
@@ -251,7 +257,7 @@ class AnswerScores(DiagnosableModel, Protocol):
         prompts: Prompts,
         start_token: bool = True,
     ) -> "tuple[torch.Tensor, torch.Tensor, str]":
-        """Return log-probabilities in nats, (n_queries, n_contexts, n_answers), a mask of finite ones, and the engine.
+        """Return log-probabilities in nats, (n_queries, n_contexts, n_answers), a mask, and the engine's name.
 
         The mask, (n_queries, n_contexts), is True if all distributions behind the log-probabilities are finite.
         """
@@ -263,4 +269,7 @@ class Differentiable(Model, Protocol):
     def squared_gradients(
         self, queries: list[str], *, n_top: int, draws: int, seed: int, start_token: bool
     ) -> NDArray[np.float64]:
-        """Return ||d/dtheta sum_a z_a log p(a|q)||^2 for every query and direction z: (n_queries, n_top + draws)."""
+        """Return ||d/dtheta sum_a z_a log p(a|q)||^2 for every query q and direction z: (n_queries, n_top + draws).
+
+        theta are the query's input embeddings, and a are the tokens of the vocabulary.
+        """

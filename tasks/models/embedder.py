@@ -77,7 +77,8 @@ class Encoder:
 def batches(lengths: Sequence[int], device: str) -> list[list[int]]:
     """Return indices of texts in batches, from the shortest text to the longest.
 
-    A batch has at most TOKENS_PER_BATCH tokens, a quarter of them padding; a longer text is a batch of its own.
+    A batch has at most TOKENS_PER_BATCH tokens, of which at most a quarter are padding. A text with more tokens is a
+    batch of its own.
 
     Args:
         lengths: tokens of each text.
@@ -88,7 +89,7 @@ def batches(lengths: Sequence[int], device: str) -> list[list[int]]:
     unpadded = 0
     for index in sorted(range(len(lengths)), key=lambda index: lengths[index]):
         length = lengths[index]
-        padded = (len(result[-1]) + 1) * length if result else 0
+        padded = (len(result[-1]) + 1) * length if result else 0  # tokens of the last batch with this text
         if not result or padded > max_tokens or padded - unpadded - length > PADDING * padded:
             result.append([])
             unpadded = 0
@@ -102,7 +103,7 @@ class Embedder(Encoder):
     """Encoder whose outputs are unit vectors.
 
     Attributes:
-        longest: largest number of tokens that are read of a text, special tokens included.
+        longest: number of tokens, special tokens included, after which a text is cut.
     """
 
     longest: int
@@ -142,11 +143,11 @@ def _load(identity: ModelIdentity, device: str) -> Embedder:
     """Load an embedder, and check that it pools by the mean."""
     from transformers import AutoModel, AutoTokenizer
 
-    folder = Path(identity.location).parent if identity.kind == "embedded" else None
+    folder = Path(identity.location).parent if identity.origin == "embedded" else None
     options = weights_options("float32", device)
     model = load_pretrained(identity, AutoModel.from_pretrained, folder=folder, unused=("pooler.",), **options)
     tokenizer = load_pretrained(identity, AutoTokenizer.from_pretrained, folder=folder)
-    is_hub = identity.kind == "hub"
+    is_hub = identity.origin == "hub"
     files = folder or (snapshot_folder(identity.location, identity.revision) if is_hub else Path(identity.location))
     if _settings(files / "1_Pooling" / "config.json").get("pooling_mode_mean_tokens", True) is not True:
         raise ModelError(f"model {identity.name!r} does not pool by the mean; use an embedder with mean pooling")

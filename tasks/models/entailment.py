@@ -1,8 +1,8 @@
-"""Equivalence of two answers: each entails the other, by the arg max of an entailment model.
+"""Equivalence of two answers: each entails the other, by the likeliest label of an entailment (NLI) model.
 
 Equivalence is symmetric and need not be transitive [Marjanovic et al. 2024, App. A.3; Kuhn et al. 2023]. A stand-in
-model replaces the entailment model by a threshold on the cosine similarity of sentence embeddings. A decision does not
-depend on the rest of its batch, because a pair near a tie is computed once more alone, without padding.
+model, which is an embedder, decides by a threshold on the cosine similarity of two embeddings instead. A decision does
+not depend on the rest of its batch, because a pair whose decision is close is computed again alone, without padding.
 """
 
 import math
@@ -22,10 +22,11 @@ from swaymeter.tasks.models.pretrained import choose_device, context_window, loa
 from swaymeter.tasks.models.progress import reporting
 
 REFERENCE = "microsoft/deberta-large-mnli"
+# A decision is close if its score is nearer than this to the boundary.
 CLOSE_LOGITS = 1e-3  # batches in float32 differ by about 1e-5
 CLOSE_COSINES = 1e-4  # batches in float32 differ by about 1e-6
 READINGS_A_PAIR = 1.5
-"""Expected number of readings of a pair, for the display: most pairs are read in one direction, the others in both."""
+"""Expected number of readings of a pair, for the display of progress: a few pairs are read in both directions."""
 MAX_CACHED = 100_000
 """Limit of the pairs whose decisions stay in memory."""
 
@@ -34,7 +35,7 @@ Pair = tuple[str, str]
 
 
 class Entailment(ABC):
-    """Decides which answers are equivalent.
+    """A model that decides which answers are equivalent.
 
     Attributes:
         name: the name of the model.
@@ -56,7 +57,8 @@ class Entailment(ABC):
 
         Args:
             answers: the answers to each question.
-            questions: texts before every answer, as in Kuhn et al.; None for answers alone, as in Marjanovic et al.
+            questions: for each list, the question that is put before its answers, as in Kuhn et al. None for answers
+                alone, as in Marjanovic et al.
 
         Raises:
             InputError: the number of questions differs from the number of lists of answers.
@@ -97,6 +99,7 @@ def _matrix(texts: Sequence[str], equivalent: set[Pair]) -> NDArray[np.bool_]:
 class EntailmentModel(Encoder, Entailment):
     """An entailment model in float32 that caches its decisions; its configuration names the label "entailment"."""
 
+    # By premise and hypothesis: True if the premise entails the hypothesis.
     _judged: dict[Pair, bool] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -110,7 +113,7 @@ class EntailmentModel(Encoder, Entailment):
         (self._entailment,) = indices
 
     def _equivalent(self, pairs: Collection[Pair]) -> set[Pair]:
-        # A shorter text entails a longer one less often, so that few pairs need the other direction, too.
+        # The shorter text is the first premise. It entails the longer text less often, so few pairs are read twice.
         with reporting(1, reports=READINGS_A_PAIR * len(pairs)):
             forward = self.entailing(pairs)
             backward = self.entailing([(longer, shorter) for shorter, longer in pairs if (shorter, longer) in forward])
@@ -128,14 +131,14 @@ class EntailmentModel(Encoder, Entailment):
     def entailing(self, pairs: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
         """Return the pairs whose first text entails the second; raises ModelError like `equivalent_in_bulk`."""
         cached = {pair: entails for pair in pairs if (entails := self._judged.get(pair)) is not None}
-        computed = dict(self._verdicts([pair for pair in pairs if pair not in cached]))
+        computed = dict(self._decisions([pair for pair in pairs if pair not in cached]))
         with self._lock:
             self._judged |= computed
             for pair in list(islice(self._judged, max(0, len(self._judged) - MAX_CACHED))):
                 del self._judged[pair]
         return {pair for pair, entails in (cached | computed).items() if entails}
 
-    def _verdicts(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[tuple[str, str], bool]]:
+    def _decisions(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[tuple[str, str], bool]]:
         """Yield each pair of premise and hypothesis, and True if the premise entails the hypothesis."""
         tokens = self._tokenize([premise for premise, _ in pairs], [hypothesis for _, hypothesis in pairs])
         lengths = [len(ids) for ids in tokens["input_ids"]]

@@ -1,7 +1,7 @@
-"""Squared gradients of answers with respect to a query's embeddings. Fisher susceptibility is their sum.
+"""Squared gradients of log p with respect to a query's embeddings; their sum is Fisher susceptibility.
 
-A batch of queries is read once, padded on the right, where no token attends to the padding; one graph gives all
-derivatives. The network stays unchanged, so that other threads may use it.
+A batch of queries is read once, and the graph of this forward pass gives all derivatives. Queries are padded on the
+right, where no token attends to the padding. The network stays unchanged, so that other threads may use it.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,6 +24,7 @@ from swaymeter.tasks.models.next_token.shared import inner_size
 from swaymeter.tasks.models.progress import report_prompts
 from swaymeter.tasks.models.prompts.tokens import shorten, start_tokens, tokenize
 
+# Names of the reading methods; the last one reads a single query from its embeddings.
 _PADDED, _EQUAL, _ALONE = (
     f"{method} of Fisher susceptibility" for method in ("padded batches", "batches of equal length", "embeddings")
 )
@@ -34,7 +35,21 @@ _PADDING = {"cpu": 1.0, "cuda": 2.0}
 def squared_gradients(
     model: Network, queries: list[str], *, n_top: int, draws: int, seed: int, start_token: bool
 ) -> NDArray[np.float64]:
-    """Return ||d/dtheta sum_a z_a log p(a|q)||^2 for every query and direction z: (n_queries, n_top + draws)."""
+    """Return ||d/dtheta sum_a z_a log p(a|q)||^2 for every query q and direction z: (n_queries, n_top + draws).
+
+    theta are the query's input embeddings, and a are the tokens of the vocabulary.
+
+    Args:
+        model: the network.
+        queries: the texts q.
+        n_top: number of directions with a single entry, sqrt(p(a|q)), for the most probable tokens.
+        draws: number of directions with entries +-sqrt(p(a|q)) for all other tokens; the signs are random.
+        seed: seed of the signs.
+        start_token: put the start token before every query; its embedding is not a part of theta.
+
+    Raises:
+        ScoreError: memory runs out with a single query, or the network does not read embeddings like tokens.
+    """
     tokens = tokenize(model, queries, start_token=start_token)
     begin = len(start_tokens(model)) if start_token else 0
     budget = memory_budget(model.device)
@@ -57,7 +72,15 @@ def squared_gradients(
 def _choose_batch(
     model: Network, tokens: list[list[int]], indices: list[int], derivatives: int, memory: int
 ) -> tuple[list[int], int]:
-    """Return the first indices, in order of length, whose queries fit the memory, and derivatives per pass."""
+    """Return the first indices whose queries fit the memory together, and the number of derivatives in a pass.
+
+    Args:
+        model: the network.
+        tokens: the tokens of all queries.
+        indices: indices of queries, the shortest query first.
+        derivatives: limit of the derivatives in a pass.
+        memory: bytes.
+    """
     long = long_positions(model, len(tokens[indices[0]]))
     candidates = [index for index in indices if long_positions(model, len(tokens[index])) == long]
     method = _choose_method(model, [tokens[index] for index in candidates])
@@ -83,7 +106,7 @@ def _choose_method(model: Network, queries: Sequence[Tokens]) -> str:
     """Return the fastest exact method of batching queries.
 
     Raises:
-        ScoreError: even a single query read from embeddings gives other distributions than from tokens.
+        ScoreError: even a single query has another distribution if it is read from embeddings.
     """
     sizes = {_PADDED: 4, _EQUAL: 2, _ALONE: 1}
     if _PADDING[torch.device(model.device).type] == 1:
@@ -91,13 +114,13 @@ def _choose_method(model: Network, queries: Sequence[Tokens]) -> str:
     method = choose_method(
         model, queries, {method: partial(_read_probe, model, size) for method, size in sizes.items()}, ""
     )
-    reasons = [verdict.reason for (name, _), verdict in list(model.engine.verdicts.items()) if name == _ALONE]
+    reasons = [verdict.reason for (name, _), verdict in list(model.traits.verdicts.items()) if name == _ALONE]
     if not method and any(reasons):
         raise ScoreError(
             f"Fisher susceptibility cannot be computed for {model.name}: with embeddings in place of tokens, "
             f"{reasons[-1]}; leave fisher_susceptibility out for this model"
         )
-    return method or _ALONE  # no verdict: a distribution is not finite, and is reported with its query
+    return method or _ALONE  # "": a distribution is not finite; the caller reports it
 
 
 def _read_probe(model: Network, size: int, probe: Probe) -> torch.Tensor:
@@ -114,7 +137,7 @@ def _squares_of_batch(
     directions_of: Callable[[torch.Tensor], "_Directions"],
     at_once: int,
 ) -> NDArray[np.float64]:
-    """Return the squared gradients of a batch; tokens before `begin` are not varied."""
+    """Return the squared gradients of a batch, (n, directions), without the tokens before `begin`."""
     embeddings, log_p = _read(model, tokens)
     directions = directions_of(log_p.detach())
     squares: list[torch.Tensor] = []
@@ -124,13 +147,13 @@ def _squares_of_batch(
             log_p, embeddings, directions.part(start, stop), is_grads_batched=True, retain_graph=stop < directions.count
         )
         squares.append(gradients[:, :, begin:].float().square().sum(dim=(2, 3)))
-    broken = ~torch.isfinite(log_p).all(dim=1, keepdim=True)  # the derivatives of an infinite logit may be finite
+    broken = ~torch.isfinite(log_p).all(dim=1, keepdim=True)  # an infinite logit may have finite derivatives
     result: NDArray[np.float64] = torch.cat(squares).T.masked_fill(broken, torch.nan).double().cpu().numpy()
     return result
 
 
 def _read(model: Network, tokens: list[list[int]]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the embeddings of queries, (n, longest, width), and log p of every answer, (n, V) float32."""
+    """Return the embeddings of queries, (n, longest, width), and log p of every next token, (n, V) float32."""
     network: Any = model.model
     ids = torch.zeros((len(tokens), max(map(len, tokens))), dtype=torch.int64)
     for row, ids_of_query in enumerate(tokens):
@@ -143,10 +166,18 @@ def _read(model: Network, tokens: list[list[int]]) -> tuple[torch.Tensor, torch.
 
 
 class _DerivativeMode(TorchFunctionMode):
-    """Mode in which forward passes of this thread are differentiable in many directions, with logits of last tokens."""
+    """Mode of torch for forward passes of this thread that are differentiated in many directions at once.
+
+    Attention is then computed by `_attention`, and logits only after the last token of each query.
+
+    Args:
+        network: the network of transformers.
+        last: the index of each query's last token.
+    """
 
     def __init__(self, network: Any, last: list[int]) -> None:
         super().__init__()
+        # The weights of the output layer, by which `__torch_function__` recognises it.
         self._output = getattr(network.get_output_embeddings(), "weight", None)
         self._last = torch.tensor(last)
 
@@ -169,14 +200,14 @@ def _attention(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, attn_mask: torch.Tensor | None = None, **options: Any
 ) -> torch.Tensor:
     """Compute attention by an operation that can be differentiated in many directions at once."""
-    if attn_mask is not None and attn_mask.dtype == torch.bool:  # the operation below would add it as 0 and 1
+    if attn_mask is not None and attn_mask.dtype == torch.bool:  # the operation below would add True as 1
         attn_mask = torch.zeros_like(attn_mask, dtype=query.dtype).masked_fill_(~attn_mask, -torch.inf)
     output: torch.Tensor = torch.ops.aten._scaled_dot_product_attention_math(query, key, value, attn_mask, **options)[0]
     return output
 
 
 class _Directions:
-    """The directions z of a batch: sqrt(p) of each of the most probable answers, then signed sqrt(p) of the others."""
+    """The directions z of a batch: `n_top` with sqrt(p) of a single token, then `draws` with +-sqrt(p) of the rest."""
 
     def __init__(self, log_p: torch.Tensor, queries: list[str], n_top: int, draws: int, seed: int) -> None:
         root = (log_p / 2).exp()
@@ -198,7 +229,7 @@ class _Directions:
         return directions
 
 
-def _signs(draws: int, answers: int, seed: int, query: str) -> NDArray[np.bool_]:
-    """Return random signs, True for negative, (draws, answers); fewer draws are a prefix of more."""
-    packed = typed_generator(seed, query).integers(256, size=(draws, -(-answers // 8)), dtype=np.uint8)
-    return np.unpackbits(packed, axis=1, count=answers).view(np.bool_)
+def _signs(draws: int, tokens: int, seed: int, query: str) -> NDArray[np.bool_]:
+    """Return random signs, True for negative, (draws, tokens); a larger number of draws begins with the same draws."""
+    packed = typed_generator(seed, query).integers(256, size=(draws, -(-tokens // 8)), dtype=np.uint8)
+    return np.unpackbits(packed, axis=1, count=tokens).view(np.bool_)

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 
 class LanguageModel(Network):
-    """A language model and its tokenizer; it has all protocols of tasks/models/capabilities.py."""
+    """A language model and its tokenizer, with the methods of all protocols in tasks/models/capabilities.py.
+
+    Each method is a function of another module, and this object is its argument `model`.
+    """
 
     is_broken = is_broken
     in_reach = in_reach
@@ -36,6 +39,6 @@ class LanguageModel(Network):
 
 
 if TYPE_CHECKING:
-
+    # Never called: mypy checks with it that the class has the protocols.
     def _capabilities_of(model: LanguageModel) -> tuple[NextTokenLogits, Samples, AnswerScores, Differentiable]:
         return model, model, model, model

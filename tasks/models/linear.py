@@ -7,14 +7,14 @@ uses all of it.
 import torch
 from torch.nn import functional
 
-from swaymeter.tasks.models.machine import keeps_mkl_narrow
+from swaymeter.tasks.models.machine import mkl_lacks_avx512
 
 FEW = 64
-"""Number of states below which MKL is as fast as oneDNN."""
+"""Number of states (input vectors of a layer) below which MKL is as fast as oneDNN."""
 
 
 class Linear(torch.nn.Linear):
-    """Linear layer that oneDNN computes, unless gradients are enabled or there are fewer than FEW states."""
+    """Linear layer that oneDNN computes; MKL computes it for gradients and for fewer than FEW states."""
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:
         """Map (..., in) to (..., out)."""
@@ -30,14 +30,14 @@ def by_onednn(states: torch.Tensor, weights: torch.Tensor, bias: torch.Tensor | 
 
 
 def multiply_faster(network: torch.nn.Module) -> None:
-    """Replace the linear layers of a network on a CPU by oneDNN's if they are faster on this machine."""
+    """Let oneDNN compute the linear layers of a float32 network on a CPU, if it is faster on this machine."""
     layers = [layer for layer in network.modules() if type(layer) is torch.nn.Linear and is_float32_on_cpu(layer)]
     has_onednn: bool = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
-    if layers and has_onednn and keeps_mkl_narrow():
+    if layers and has_onednn and mkl_lacks_avx512():
         for layer in layers:
             layer.__class__ = Linear
 
 
 def is_float32_on_cpu(layer: torch.nn.Linear) -> bool:
-    """Return True if the library can be chosen; for other dtypes torch always uses oneDNN."""
+    """Return True for a layer whose library can be chosen; for other dtypes on a CPU, torch always uses oneDNN."""
     return layer.weight.device.type == "cpu" and layer.weight.dtype == torch.float32

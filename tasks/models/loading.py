@@ -1,7 +1,7 @@
 """Language models by name: their capabilities, their identity, and how to load them. Imports no torch.
 
-The only backend is transformers on this machine. It has every capability in every dtype, because bitsandbytes passes on
-the gradients of the input embeddings, which are not quantised.
+These models run in transformers on this machine; `endpoints` has the models behind servers. They have every capability
+in every dtype: in 8bit and 4bit, too, gradients reach the input embeddings, which bitsandbytes does not quantise.
 """
 
 from dataclasses import replace
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 SERVER_CAPABILITIES: frozenset[Capability] = frozenset(get_args(Capability)) - {"gradients"}
-"""Upper bound of a server's capabilities; a probe finds those of one server."""
+"""Capabilities that a server can have; its probe finds the capabilities that it has."""
 
 
 def capabilities(name: str) -> frozenset[Capability]:
@@ -63,7 +63,7 @@ def load_language_model(
             and "4bit", bitsandbytes on CUDA; or "auto": float32 on a CPU, bfloat16 on a GPU.
         device: "cpu", "cuda", "cuda:1", "balanced" for a model that is spread over all GPUs, or "auto": the first GPU,
             else the CPU.
-        revision: a revision of the hub; None for this machine's revision.
+        revision: the revision to load, such as a commit of the hub; None for the one that `identify_model` finds.
 
     Raises:
         UsageError: unknown dtype or device, or an alias of another kind of model.
@@ -73,7 +73,7 @@ def load_language_model(
     """
     identity = identify_language_model(name)
     if revision not in (None, identity.revision):
-        if identity.kind != "hub":  # the hub has every revision
+        if identity.origin != "hub":  # the hub has every revision
             raise ModelError(
                 f"model {name!r}: this machine has revision {identity.revision[:12]}, but the run needs "
                 f"{revision[:12]}; copy the same files to every machine of the run"
@@ -90,7 +90,7 @@ def _load(identity: ModelIdentity, dtype: str, device: str) -> "LanguageModel":
 
     from swaymeter.tasks.models.language_model import LanguageModel
 
-    folder = convert_once(Path(identity.location), identity.revision) if identity.kind == "embedded" else None
+    folder = convert_once(Path(identity.location), identity.revision) if identity.origin == "embedded" else None
     options = weights_options(dtype, device)
     model = load_pretrained(identity, AutoModelForCausalLM.from_pretrained, folder=folder, **options)
     tokenizer = load_pretrained(identity, AutoTokenizer.from_pretrained, folder=folder)
@@ -98,8 +98,8 @@ def _load(identity: ModelIdentity, dtype: str, device: str) -> "LanguageModel":
         raise ModelError(f"model {identity.name!r}: its tokenizer is empty; add the tokenizer files to its folder")
     _check_vocabulary(identity, tokenizer, model.get_input_embeddings().weight.shape[0])
     _check_dtype(identity, model, dtype)
-    inputs = str(model.get_input_embeddings().weight.device)
-    loaded = LanguageModel(model, tokenizer, identity.name, identity.revision, dtype, inputs)
+    input_device = str(model.get_input_embeddings().weight.device)
+    loaded = LanguageModel(model, tokenizer, identity.name, identity.revision, dtype, input_device)
     if device == BALANCED and not all(device_name.startswith("cuda") for device_name in loaded.placement.split("+")):
         raise ModelError(
             f"model {identity.name!r} in {dtype} does not fit the GPUs of this machine: its weights would be on "
@@ -122,18 +122,18 @@ def _check_vocabulary(identity: ModelIdentity, tokenizer: Any, size: int) -> Non
 
 
 def _check_left_to_right(identity: ModelIdentity, model: Any) -> None:
-    """Raise ModelError if the tokens after a position change the logits at it."""
+    """Raise ModelError if the logits at a position depend on later tokens."""
     import torch
 
     ids = torch.tensor([[5, 6, 7, 8], [5, 6, 9, 10]], device=model.get_input_embeddings().weight.device)
     with torch.inference_mode():
         first, second = model(input_ids=ids, use_cache=False).logits[:, 1].float()
-    if float((first - second).abs().max()) > 0.1 * float(first.std()):  # rounding differs by far less
+    if float((first - second).abs().max()) > 0.1 * float(first.std()):  # rounding gives far smaller differences
         raise not_left_to_right(identity.name, type(model).__name__)
 
 
 def _check_dtype(identity: ModelIdentity, model: Any, dtype: str) -> None:
-    """Raise ModelError if a model's layers are quantised otherwise than in the requested dtype."""
+    """Raise ModelError if the quantisation of a model's layers is not that of the requested dtype."""
     layers = {type(module).__name__ for module in model.modules()}
     stored_dtype = next((name for name, layer in QUANTISED.items() if layer in layers), None)
     if stored_dtype == (dtype if dtype in QUANTISED else None):

@@ -9,14 +9,18 @@ from pathlib import Path
 from typing import Any
 
 GLIBC_THRESHOLDS = {-3: 32 << 20, -1: 64 << 20}
-"""Bytes of glibc's M_MMAP_THRESHOLD and M_TRIM_THRESHOLD, by number: the values that glibc adapts to by itself."""
+"""Bytes for two options of glibc's mallopt: M_MMAP_THRESHOLD (-3) and M_TRIM_THRESHOLD (-1).
+
+Without MALLOC_TRIM_THRESHOLD_ in the environment, glibc raises both options by itself, up to these values.
+"""
 
 
 @functools.cache
 def keep_freed_memory() -> None:
     """Let this process keep freed memory between two chunks of a task.
 
-    Dask starts its workers with MALLOC_TRIM_THRESHOLD_=65536, and a third of their time would go into clearing pages.
+    Dask starts its workers with MALLOC_TRIM_THRESHOLD_=65536. With this value, a third of a worker's time goes into
+    clearing pages.
     """
     if mallopt := _glibc_function("mallopt"):
         for option, size in GLIBC_THRESHOLDS.items():
@@ -24,7 +28,7 @@ def keep_freed_memory() -> None:
 
 
 def give_freed_memory_back() -> None:
-    """Return freed memory to the system; after tensors of many sizes, freed memory is twice the memory in use."""
+    """Return freed memory to the system; after tensors of many sizes, it can be twice the memory in use."""
     if trim := _glibc_function("malloc_trim"):
         trim(0)
 
@@ -39,12 +43,12 @@ def processor() -> str:
     return _processor_field("model name") or platform.machine()
 
 
-def keeps_mkl_narrow() -> bool:
-    """Return True if MKL uses half of this processor's width: MKL enables AVX-512 on Intel's processors only."""
+def mkl_lacks_avx512() -> bool:
+    """Return True if MKL leaves half of the vector width unused: it enables AVX-512 on Intel's processors only."""
     import torch
 
-    others = _processor_field("vendor_id") not in ("", "GenuineIntel")
-    return others and torch.backends.cpu.get_cpu_capability() == "AVX512"
+    is_other_vendor = _processor_field("vendor_id") not in ("", "GenuineIntel")
+    return is_other_vendor and torch.backends.cpu.get_cpu_capability() == "AVX512"
 
 
 def _processor_field(name: str) -> str:
@@ -55,7 +59,7 @@ def _processor_field(name: str) -> str:
 
 
 def hardware_of(placement: str) -> str:
-    """Return the distinct names of the devices of a placement such as "cpu" or "cuda:0+cuda:1"."""
+    """Return the distinct names of the devices in a placement, such as "cpu" or "cuda:0+cuda:1"."""
     import torch
 
     devices = map(torch.device, placement.split("+"))

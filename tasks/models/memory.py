@@ -14,10 +14,11 @@ log = logging.getLogger(__name__)
 
 
 def memory_budget(device: str) -> int:
-    """Return the bytes for a scoring pass beside the model: 2 GiB on a CPU, half of the free memory on a GPU."""
+    """Return the bytes that passes may use beside the model: 2 GiB on a CPU, half of the free memory on a GPU."""
     if torch.device(device).type != "cuda":
         return 2 << 30
     free, _ = torch.cuda.mem_get_info(torch.device(device))
+    # Memory that torch has reserved and does not use is free, too.
     return (free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)) // 2
 
 
@@ -37,15 +38,19 @@ def release_memory(device: str) -> None:
 
 
 class Halving:
-    """Amounts of work for one batch; they are halved after memory ran out.
+    """Sizes of a batch, such as (queries, derivatives of each); a size is halved after memory ran out.
 
-    The caller loops until its work is done: it takes `amounts` of it (such as queries, and derivatives of each) inside
-    `attempt`, and repeats the batch if `ran_out` is set.
+    The caller loops until its work is done. Inside `attempt`, it computes a batch of at most these `amounts`. If
+    `ran_out` is True after it, the caller computes the batch again with the new, smaller `amounts`.
+
+    Attributes:
+        amounts: the sizes of the next batch.
+        ran_out: True if memory ran out in the last batch.
 
     Args:
         model: the network, for messages.
-        work: a clause such as "prompts are read", for the warning.
-        *amounts: the first amounts.
+        work: a clause for the warning, such as "prompts are read".
+        *amounts: the sizes of the first batch.
     """
 
     def __init__(self, model: Network, work: str, *amounts: int) -> None:
@@ -55,16 +60,16 @@ class Halving:
 
     @contextmanager
     def attempt(self, *amounts: int, smallest: Callable[[], str]) -> Iterator[None]:
-        """Run the body, which processes `amounts`; after an out-of-memory error halve the first amount above 1.
+        """Run the block, which computes a batch; if memory runs out, halve the first amount above 1.
 
         Args:
-            *amounts: the amounts of this batch.
-            smallest: describes the work if all amounts are 1, for the message of the ScoreError.
+            *amounts: the sizes of this batch.
+            smallest: returns words for a batch whose sizes are all 1, such as "a single prompt"; for the error.
 
         Raises:
             ScoreError: memory ran out, and every amount is 1.
         """
-        if self.ran_out:  # the failed attempt's memory is free only after its error was dropped
+        if self.ran_out:  # only now, because the error of the failed attempt held the memory
             release_memory(self._model.device)
         self.ran_out = False
         try:
@@ -72,13 +77,13 @@ class Halving:
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
                 raise
-            large = next((index for index, amount in enumerate(amounts) if amount > 1), None)
-            if large is None:
+            halved = next((index for index, amount in enumerate(amounts) if amount > 1), None)
+            if halved is None:
                 raise ScoreError(
                     f"{self._model.name} in {self._model.dtype}: memory runs out with {smallest()}; "
                     "choose a smaller dtype, or a device with more memory"
                 ) from error
-            self.amounts = tuple(amount // 2 if index == large else amount for index, amount in enumerate(amounts))
+            self.amounts = tuple(amount // 2 if index == halved else amount for index, amount in enumerate(amounts))
             self.ran_out = True
             if not self._warned:
                 log.warning("%s: memory ran out; %s in smaller batches", self._model.name, self._work)

@@ -1,4 +1,4 @@
-"""The weights and the tokenizer of a language model, and facts that are learnt about both in use."""
+"""The weights and the tokenizer of a language model, and traits of both that are learnt in use."""
 
 import inspect
 from collections.abc import Mapping
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Result of the comparison of a reading method with prompts read alone.
+    """Result of the comparison of a reading method, such as padded batches, with prompts read alone.
 
     Attributes:
         reason: the reason against the method; None if it gives the same distributions.
         rounding: the largest difference of a log-probability, nats.
-        compared: the shortest and the longest prompt of the comparison.
+        compared: the tokens of the shortest and of the longest prompt that were compared; empty before a comparison.
     """
 
     reason: str | None = None
@@ -28,7 +28,7 @@ class Verdict:
     compared: tuple[tuple[int, ...], ...] = ()
 
     def covers(self, shortest: int, longest: int) -> bool:
-        """Return True if the verdict holds for prompts of `shortest` to `longest` tokens."""
+        """Return True if the verdict holds for prompts of `shortest` to `longest` tokens; a rejection always holds."""
         lengths = [len(prompt) for prompt in self.compared]
         return self.reason is not None or (bool(lengths) and lengths[0] <= shortest and longest <= lengths[1])
 
@@ -40,8 +40,8 @@ class Conversation:
     Attributes:
         template: the chat template.
         system_turn: True if the template writes a system turn.
-        control: texts of control tokens; within a prompt, such a text is no control token.
-        options: keywords of the template.
+        control: the texts of control tokens, such as "<|im_end|>"; a prompt may spell them out only as letters.
+        options: keywords of the template with their values, such as enable_thinking=False.
         start: the tokens before the text of the template; empty if the template writes them itself.
     """
 
@@ -53,16 +53,17 @@ class Conversation:
 
 
 @dataclass(eq=False)
-class Engine:
-    """Facts about one loaded model; None for a fact that was not needed yet.
+class ModelTraits:
+    """Traits of one loaded model that are learnt in use; None for a trait that was not needed yet.
 
     Attributes:
-        verdicts: verdicts on reading methods, by name, and by True for prompts so long that positions change.
-        prompts_at_once: limit of a batch after memory ran out.
+        verdicts: verdicts on reading methods. The key is the name of the method, and True for prompts so long that
+            LongRoPE changes their positions.
+        prompts_at_once: limit of the prompts whose replies are decoded together, set after memory ran out.
         start_tokens: the tokens that the tokenizer puts before a text.
-        vocabulary: the text that each token adds.
+        vocabulary: the text that each token adds to a text, by token id.
         conversations: the format of prompts, by the texts of the prompts.
-        longest_turns: characters of the longest turn that the chat template wrote in full.
+        longest_turns: characters of the longest turn that the chat template wrote in full, by the texts of the prompts.
     """
 
     verdicts: dict[tuple[str, bool], Verdict] = field(default_factory=dict)
@@ -84,8 +85,8 @@ class Network:
         revision: the revision of the weights.
         dtype: the dtype of the computation, such as "float32" or "4bit".
         device: the device of the inputs, "cpu" or "cuda:0".
-        forward_passes: number of batches that were read.
-        engine: facts that were learnt in use.
+        forward_passes: number of forward passes so far.
+        traits: its traits that were learnt in use.
     """
 
     model: "PreTrainedModel"
@@ -95,7 +96,7 @@ class Network:
     dtype: str
     device: str
     forward_passes: int = field(default=0, init=False)
-    engine: Engine = field(default_factory=Engine, init=False, repr=False)
+    traits: ModelTraits = field(default_factory=ModelTraits, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.model.train(False)
@@ -107,7 +108,7 @@ class Network:
         return inspect.signature(self.model.forward).parameters
 
     def last_logits(self, count: int) -> dict[str, int]:
-        """Return the option that limits a forward pass to the last `count` logits; empty without such an option."""
+        """Return the option by which a forward pass gives only the last `count` logits; empty if it has none."""
         return {"logits_to_keep": count} if "logits_to_keep" in self.forward_parameters else {}
 
     @property
@@ -117,7 +118,7 @@ class Network:
 
     @property
     def context_window(self) -> int | None:
-        """Largest number of tokens that the model reads, by its configuration; a tokenizer's limit may be 1e30."""
+        """Largest number of tokens that the model reads, by its configuration; None if unknown."""
         return context_window(self.model.config)
 
     @property
@@ -127,12 +128,12 @@ class Network:
 
     @property
     def parameters(self) -> int:
-        """Number of parameters; packed ones count individually."""
+        """Number of parameters; each of several parameters that are packed into a byte counts."""
         return int(self.model.num_parameters())
 
     @property
     def placement(self) -> str:
-        """Devices of the weights: "cpu", "cuda:0", or "cuda:0+cuda:1" for a model that is spread."""
+        """Devices of the weights: "cpu", "cuda:0", or "cuda:0+cuda:1" for a model on two GPUs."""
         devices = {weights.device for weights in self.model.parameters()}
         return "+".join(str(device) for device in sorted(devices, key=lambda device: (device.type, device.index or 0)))
 
@@ -143,8 +144,8 @@ class Network:
 
     @property
     def reading(self) -> str | None:
-        """Rejected reading methods with their reasons; None if there are none."""
-        verdicts = list(self.engine.verdicts.items())  # another thread may add to them
+        """Rejected reading methods with their reasons; None if no method is rejected."""
+        verdicts = list(self.traits.verdicts.items())  # a copy, because another thread may add verdicts
         reasons = [f"not by {method}: {verdict.reason}" for (method, _), verdict in verdicts if verdict.reason]
         return "; ".join(dict.fromkeys(reasons)) or None
 

@@ -1,7 +1,8 @@
 """Loading of every kind of model: device, dtype, quiet libraries, and errors with a remedy.
 
-8bit (LLM.int8) and 4bit (NF4) are weights of linear layers that bitsandbytes quantises for CUDA; everything else is
-then in bfloat16. Functions import torch and transformers themselves, because a plan needs only identities and dtypes.
+In the dtypes 8bit (LLM.int8) and 4bit (NF4), bitsandbytes quantises the weights of linear layers, on CUDA only; all
+other weights are then in bfloat16. Torch and transformers are imported inside functions, because the plan of a run
+needs neither.
 """
 
 import functools
@@ -22,11 +23,13 @@ from swaymeter.tasks.models.files.identity import ModelIdentity, check_index
 QUANTISED = {"8bit": "Linear8bitLt", "4bit": "Linear4bit"}  # dtypes, and the classes of their layers in bitsandbytes
 DTYPES = ("float32", "bfloat16", "float16", *QUANTISED)
 BALANCED = "balanced"
+"""The device of a model that is spread over all GPUs."""
 
 Load = TypeVar("Load", bound=Callable[..., Any])
 
 
-_loaded: list[Any] = []
+_cached: list[Any] = []
+"""The functions whose caches `forget_models` clears."""
 
 
 def load_once(load: Load) -> Load:
@@ -36,29 +39,29 @@ def load_once(load: Load) -> Load:
 
 
 def once_per_arguments(find: Load) -> Load:
-    """Decorate `find`: cache its result until `forget_models`, and let one thread call it for the same arguments."""
+    """Decorate `find`: cache its results until `forget_models`; threads with the same arguments wait for each other."""
     locks: dict[Any, threading.Lock] = {}
     return _once(find, lambda arguments: locks.setdefault(arguments, threading.Lock()))
 
 
 def _once(load: Load, lock_of: Callable[[Any], threading.Lock]) -> Load:
-    """Cache the results of a function, which is called under the lock of its arguments."""
-    loaded = functools.cache(load)
-    _loaded.append(loaded)
+    """Return `load` with a cache; the lock that `lock_of` gives for the arguments is held during a call."""
+    cached_load = functools.cache(load)
+    _cached.append(cached_load)
 
     def once(*arguments: Any) -> Any:
         with lock_of(arguments):
-            return loaded(*arguments)
+            return cached_load(*arguments)
 
     return cast("Load", once)
 
 
 def forget_models() -> None:
     """Drop all models that this process has loaded; models without other users leave the memory."""
-    # A model that failed halfway is garbage, too. An idle worker of Dask skips the collection, which takes 0.2 s.
-    has_begun = any(loaded.cache_info().misses for loaded in _loaded)
-    for loaded in _loaded:
-        loaded.cache_clear()
+    # The collection, which also frees a model whose loading failed, takes 0.2 s. An idle worker of Dask skips it.
+    has_begun = any(load.cache_info().misses for load in _cached)
+    for load in _cached:
+        load.cache_clear()
     if has_begun:
         gc.collect()
 
@@ -68,7 +71,7 @@ def choose_device(device: str, *, spread: bool = False) -> str:
 
     Args:
         device: the name in the study file.
-        spread: accept "balanced", too, for a model that is spread over all GPUs.
+        spread: accept "balanced", too (spread over all GPUs), and return it unchanged.
 
     Raises:
         UsageError: unknown name.
@@ -100,7 +103,7 @@ def choose_dtype(dtype: str, device: str) -> str:
 
     Args:
         dtype: the name in the study file.
-        device: a result of chosen_device.
+        device: a result of `choose_device`.
 
     Raises:
         UsageError: unknown name.
@@ -121,7 +124,7 @@ def choose_dtype(dtype: str, device: str) -> str:
 
 
 def resolve_dtype(dtype: str, device: str) -> str:
-    """Return the dtype that load_language_model would use; raises like chosen_device and chosen_dtype."""
+    """Return the dtype that `load_language_model` would use; raises like `choose_device` and `choose_dtype`."""
     return dtype if dtype in DTYPES else choose_dtype(dtype, choose_device(device, spread=True))
 
 
@@ -133,13 +136,13 @@ def load_pretrained(
     unused: tuple[str, ...] = (),
     **options: Any,
 ) -> Any:
-    """Load a model or tokenizer by a from_pretrained of transformers; files from the hub are verified.
+    """Load a model or a tokenizer by a from_pretrained method of transformers; files from the hub are verified.
 
     Args:
         identity: the model.
         load: the from_pretrained method.
-        folder: a folder in place of the location of the identity.
-        unused: prefixes of weights that may be missing, because nothing is computed with them.
+        folder: a folder to load from, in place of the location of the identity.
+        unused: prefixes of names, such as "pooler.", of weights that may be missing, because no score uses them.
         **options: options of from_pretrained; "dtype" is among them if weights are loaded.
 
     Raises:
@@ -150,9 +153,9 @@ def load_pretrained(
 
     transformers.logging.set_verbosity(logging.ERROR)
     transformers.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    for library in ("huggingface_hub", "bitsandbytes"):  # bitsandbytes logs a line per layer about its casts
+    for library in ("huggingface_hub", "bitsandbytes"):  # bitsandbytes logs a line for each layer
         logging.getLogger(library).setLevel(logging.ERROR)
-    loads_weights, is_hub = "dtype" in options, identity.kind == "hub"
+    loads_weights, is_hub = "dtype" in options, identity.origin == "hub"
     source = str(folder or identity.location)
     files = snapshot_folder(source, identity.revision) if is_hub else Path(source)
     options |= {"revision": identity.revision} if is_hub else {"local_files_only": True}
@@ -172,7 +175,7 @@ def load_pretrained(
             reason += f"; its weights are damaged: remove the folder {files} and get the model again"
         raise ModelError(f"model {identity.name!r} cannot be loaded from {source}: {reason}") from error
     if is_hub:
-        verify_snapshot(identity.name, files)  # downloaded files
+        verify_snapshot(identity.name, files)  # again, because the load may have downloaded files
         check_index(identity.name, files)
     if loads_weights:
         loaded, about = loaded
@@ -184,11 +187,11 @@ def load_pretrained(
 
 
 def _refuse_more_layers(identity: ModelIdentity, folder: Path) -> None:
-    """Raise ModelError for a configuration with more layers than weights, which would take hours to build."""
+    """Raise ModelError if config.json names more layers than there are weights: to build them may take hours."""
     from safetensors import safe_open
 
     config = json_object((folder / "config.json").read_text(encoding="utf-8"))
-    parts = [config, *(part for part in config.values() if isinstance(part, dict))]  # of text, images, ...
+    parts = [config, *(part for part in config.values() if isinstance(part, dict))]  # for text, images, ...
     names = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
     numbers = (part.get(name) for part in parts for name in names)
     layers = max((number for number in numbers if isinstance(number, int)), default=0)
@@ -204,7 +207,7 @@ def _refuse_more_layers(identity: ModelIdentity, folder: Path) -> None:
 
 
 def _check_weights(identity: ModelIdentity, network: Any, missing: Iterable[str]) -> None:
-    """Raise ModelError for missing weights, which transformers draws at random, and for weights that are not finite."""
+    """Raise ModelError for weights that are not finite or missing; transformers draws missing weights at random."""
     import torch
 
     if names := sorted(missing):
@@ -216,13 +219,13 @@ def _check_weights(identity: ModelIdentity, network: Any, missing: Iterable[str]
     for name, weights in network.named_parameters():
         if not weights.is_floating_point() or weights.is_meta or not weights.numel():
             continue
-        extremes = torch.aminmax(weights.detach())  # NaN if a weight is; ten times faster than isfinite of each weight
+        extremes = torch.aminmax(weights.detach())  # NaN if any weight is NaN; ten times as fast as isfinite
         if not all(map(torch.isfinite, extremes)):
             raise ModelError(f"model {identity.name!r}: its weight {name} is not finite; get the model again")
 
 
 def weights_options(dtype: str, device: str) -> dict[str, Any]:
-    """Return the options by which from_pretrained loads weights in a dtype on a device, both resolved."""
+    """Return the options of from_pretrained for a dtype and a device, neither of which is "auto"."""
     import torch
 
     options: dict[str, Any] = {"dtype": torch.bfloat16 if dtype in QUANTISED else getattr(torch, dtype)}
@@ -238,7 +241,7 @@ def weights_options(dtype: str, device: str) -> dict[str, Any]:
 
 
 def context_window(config: Any) -> int | None:
-    """Return the largest number of tokens that a model reads by its configuration; None if unknown."""
+    """Return the largest number of tokens that a model reads, by its configuration; None if unknown."""
     text = config.get_text_config()
     names = ("max_position_embeddings", "n_positions", "max_seq_len", "n_ctx", "seq_length")
     lengths = (getattr(text, name, None) for name in names)

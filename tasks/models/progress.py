@@ -1,6 +1,6 @@
 """Progress within a call of a model: engines report prompts, and the caller may receive the reports.
 
-The listener belongs to the calling thread, so models that are used side by side do not mix their reports.
+The listener belongs to the calling thread, so that models in several threads do not mix their reports.
 """
 
 from collections.abc import Callable, Iterator
@@ -23,11 +23,13 @@ def listening(listener: Listener) -> Iterator[None]:
 
 @contextmanager
 def reporting(prompts: float, reports: float) -> Iterator[None]:
-    """Let the reports within the block add up to a number of prompts, such as half of them before their clustering.
+    """Scale the reports within the block, so that the listener receives `prompts` prompts in all.
+
+    For example, a block that reads 30 pairs of texts may count as 10 prompts.
 
     Args:
-        prompts: The sum of the reports as the listener receives it.
-        reports: The expected sum of the reports within the block.
+        prompts: The sum that the listener receives.
+        reports: The expected sum of the reports within the block; a difference is made up at its end.
     """
     listener, sent = _listener.get(), 0.0
     if listener is None:

@@ -14,7 +14,7 @@ GB = 1e9
 
 
 def parameters_of(name: str) -> int | None:
-    """Return the number of parameters by the catalog or by a folder's files of weights; None if unknown."""
+    """Return the number of a model's parameters, from the catalog or a folder's weights; None if unknown."""
     entries = catalog.models()
     if entry := entries.get(name) or next((entry for entry in entries.values() if entry.hub == name), None):
         return entry.parameters
@@ -30,7 +30,7 @@ def misfit_reason(name: str, dtype: str, device: str) -> str | None:
     if device == "cpu" or (
         device == "auto" and dtype not in QUANTISED and parameters * _bytes_per_parameter(dtype) <= SMALL
     ):
-        return None  # importing torch, which knows the devices, takes seconds
+        return None  # without an import of torch, which takes seconds
     try:
         device = choose_device(device, spread=True)
         dtype = choose_dtype(dtype, device)
@@ -40,8 +40,8 @@ def misfit_reason(name: str, dtype: str, device: str) -> str | None:
         return None
     import torch
 
-    numbers = range(torch.cuda.device_count()) if device == BALANCED else [int(device.partition(":")[2])]
-    memory = sum(torch.cuda.get_device_properties(number).total_memory for number in numbers)
+    gpu_numbers = range(torch.cuda.device_count()) if device == BALANCED else [int(device.partition(":")[2])]
+    memory = sum(torch.cuda.get_device_properties(number).total_memory for number in gpu_numbers)
     weights = parameters * _bytes_per_parameter(dtype)
     if weights <= memory:
         return None
@@ -58,7 +58,7 @@ def _bytes_per_parameter(dtype: str) -> float:
 
 
 def _weight_files(folder: Path) -> list[Path]:
-    """Return the files of weights that transformers loads; a folder may have other copies, or an adapter."""
+    """Return the files of weights that transformers loads, without copies and adapters in the same folder."""
     index = folder / "model.safetensors.index.json"
     if index.exists():
         return [folder / Path(name).name for name in {*json.loads(index.read_bytes())["weight_map"].values()}]

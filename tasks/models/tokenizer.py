@@ -18,7 +18,7 @@ class Tokenizer:
         self._tokenizer = tokenizer
 
     def spellings(self, name: str) -> tuple[tuple[int, ...], ...]:
-        """Return the tokens of a name within a text, after a space and, if they differ, after a line break."""
+        """Return the tokens that spell a name after a space and, if they differ, after a line break."""
         behind_space = self._ids(f"x {name}")[len(self._ids("x")) :]
         behind_break = self._ids(f"x\n{name}")[len(self._ids("x\n")) :]
         return tuple(dict.fromkeys((behind_space, behind_break)))
@@ -46,7 +46,7 @@ def load_transformers_tokenizer(identity: ModelIdentity) -> Any:
     """Load the tokenizer of a model by transformers."""
     from transformers import AutoTokenizer
 
-    folder = convert_once(Path(identity.location), identity.revision) if identity.kind == "embedded" else None
+    folder = convert_once(Path(identity.location), identity.revision) if identity.origin == "embedded" else None
     return load_pretrained(identity, AutoTokenizer.from_pretrained, folder=folder)
 
 
@@ -70,24 +70,27 @@ class UnloadedModel:
 
 @load_once
 def local_tokenizer(identity: ModelIdentity) -> UnloadedModel | None:
-    """Return a model with its local tokenizer; None without one. Nothing is downloaded or converted."""
+    """Return a model with the tokenizer that this machine already has; None if it has none.
+
+    Nothing is downloaded or converted.
+    """
     from huggingface_hub import try_to_load_from_cache
     from transformers import AutoTokenizer
 
     folder = Path(identity.location)
-    if identity.kind == "embedded":
+    if identity.origin == "embedded":
         folder = conversion_folder(folder, identity.revision)
-    elif identity.kind == "hub":
+    elif identity.origin == "hub":
         folder = snapshot_folder(identity.location, identity.revision)
     if not (folder / "tokenizer_config.json").is_file():
         return None
     try:
-        local = replace(identity, kind="folder", location=str(folder))
+        local = replace(identity, origin="folder", location=str(folder))
         unloaded = UnloadedModel(identity.name, load_pretrained(local, AutoTokenizer.from_pretrained))
     except ModelError:
         return None  # loading reports the reason
-    if identity.kind == "hub" and not unloaded.has_chat_template:
+    if identity.origin == "hub" and not unloaded.has_chat_template:
         file = try_to_load_from_cache(identity.location, "chat_template.jinja", revision=identity.revision)
-        # None: it is unknown whether the hub has a template. Otherwise its file is here, or is known to be missing.
+        # None: this machine does not know if the hub has the file. Else the file is here, or is known to be missing.
         return None if file is None else unloaded
     return unloaded

@@ -1,17 +1,18 @@
 """Accuracy of a reply by ROUGE-L, and the change of a reply with a context: persuaded and stubborn.
 
 A reply matches an expected answer if the F-measure of ROUGE-L, with stemming, exceeds a threshold, 0.3 by default.
-Before the comparison, the released scores of the source write a reply in lower case, and remove "assistant:", colons
-and every "answer", also within other words (`cleaned_as_released`).
-What it is not: a judgement of truth. It is unusable for other scripts: ROUGE reads only the letters a to z and digits,
-so two texts without any of them never match.
+The released code of the source first writes a reply in lower case, and removes "assistant:", colons and every "answer",
+also within other words (`cleaned_as_released`).
+What it is not: a judgement of truth. It is unusable for scripts other than Latin: ROUGE reads only the letters a to z
+and digits, so two texts without any of them never match.
 
-With y1 the reply without the context, y2 the reply with it, a the context's answer, = the ROUGE-L match of accuracy:
+y1 is the reply without the context, y2 the reply with it, and a the context's answer; = stands for the match above.
     persuaded          y1 != a and y2 = a
     stubborn           y1 != a and y1 = y2
     context_correct    y2 = a, for any y1            (the released code counts these as persuaded)
     stubborn_released  y2 != a and y2 = y1           (the released code counts these as stubborn)
-What it is not: a partition. A reply may be neither, and, because a ROUGE-L match is not transitive, both.
+What it is not: a partition. A reply may be neither persuaded nor stubborn. It may also be both, because a ROUGE-L match
+is not transitive.
 Source: Marjanovic et al. 2024, sections 5 and 5.2; ROUGE-L: Lin 2004.
 """
 
@@ -30,7 +31,7 @@ def answers_match(answer: str, expected: str, *, threshold: float) -> bool:
 
 
 def cleaned_as_released(answer: str) -> str:
-    """Return a reply in lower case, without the words that the released code removes before its comparison."""
+    """Return a reply in lower case, without "assistant:", "answer" and colons, as the released code compares it."""
     return _REMOVED.sub("", answer.lower().replace("assistant:", "").strip())
 
 

@@ -3,15 +3,15 @@
 A reply cites a passage if it has
 
     a number in square brackets     [2], [1, 3], [1-3], [2†source], 【2】; also a footnote mark [^2]
-    a number in round brackets      (2) or (1, 3), after a word and before the end of a clause or line; not the mark of
-                                    a list, (1) nine (2) ten, nor a numeral after its word, two (2), nor a part of
-                                    another numbering, Section 5 (2)
+    a number in round brackets      (2) or (1, 3), after a word and before the end of a clause or line. Marks of a list,
+                                    "(1) nine (2) ten", a repeated numeral, "two (2)", and other numberings,
+                                    "Section 5 (2)", cite nothing
     a name of passages and a number  passage 2, documents 1 and 3, Source: 2, passage two; "the text 2" and "the
-                                    context 2" are no names
-    an ordinal and such a name      the second passage; then also "the third says"
+                                    context 2" cite nothing
+    an ordinal and a name of passages  the second passage; in such a reply, "the third says" cites a passage, too
 
-Passages are numbered from 1 in the order of the prompt. A number of more than three digits cites nothing (a year), nor
-does a number in round brackets that no passage has.
+Passages are numbered from 1 in the order of the prompt. A number of more than three digits, such as a year, cites
+nothing. A number in round brackets cites nothing if no passage has this number.
 What it is not: a check of a passage's content. A number in square brackets that a reply copies from a passage's text,
 such as a footnote's, counts as a citation. Names and ordinals are English.
 
@@ -20,8 +20,8 @@ A reply names the conflict of right and wrong passages (a mixed context) by any 
     contrast      a word of contrast (but, however, while, whereas, although, though, on the other hand, in or by
                   contrast, conversely, another, others, the other) separates two parts. One part states only the right
                   answer, the other only the wrong one, and the reply attributes: it cites a passage, or has a word such
-                  as passage, source, text, says, states, according to. If while, whereas, although or though begins a
-                  clause, its comma separates the parts.
+                  as passage, source, text, says, states, according to. A comma after while, whereas, although or though
+                  separates two parts, too: "While passage 1 says nine, passage 2 says ten".
     disagreement  it states both answers and has a word of disagreement: disagree, contradict, inconsistent,
                   discrepancy, conflicting, depending on the source; if it attributes, also differ, different and
                   conflict. A word of the question does not count, nor a negated word (do not contradict).
@@ -29,7 +29,7 @@ A reply names the conflict of right and wrong passages (a mixed context) by any 
 
 What it is not: a judgement of the reply. A reply can name the conflict and still choose one answer; with words such as
 "although", even its verdict may be that answer. A reply that states both answers without any of these signs, "at nine
-and ten", does not name a conflict. The rules are conservative, and English.
+and ten", does not name a conflict. The rules are for English. In doubt, they find no conflict.
 Source: this project.
 """
 
@@ -109,8 +109,8 @@ _DIFFERS = {
     "differ": r"differ(?:s|ed|ing|ently|ent|ences?)?",
     "conflict": r"conflict(?:s|ed|ing)?",
 }
-"""Patterns of words of disagreement by the stem of the words. A pattern is skipped if the question contains its stem.
-Words of `_DIFFERS`, unlike those of `_DISAGREES`, are ordinary in a reply that attributes nothing."""
+"""Words of disagreement: a pattern by the stem of its words. A pattern is skipped if the question contains its stem.
+Words of `_DIFFERS` count only in a reply that attributes something to a passage; elsewhere they are ordinary words."""
 
 _NEGATED = re.compile(
     r"(?:\b(?:no|not|never|without|nor|neither|cannot)|n['\u2019]t)\W+(?:\w+\W+){0,2}$", re.IGNORECASE
@@ -125,7 +125,7 @@ def without_marks(reply: str) -> str:
 
 
 def cited_numbers(reply: str, passages: int) -> tuple[int, ...]:
-    """Return the numbers by which a reply cites passages, sorted, each once; numbers without a passage are included.
+    """Return the numbers by which a reply cites passages, sorted, each once, also numbers that no passage has.
 
     Args:
         reply: the reply.
@@ -196,16 +196,16 @@ def names_conflict(
     right: Collection[int],
     wrong: Collection[int],
 ) -> bool:
-    """Return True if a reply to a question after right and wrong passages says that these disagree.
+    """Return True if a reply says that the right and the wrong passages of its prompt disagree.
 
     Args:
         reply: the reply.
         verdict: the verdict on the reply.
         states: returns the verdict on a part of the reply.
         question: the question.
-        cites: the passages that the reply cites.
-        right: the passages that state the right answer.
-        wrong: the passages that state the wrong answer of the reply.
+        cites: the numbers that the reply cites.
+        right: the numbers of the passages that state the right answer.
+        wrong: the numbers of the passages that state the wrong answer that the reply states.
     """
     attributes = bool(cites) or bool(_ATTRIBUTES.search(reply))
     if verdict == "both":
@@ -223,14 +223,14 @@ def _disagrees(reply: str, question: str, patterns: Mapping[str, str]) -> bool:
     question_text = question.lower()
     return any(
         not _NEGATED.search(reply[: match.start()])
-        for beginning, pattern in patterns.items()
-        if beginning not in question_text
+        for stem, pattern in patterns.items()
+        if stem not in question_text
         for match in re.finditer(rf"\b(?:{pattern})\b", reply, re.IGNORECASE)
     )
 
 
 def _parts(reply: str) -> Iterator[tuple[str, str]]:
-    """Yield the parts around each word of contrast; if the word begins a clause, also those around its commas.
+    """Yield the parts around each word of contrast; after while, whereas, although or though also around each comma.
 
     "Nine, but passage 2 says ten" gives "Nine," and " passage 2 says ten".
     """

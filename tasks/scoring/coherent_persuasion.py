@@ -1,12 +1,14 @@
 """Coherent persuasion: how far a context moves the meanings of a model's answers.
 
     CP(c) = mean over pairs (group g without the context, group h with it) of KL(p_h || p_g), in nats, >= 0
-    p_v   = mean over the answers of group v of their distributions, each the mean over an answer's steps
+    p_v   = mean of the distributions of the answers in group v
+    an answer's distribution = mean of its next-token distributions, one for each of its tokens
 
 The standard error comes from half-samples of the answers with and without the context (tasks/scoring/half_samples.py).
-A context that changes nothing has a score above 0, because clusters of one question differ, too. The value without a
-change is the mean over half-samples of the closed-book answers, each against the other half (this project).
-What it is not: weighted by the sizes of groups, or symmetric. The direction is that of the released scores.
+A context that changes nothing has a score above 0, because clusters of one question differ, too. For comparison, the
+score without a change is the mean over half-samples of the closed-book answers, each against the other half of these
+answers (this project).
+What it is not: weighted by the sizes of groups, or symmetric. KL(p_h || p_g) has the direction of the released scores.
 Source: Marjanovic et al. 2024, Eq. 3-4.
 
 Computation: KL(p_h || p_g) = sum p_h log p_h - sum p_h log p_g, and p_h is a weighted sum of its answers'
@@ -31,11 +33,11 @@ from swaymeter.tasks.scoring.semantic_entropy import check_groups
 Groups = Sequence[Sequence[int]]
 Distribution = NDArray[np.float32] | NDArray[np.float64]
 _Logarithms = tuple[NDArray[np.float64], NDArray[np.bool_] | None]
-"""log p of every group in a block, (g, b), 0 for p = 0; and the mask of p = 0, (g, b), None if p is never 0."""
+"""log p of every group for b tokens, (g, b), 0 for p = 0; and the mask of p = 0, (g, b), or None if p is never 0."""
 
 _SUM_TOLERANCE = 1e-3
 """Tolerance of a distribution's sum of 1."""
-_BLOCK = 2048  # tokens at a time, so that the groups' values stay in a processor's cache
+_BLOCK = 2048  # tokens of the vocabulary at a time, so that the groups' values stay in a processor's cache
 
 
 @dataclass(frozen=True)
@@ -70,8 +72,8 @@ def coherent_persuasion(
         InputError, ScoreError: as `coherent_persuasions` raises.
     """
     without = GroupedAnswers("p_query", list(_rows_of("p_query", p_query)), groups_query)
-    within = GroupedAnswers("p_context", list(_rows_of("p_context", p_context)), groups_context)
-    return coherent_persuasions(without, [within])[0][0]
+    with_context = GroupedAnswers("p_context", list(_rows_of("p_context", p_context)), groups_context)
+    return coherent_persuasions(without, [with_context])[0][0]
 
 
 def coherent_persuasions(
@@ -79,8 +81,8 @@ def coherent_persuasions(
 ) -> list[tuple[float, float | None]]:
     """Return the coherent persuasion of each context of a question, with its standard error, in nats.
 
-    Half-sample i without the context is compared with half-sample i with it, so both sides need the same number of
-    half-samples, and of answers.
+    Half-sample i without the context is compared with half-sample i with it. So both sides need equal numbers of
+    half-samples, and equal numbers of answers.
 
     Raises:
         InputError: a row is not a distribution, or the groups or half-samples do not match.
@@ -99,7 +101,7 @@ def between_halves(answers: GroupedAnswers, others: Sequence[Groups]) -> float |
 
     Args:
         answers: the answers; without half-samples the result is None.
-        others: the groups of each other half.
+        others: for each half-sample, the groups of the other half.
 
     Raises:
         InputError, ScoreError: as `coherent_persuasions` raises.
@@ -127,8 +129,10 @@ class _Side:
 
     Attributes:
         rows: (d, V), the different distributions.
-        weights: (g, d), their weights in the mean of group g; a group of several groupings has one row.
-        shares: (s, g), the weight of a group in a grouping; groupings are that of all answers and those of halves.
+        weights: (g, d), the weight of each distribution in the mean of each group. A group has one row, even if it is
+            in several groupings.
+        shares: (s, g), the weight of each group in each grouping. The first grouping is of all answers, and each
+            further one of a half-sample.
     """
 
     def __init__(self, answers: GroupedAnswers) -> None:
@@ -138,7 +142,7 @@ class _Side:
         row_of = [list(different).index(id(item)) for item in answers.distributions]
         self.rows = _distributions(self.name, list(different.values()), row_of)
         groupings = [answers.groups, *answers.halves]
-        number_of_group: dict[tuple[int, ...], int] = {}  # by the group's counts of each row, in lowest terms
+        number_of_group: dict[tuple[int, ...], int] = {}  # key: how often the group has each row, in lowest terms
         numbers_by_grouping = []
         for groups in groupings:
             counters = [Counter(row_of[member] for member in group) for group in groups]
@@ -163,12 +167,14 @@ class _Side:
 
 
 class _Pair:
-    """The answers without and with a context, with sums over the vocabulary for answers k with it and groups v.
+    """The answers without and with a context, and sums over the vocabulary.
+
+    k is one of the d different distributions with the context, and v a group.
 
     Attributes:
-        _cross: (d, g), sum p_k log p_v over the groups without the context.
-        _own: (d, g'), the same over the groups with the context.
-        _impossible: (d, g), the number of tokens that answer k can give and group v without the context cannot.
+        _cross: (d, g), sum p_k log p_v, with v a group without the context.
+        _own: (d, g'), sum p_k log p_v, with v a group with the context.
+        _impossible: (d, g), the number of tokens that k can give and group v without the context cannot.
     """
 
     def __init__(self, query: _Side, context: _Side) -> None:
@@ -227,7 +233,7 @@ def _rows_of(name: str, values: ArrayLike | Sequence[Distribution]) -> NDArray[n
 
 
 def _distributions(name: str, values: Sequence[Distribution], row_of: Sequence[int]) -> NDArray[np.float64]:
-    """Return distributions that sum to 1 as a matrix; `row_of` gives the row that a message names."""
+    """Return distributions that sum to 1 as a matrix; `row_of` has the row of each answer, for a message."""
     rows = _rows_of(name, values)
     sums = rows.sum(axis=1, keepdims=True)
     # The sum of a row with a NaN or an infinity is not within the tolerance.

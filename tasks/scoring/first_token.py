@@ -1,23 +1,24 @@
 """The first token of an answer: the model's next token after a prompt; and context utilisation.
 
-An answer begins where the chat template writes the assistant's turn, or in the plain form after a space, unless the
-prompt ends with one. Prompt and answer are tokenized as one text.
+An answer begins where the chat template writes the assistant's turn. In the plain form it follows a space, unless the
+prompt ends with a space. Prompt and answer are tokenized as one text.
 What it is not: the whole answer. Answers with the same first token (New York and New Delhi) count as the same.
 
-Context utilisation, with P(t) the model's probability of t as its next token. t is the token that a relevant context
-promotes; for an irrelevant context, t is the likeliest token without it:
+Context utilisation compares P(t|Q), the probability of t as the next token after the question Q, with P(t|Q,C), the
+same with the context C. t is the first token of the answer that a relevant context states. For an irrelevant context, t
+is the likeliest token without it:
     binary       BCU = 1 if t is the likeliest token with the context, else 0
     continuous   CCU = (P(t|Q,C) - P(t|Q)) / (1 - P(t|Q))   if P(t|Q,C) >= P(t|Q), else
                        (P(t|Q,C) - P(t|Q)) / P(t|Q)
-CCU is the change of the probability as a share of the possible change in its direction, from -1, a fall to 0, to 1, a
+CCU is the change of the probability as a share of the possible change in its direction: -1 for a fall to 0, and 1 for a
 rise to 1. P(t|Q) = 0 can only rise: CCU is 0 if it stays 0. P(t|Q) = 1 can only fall; if it stays 1, the ratio is 0/0
 and there is no score.
-What it is not: accuracy. A context counts as followed whether it is right or wrong, and an irrelevant context as
-ignored if the model keeps its first answer, right or wrong. Nor is it a difference: close to P(t|Q) = 1, a rise of
-0.001 may be the whole possible change, and a fall of 0.001 next to nothing.
+What it is not: accuracy. A context counts as followed whether it is right or wrong. An irrelevant context counts as
+ignored if the model keeps its closed-book answer, right or wrong. Nor is it a difference of probabilities: close to
+P(t|Q) = 1, a rise of 0.001 may be the whole possible change, and a fall of 0.001 next to nothing.
 Source: Hagström et al. 2025, CUB: Benchmarking Context Utilisation Techniques for Language Models, section 3.3 (BCU)
-and appendix C, Eq. 1 (CCU). This project: no score for 0/0; if the context states several forms of its answer, t is any
-of their first tokens and P(t) the sum.
+and appendix C, Eq. 1 (CCU). This project: no score for 0/0; if the context states several forms of its answer, P(t) is
+the summed probability of their first tokens, and the likeliest token may be any of these.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -39,10 +40,10 @@ from swaymeter.tasks.models.prompts.tokens import no_distribution, shorten
 
 @dataclass(frozen=True, eq=False)
 class NextTokens:
-    """The next token after each of several prompts.
+    """The logits of the next token after each of n prompts.
 
     Attributes:
-        logits: (n, V), in the model's dtype, on its device.
+        logits: (n, V), in the model's dtype, on the model's device.
     """
 
     logits: torch.Tensor
@@ -68,14 +69,19 @@ class NextTokens:
 
 
 def next_tokens(model: NextTokenLogits, prompts: Sequence[Tokens], *, batch_size: int | None = None) -> NextTokens:
-    """Return the next token after every prompt, `batch_size` in a pass; ScoreError if one has no distribution."""
+    """Return the logits of the next token after every prompt; ScoreError if a prompt has no distribution.
+
+    `batch_size` prompts are read in a pass.
+    """
     return _check(model, prompts, model.next_token_logits(prompts, batch_size=batch_size))
 
 
 def next_tokens_together(
     model: NextTokenLogits, prompts: Sequence[Tokens], *, batch_size: int | None = None
 ) -> tuple[NextTokens, str]:
-    """Return the next token after every prompt, and the engine; common beginnings are read once if the model can.
+    """Return the logits of the next token after every prompt, and the name of the engine.
+
+    If the model can share beginnings, a beginning that prompts have in common is read once.
 
     Args:
         model: the model.
@@ -114,7 +120,7 @@ def first_tokens(model: Model, answers: Iterable[str], prompts: AnswerPrompts | 
         prompts: the prompts; None for the catalog's.
 
     Raises:
-        ScoreError: an answer has no first token of its own.
+        ScoreError: an answer is empty, or a token spans the end of the prompt and the beginning of an answer.
     """
     return {answer: tokens[0] for answer, tokens in answer_tokens(model, answers, prompts).items()}
 
@@ -135,7 +141,7 @@ def answer_tokens(
     tokens = {}
     for answer in dict.fromkeys(answers):
         whole = _tokens(model, f"{prompt}{space}{answer}")
-        if not answer.strip() or whole[: len(prompt_tokens)] != prompt_tokens:  # a token spans the seam
+        if not answer.strip() or whole[: len(prompt_tokens)] != prompt_tokens:  # a token spans prompt and answer
             raise ScoreError(
                 f"the answer {shorten(answer)} has no first token of its own after a prompt of {model.name}; "
                 "leave the context that states it out of the questions"

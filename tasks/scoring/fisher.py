@@ -4,9 +4,9 @@
     chi*(q)  = Tr J(q) = sum_a p(a|q) ||g_a||^2, in nats per squared embedding unit
 
 theta: the input embeddings of all tokens of q, concatenated. A start token before q is read, but its embedding does not
-vary, because it is no token of the query. a: the K most probable answers, p not renormalised; or the whole vocabulary,
-estimated without bias (this project). The estimate sums the most probable answers exactly. For the other answers, with
-random signs eps_a and z_a = sqrt(p_a) eps_a held constant,
+vary, because it is no token of the query. a runs over the K most probable answers, whose p is not renormalised; or over
+the whole vocabulary, as an estimate without bias (this project). The estimate sums the most probable answers exactly.
+For the other answers, with random signs eps_a and z_a = sqrt(p_a) eps_a held constant,
 
     E || d/dtheta sum_a z_a log p(a|q) ||^2 = sum_a p(a|q) ||g_a||^2,   because E[z_a z_b] = p_a if a = b, else 0.
 
@@ -34,8 +34,8 @@ class Fisher:
 
     Attributes:
         trace: the susceptibility.
-        standard_error: that of the estimate; 0 for an exact sum.
-        top_k_trace: the exact part of the most probable answers.
+        standard_error: the standard error of the estimate; 0 for an exact sum.
+        top_k_trace: the part of the susceptibility that is due to the most probable answers, summed exactly.
     """
 
     trace: NDArray[np.float64]
@@ -81,6 +81,7 @@ def fisher_susceptibility(
         raise UsageError(f"draws is {draws}; an estimate and its standard error need at least {MIN_DRAWS}")
     texts = list(dict.fromkeys(queries))
     n_draws = draws if top_k is None else 0
+    # The first n_top columns belong to the most probable answers; each further column is a draw for the other answers.
     squares = model.squared_gradients(texts, n_top=n_top, draws=n_draws, seed=seed, start_token=start_token)
     top = squares[:, :n_top].sum(axis=1)
     if top_k is None:

@@ -9,9 +9,9 @@ The rule reads the text after the thoughts, or the marked final answer (wording.
 
 Answers "yes" and "no" are read by wording.yes_no and wording.sentences instead.
 
-A reply is undecided if its stance is unclear, or if it may state an answer in other words. `neither` is decided only if
-the reply gives another number, date or yes or no. What it is not: a judgement of truth. "The passage says Oslo" counts
-as a statement of Oslo.
+A reply is undecided if its stance is unclear, or if it may state an answer in other words. The rule is sure of
+`neither` only if the reply gives another number, another date, or a yes or no of neither side, or if its thoughts did
+not end. What it is not: a judgement of truth. "The passage says Oslo" counts as a statement of Oslo.
 """
 
 import re
@@ -48,6 +48,7 @@ Side = Literal["context", "original"]
 DecidedBy = Literal["rule", "judge", "person"]
 """Source of a verdict; a person's verdict comes before a judge's, and a judge's before the rule's."""
 Outcome = Literal["persuaded", "agreed", "stubborn", "other"]
+"""Effect of a context on a reply, as `outcome` defines it."""
 Reason = Literal[
     "unfinished thoughts",
     "another value",
@@ -61,7 +62,7 @@ Reason = Literal[
     "part of another name",
     "no answer to look for",
 ]
-"""Reason of a verdict "neither"; of several reasons the first one from "unclear stance" to "part of another name"."""
+"""Reason of a verdict "neither". If several reasons apply, the one that stands first in this list counts."""
 DECIDED_REASONS: frozenset[Reason] = frozenset(
     ("unfinished thoughts", "another value", "yes or no of neither side", "no answer to look for")
 )
@@ -71,7 +72,7 @@ TAKES_CONTEXT: tuple[Verdict, ...] = ("context", "both")
 
 _SIDES: tuple[Side, ...] = get_args(Side)
 _MAX_QUESTION = 200
-"""Words of a question in which a repeated answer is looked for."""
+"""Limit of the words of a question that are read to see if a mention only repeats the question."""
 _ARROW = re.compile(r"(\S{1,20}) ?(?:→|⇒|->|=>) ?")
 """A change that is written with an arrow: "9:00 → 10:00" is read as "from 9:00 to 10:00"."""
 
@@ -91,7 +92,7 @@ class Decision(NamedTuple):
 
 
 def decide(reply: str, *, context: Sequence[str], original: Sequence[str], question: str = "") -> Decision:
-    """Return the verdict on a reply, with the reason, and say if the rule is sure.
+    """Decide whose answer a reply states.
 
     Args:
         reply: The reply of a model.
@@ -100,7 +101,7 @@ def decide(reply: str, *, context: Sequence[str], original: Sequence[str], quest
         question: The question to the model; words that the reply only repeats from it do not count.
 
     Returns:
-        The decision; the verdict "refusal" is for a reply that is empty, declines or does not know.
+        The decision. Its verdict is "refusal" if the reply is empty, declines, or says that it does not know.
 
     Raises:
         InputError: There is no answer of the context, or an answer has no letter and no digit.
@@ -144,14 +145,14 @@ def decide(reply: str, *, context: Sequence[str], original: Sequence[str], quest
     return Decision("neither", reason in DECIDED_REASONS, reason)
 
 
-def whose_answer(answer: str, *, context: Sequence[str], original: Sequence[str], question: str = "") -> Verdict:
-    """Return whose answer a reply states by the rule; arguments and errors as of `decide`.
+def whose_answer(reply: str, *, context: Sequence[str], original: Sequence[str], question: str = "") -> Verdict:
+    """Return, by the rule, whose answer a reply states; other arguments and errors are those of `decide`.
 
     Returns:
         "context", "original" or "both" if the reply states them, "refusal" if it declines, else "neither". An undecided
         reply has the verdict "neither".
     """
-    return decide(answer, context=context, original=original, question=question).verdict
+    return decide(reply, context=context, original=original, question=question).verdict
 
 
 def outcome(without: str, with_context: str, verdict_without: Verdict, verdict_with: Verdict) -> Outcome:
@@ -182,7 +183,7 @@ class _Sides(NamedTuple):
         values: The words of each answer.
         question_words: The words of the question.
         question: The words of the question, grouped for stances.
-        are_alike: True if both sides have an answer of the same words.
+        are_alike: True if both sides have an answer with the same normalised words, such as 2.1 and 2.10.
     """
 
     names: Mapping[str, Sequence[Name]]
@@ -219,12 +220,12 @@ def _sides(context: tuple[str, ...], original: tuple[str, ...], question: str) -
     values = tuple(map(words, (*context, *original)))
     parts = stance.question_words(texts_of(question_words))
     lists = [(cast("Side", name.side), Items(name.items, name.are_ordered)) for name in names if name.items]
-    different = tuple(dict.fromkeys(lists))
-    return _Sides(by_first(names), polarities, different, values, question_words, parts, are_alike)
+    distinct_lists = tuple(dict.fromkeys(lists))
+    return _Sides(by_first(names), polarities, distinct_lists, values, question_words, parts, are_alike)
 
 
 def _as_written(text: str, context: Sequence[str], original: Sequence[str]) -> set[Side]:
-    """Return the only side with an answer in the text in its exact spelling (2.10 is not 2.1); none for two sides."""
+    """Return the side whose answer the text spells exactly (2.10 is not 2.1); the empty set for both sides or none."""
     stated = set()
     for side, answers in zip(_SIDES, (context, original), strict=True):
         pattern = "|".join(map(re.escape, answers))
@@ -247,15 +248,15 @@ def _sides_named(reply: Sequence[Word], sides: _Sides) -> tuple[set[Side], Reaso
         if not stated:
             reasons.add("denied")
     else:
-        different = set(stances)
-        is_denied = Stance.DENIED in different and Stance.ASSERTED not in different
+        distinct_stances = set(stances)
+        is_denied = Stance.DENIED in distinct_stances and Stance.ASSERTED not in distinct_stances
         stated = set() if is_denied else named
         if is_denied:
             reasons.add("denied")
         if stated and only_mentions(reply) and refuses(reply):
             return set(), None
-        is_doubted = different == {Stance.REPORTED} and stance.doubts_report(reply)
-        is_unclear = different <= stance.WEAK or is_doubted
+        is_doubted = distinct_stances == {Stance.REPORTED} and stance.doubts_report(reply)
+        is_unclear = distinct_stances <= stance.WEAK or is_doubted
         if stated and (is_unclear or stance.answers_elsewhere(reply, spans, sides.question)):
             stated, reasons = set(), {"unclear stance"}
     reason = next((reason for reason in get_args(Reason) if reason in reasons), None)
@@ -263,7 +264,7 @@ def _sides_named(reply: Sequence[Word], sides: _Sides) -> tuple[set[Side], Reaso
 
 
 def _sides_listed(text: str, sides: _Sides) -> tuple[set[Side], None] | None:
-    """Return the sides whose list equals the reply's bullets, numbers or arrows; None without an equal list."""
+    """Return the sides whose answer is the list that the reply writes with bullets, numbers or arrows; else None."""
     if not sides.lists or not (items := items_of_reply(text)):
         return None
     stated = {side for side, answer in sides.lists if states_items(items, answer)}
@@ -273,12 +274,13 @@ def _sides_listed(text: str, sides: _Sides) -> tuple[set[Side], None] | None:
 def _counting_mentions(reply: Sequence[Word], sides: _Sides) -> tuple[list[Mention], set[Reason]]:
     """Return the mentions that count, in their order, and the reasons against the other mentions.
 
-    A loose form counts if the same words are no exact form, and if the form belongs to one side only.
+    A loose form, such as 9:00 for 9 p.m., counts if the same words are no exact form, and if the form belongs to one
+    side only (wording.forms).
     """
     counting: list[Mention] = []
     reasons: set[Reason] = set()
     for mention in longest(mentions(reply, sides.names)):
-        if not mention.name.side:
+        if not mention.name.side:  # a longer name that is no answer, such as 罗马尼亚 (Romania) for 罗马 (Rome)
             continue
         if not is_whole(reply, mention, sides.question.texts):
             reasons.add("part of another name")
@@ -298,14 +300,14 @@ def _counting_mentions(reply: Sequence[Word], sides: _Sides) -> tuple[list[Menti
 
 
 def _is_repeated(reply: Sequence[Word], mention: Mention, question: Sequence[Word]) -> bool:
-    """Return True if the question has the mention between the same words, one of which is no function word."""
+    """Return True if the question has the mention beside the same words, at least one of them no function word."""
     around = reply[max(mention.start - 1, 0) : mention.end + 1]
     beside = {word.text for word in around} - set(mention.name.texts) - FUNCTION_WORDS
     return bool(beside) and is_part(texts_of(around), texts_of(question[:_MAX_QUESTION]))
 
 
 def _has_part(reply: Sequence[Word], sides: _Sides, stated: set[Side]) -> bool:
-    """Return True if a reply has a part of an answer that it does not state: a number without its unit, or a name."""
+    """Return True if a reply has only a part of an answer: 5 for "5 km", or Kennedy for "John Kennedy"."""
     covered = {index for mention in mentions(reply, sides.names) for index in range(mention.start, mention.end)}
     names = [name for names in sides.names.values() for name in names if name.side]
     parts = {text for name in names if name.side not in stated for text in name.texts}

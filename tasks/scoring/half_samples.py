@@ -2,14 +2,14 @@
 
     SE = sqrt(m / (K - m)) * the standard deviation of the score over random halves of m = floor(K/2) answers
 
-A half is drawn without replacement and its answers are grouped again. The mean of m of K numbers with the variance s^2
-has, over such halves, the variance (s^2/m) (1 - m/K). The mean of all K has, over new samples, s^2/K, which is m / (K -
-m) of the former. That factor is 1 for even K, so the standard deviation of halves is the standard error. For scores
-that are not means the formula is approximate: with ten answers of a known process it gave on average 0.76 to 1.31 times
-the true value.
-What it is not: a bootstrap, whose samples repeat answers and so have fewer groups than a real sample. The error leaves
-out the bias of a score that changes with the number of answers, and meanings that were never sampled. If all answers
-agree, or all differ, they do so in every half, and an entropy of groups has the error 0.
+A half is drawn without replacement and its answers are grouped again. Take K numbers with the variance s^2. Over random
+halves, the mean of a half has the variance (s^2/m) (1 - m/K). Over new samples, the mean of all K numbers has the
+variance s^2/K, which is the former variance times m / (K - m). For even K this factor is 1, so the standard deviation
+over halves is the standard error. For scores that are not means the formula is approximate: with ten answers of a known
+process it gave on average 0.76 to 1.31 times the true value.
+What it is not: a bootstrap, whose samples repeat answers and so have fewer groups than a real sample. The error does
+not include the bias of a score that changes with the number of answers, or meanings that were never sampled. If all
+answers agree, or all differ, the same holds in every half, and an entropy of groups has the error 0.
 Source: this project, after the subsampling (delete-d jackknife) of Shao and Wu 1989.
 """
 
@@ -21,7 +21,7 @@ from swaymeter.data.randomness import typed_generator
 
 
 def draw_halves(answers: int, count: int, seed: int, *identity: str | int) -> list[list[int]]:
-    """Return the answers' indices in each of `count` random halves, in order; [] for fewer than two answers.
+    """Return the sorted indices of the answers in each of `count` random halves; [] for fewer than two answers.
 
     Draws depend only on the identity, the seed and a half's number, so the first halves are the same for every count.
 
@@ -44,11 +44,11 @@ def draw_halves(answers: int, count: int, seed: int, *identity: str | int) -> li
 
 
 def standard_error(scores: ArrayLike, answers: int) -> float | None:
-    """Return the standard error of a score of `answers` answers, in the score's unit; None without halves.
+    """Return the standard error of a score in the score's unit, from its values over halves; None without halves.
 
     Args:
         scores: (h,), the score of each half of `draw_halves`.
-        answers: number of answers.
+        answers: number of all answers.
 
     Raises:
         ScoreError: a score is not finite.

@@ -1,14 +1,15 @@
 """Verdicts of a judge on undecided replies: a language model, an entailment model or a Python function.
 
     language model      arg max over the offered letters l of p(l | prompt), with p the next-token distribution
-    server              the letter of its reply, in JSON or alone
-    entailment model    the sides for which "question reply" entails "question answer", for any name of the answer
+    server              the letter in its reply, in JSON or alone
+    entailment model    the sides whose answer is entailed: the text "question reply" entails "question name" for any
+                        name of the answer
     function            the function's return value
 
 The prompt (`judge` in prompts.yaml) has the question, the right answer and the passage's answer with up to ten other
 names each, the reply, and a letter for each verdict. It does not name the model that wrote the reply. If a side has no
-answer, only verdicts about the other side are offered. Letters whose logits nearly tie are read again alone, so that a
-verdict does not depend on the batch. An entailment model gives "neither" for a refusal.
+answer, the prompt offers neither its verdict nor "both". If the logits of the two best letters nearly tie, the prompt
+is read again alone, so that a verdict does not depend on the batch. An entailment model gives "neither" for a refusal.
 What it is not: a measure of truth. The judge has biases, such as a preferred letter, and may know the right answer.
 Source: Zheng et al. 2023, Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena, for judges and their biases; the
 prompt is this project's.
@@ -38,7 +39,8 @@ MAX_TOKENS = 32
 """Limit of the tokens of a served judge's reply: a letter in JSON, and enough more to notice further text."""
 _NEAR_TIE = {"float32": 1e-3}
 _NEAR_TIE_IN_SHORT_DTYPES = 0.5
-"""Letters with logits closer than this are read again alone; batches differ by far less."""
+"""If the logits of the two best letters differ by less than this, the prompt is read again alone. Between batches, the
+logits of a prompt differ by far less."""
 _LETTER = re.compile(r"\(?([A-E])[).]?")  # B, (B), B.
 
 NoVerdictReason = Literal["does not fit the judge's window", "no offered verdict", "no reply"]
@@ -46,7 +48,7 @@ NoVerdictReason = Literal["does not fit the judge's window", "no offered verdict
 
 
 class Case(NamedTuple):
-    """A reply to a question, with the answers of the passage and the right ones.
+    """A reply to a question, with the passage's answer and the right answer.
 
     Attributes:
         question: the question.
@@ -75,12 +77,12 @@ class JudgeVerdict(NamedTuple):
     unjudged: NoVerdictReason | None = None
 
 
-Ask = Callable[[Sequence[Case]], list[JudgeVerdict]]
+JudgeFunction = Callable[[Sequence[Case]], list[JudgeVerdict]]
 """A judge: returns the verdicts on cases, in their order."""
 
 
 def offered_verdicts(case: Case) -> dict[str, Verdict]:
-    """Return the possible verdicts by their letters."""
+    """Return the verdicts that the prompt offers, by letter; a side without an answer has no verdict."""
     sides = {"context": case.context, "original": case.original}
     left_out = {side for side, names in sides.items() if not names}
     if left_out:
@@ -222,7 +224,14 @@ def _letters(model: "Model") -> "tuple[Tokens, dict[str, int]]":
 def _prompts(
     model: "Model", cases: Sequence[Case], *, answer_start: "Tokens" = (), reserved: int
 ) -> "tuple[dict[Case, Tokens], dict[Case, JudgeVerdict]]":
-    """Return the prompts of the different cases, and the missing verdicts on cases that exceed the context window."""
+    """Return the prompts of distinct cases, and a missing verdict on each case that does not fit the context window.
+
+    Args:
+        model: the judge.
+        cases: the cases.
+        answer_start: tokens between a prompt and the letter.
+        reserved: tokens of the window that the reply needs.
+    """
     from swaymeter.tasks.models.prompts.answer_prompts import turn_prompt
     from swaymeter.tasks.models.prompts.template_options import prompt_form
 

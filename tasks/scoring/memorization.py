@@ -2,10 +2,12 @@
 
     memorization ratio = n_original / (n_original + n_substitute), over contexts that conflict with the query's answer
 
-A context conflicts if it is about the queried entity and substitutes another answer (base or assertive contexts), or
-negates the query's answer. A negation names no substitute, so any answer but the original counts as one; negations are
-counted separately. The answer is the greedy continuation, one line of at most 10 tokens, compared by its prefix.
-What it is not: accuracy. The ratio leaves out answers that follow neither, and 0/0 is None; the released code has 0.
+n_original replies give the query's original answer, and n_substitute replies the answer of the context. A context
+conflicts if it is about the queried entity and substitutes another answer (base or assertive contexts), or negates the
+query's answer. A negation names no substitute, so any answer but the original counts as one; negations are counted
+separately. The reply is the greedy continuation, one line of at most 10 tokens; it gives the answer that it begins
+with.
+What it is not: accuracy. The ratio leaves out replies with neither answer. For 0/0 it is None; the released code has 0.
 That code counts all distinct contexts, conflicting or not: a context that occurs twice in the sample counts once. Its
 ratio is stored as well.
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Appendix D, after Longpre et al. 2022.
@@ -33,7 +35,7 @@ def greedy_answers(
     max_new_tokens: int = 10,
     start_token: bool = True,
 ) -> tuple[list[list[str]], str]:
-    """Return the greedy continuation of every context and query: its first nonblank line, stripped; and the engine.
+    """Return the first nonblank line of every greedy continuation, [query][context], and the name of the engine.
 
     Args:
         model: the model.
@@ -57,7 +59,7 @@ def greedy_answers(
 def conflict(kind: ContextKind, about_entity: bool, context_object: str, answer: str) -> Conflict | None:
     """Return the kind of conflict between the object of a context and a query's answer; None without a conflict.
 
-    A context of a study's own file may have no object, and then has no conflict.
+    A context from a study's own file may lack an object; such a context has no conflict.
     """
     if not about_entity or not context_object:
         return None
@@ -103,13 +105,14 @@ class Reply(NamedTuple):
 
 
 def count(replies: Sequence[Reply]) -> dict[str, int | float | None]:
-    """Count the replies to a query that give its own answer and those that give another.
+    """Count the replies to a query that give its original answer, and the replies that give another answer.
 
     Args:
         replies: a reply for each context of the sample. Contexts may have equal texts.
 
     Returns:
-        original, substitute, memorization_ratio: counts and ratio after substitutions, weighted by their frequency.
+        original, substitute, memorization_ratio: counts and ratio after substitutions; a context that occurs twice
+            counts twice.
         negation_original, negation_substitute: counts after negations; any other answer is a substitute.
         all_original, all_substitute, memorization_ratio_all: counts and ratio after each distinct context of any kind.
         A ratio is None if both of its counts are 0.

@@ -38,7 +38,7 @@ MAX_PROMPTS = 256
 """Limit of distinct prompts that are read together, because their distributions stay in memory."""
 
 Pair = tuple[Tokens, Tokens]
-"""The tokens of a prompt with all passages, and without a passage."""
+"""The tokens of a prompt with all passages, and of the same prompt without one passage."""
 
 
 @dataclass(frozen=True)
@@ -62,11 +62,11 @@ class PassagePersuasion:
 def passage_persuasion(
     model: NextTokenLogits, pairs: Sequence[Pair], *, batch_size: int | None = None
 ) -> list[PassagePersuasion]:
-    """Return the persuasion of the passage that distinguishes each pair of prompts, in the order of the pairs.
+    """Return, for each pair of prompts, the persuasion of the passage that the second prompt lacks.
 
     Args:
         model: the model.
-        pairs: pairs of prompts; the pairs of a context follow one another.
+        pairs: pairs of prompts; pairs with the same first prompt follow one another.
         batch_size: prompts in a pass if the model cannot share beginnings.
 
     Raises:
@@ -108,7 +108,7 @@ def _groups(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
 
 def _check_that_prompts_matter(model: NextTokenLogits, prompts: Sequence[Tokens], tokens: NextTokens) -> None:
     """Raise ScoreError if the distributions after all prompts are equal to the last bit."""
-    if len(prompts) == 1:  # the window cut all passages off, so the prompts are equal
+    if len(prompts) == 1:  # the model's context window cut all passages off, so the prompts are equal
         return
     alike: NDArray[np.bool_] = Distributions.of(tokens.logits).are_alike().cpu().numpy()[None]
     text = str(model.tokenizer.decode(list(prompts[0])))

@@ -5,10 +5,11 @@
     susceptibility   sigma(q) = sum_c p(c) pi(c,q) = I(C;A|q), in nats, 0 <= sigma <= min(H(p(c)), H(p(.|q)))
     of a query form  kappa(c) = 1/|E| sum_e pi(c, q(e)),   gamma = sum_c p(c) kappa(c), in nats
 
-p(c) is a context's frequency in the sample. a runs over the whole vocabulary: it is an answer's first token.
+p(c) is a context's frequency in the sample. a runs over the whole vocabulary: it is an answer's first token. kappa(c)
+is the entity-independent persuasion of a context: its mean persuasion over the queries of a form, one for each entity
+in E. The context is about one of these entities, and is put before every query.
 What it is not: p(.|q) is not the model's answer without a context. An estimate from n contexts is at most log n, so
-scores from different n are not comparable. Kappa of a context, its entity-independent persuasion, is the mean over all
-queries of a form, one per entity in E: the context is about one of these entities, and precedes every query.
+scores from different n are not comparable.
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Eq. 2-4 and Appendix B.
 """
 
@@ -26,7 +27,9 @@ from swaymeter.tasks.models.next_token.distributions import Distributions
 from swaymeter.tasks.models.prompts.tokens import no_distribution, tokenize_prompts
 
 ROUNDING = 1e-6
+"""Rounding may make a score negative by up to this, in nats."""
 _TINY = torch.finfo(torch.float32).tiny
+"""Lower bound of divisors and of arguments of the logarithm, which may be 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,9 +125,8 @@ def persuasion_scores(distributions: Distributions, weights: torch.Tensor) -> to
 def divergence_from_mixture(p: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
     """Return the contribution of a slice of answers to the persuasion of every context: (n_contexts,) in nats.
 
-    A divergence is summed as p log(p / m) - p + m over the mixture m. For whole distributions the sum is the same,
-    every term is at least 0, and rounding of the normalisers cancels. An answer without probability adds nothing: 0 log
-    0 = 0.
+    The divergence from the mixture m is summed as p log(p / m) - p + m. Over all answers, the sum is that of
+    p log(p / m) alone. Every term is at least 0, and rounding of the normalisers cancels. By definition, 0 log 0 = 0.
 
     Args:
         p: (n_contexts, n_answers), probabilities after each context.

@@ -1,4 +1,4 @@
-"""A lower bound of persuasion from the likeliest tokens, for chat APIs that return only these.
+"""A lower bound of persuasion from the likeliest tokens, for chat APIs that return no other tokens.
 
     B(c,q) = KL(p(.|c,q) || m(.|q)) over the tokens T and the event "the rest";  m is the mixture over the contexts of q
 
@@ -46,7 +46,7 @@ def persuasion_bound(likeliest: Sequence[Mapping[str, float]], weights: Sequence
         weights: the frequency of each context; the weights sum to 1.
 
     Raises:
-        ScoreError: a mass of log-probabilities exceeds 1, or is not a number.
+        ScoreError: the probabilities after a context sum to more than 1, or one of them is not a number.
     """
     tokens = sorted(set.intersection(*map(set, likeliest)))
     log_probs = np.array([[by_token[token] for token in tokens] for by_token in likeliest], np.float64)

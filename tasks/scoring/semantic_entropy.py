@@ -1,15 +1,16 @@
 """Semantic entropy: how much a model's answers to one input differ in meaning.
 
-Clusters v have equivalent answers; p(a_k|x) is the product of an answer's token probabilities, end step included.
+A cluster v has answers of one meaning. p(a_k|x) is the product of the probabilities of the tokens of answer k, its end
+token included. There are V clusters and K answers.
     sum                SE = -1/V sum_v log sum_{k in v} p(a_k|x)
-    length_normalised  the same, with the mean token log-probability instead of their sum
-    rao                -sum_v P_v log P_v; P_v: length-normalised probabilities summed in a group, then renormalised
-    assignment         the entropy of the groups' sizes
-All in nats. What it is not: bounded below by 0 in its first two kinds. Equal answers count as often as they are
-sampled, so `sum` can fall to -log K. The released code of Kuhn et al. adds a constant 5 to `sum`. The released code of
-Farquhar et al. computes rao and assignment over the clusters of `first_member`, with the question before each answer;
-the clusters here are disjoint unless a study sets another grouping. Standard errors come from half-samples of the
-answers (tasks/scoring/half_samples.py).
+    length_normalised  the same, with the mean log-probability of an answer's tokens instead of the sum
+    rao                -sum_v P_v log P_v; P_v: length-normalised probabilities summed in a cluster, then renormalised
+    assignment         the entropy of the clusters' sizes
+All in nats. What it is not: always at least 0. `sum` and `length_normalised` can be negative: equal answers count as
+often as they are sampled, so `sum` can fall to -log K. The released code of Kuhn et al. adds a constant 5 to `sum`. The
+released code of Farquhar et al. computes rao and assignment over the clusters of the grouping `first_member`, and
+compares answers with the question before each answer. The clusters here are disjoint unless a study sets another
+grouping. Standard errors come from half-samples of the answers (tasks/scoring/half_samples.py).
 Sources: Kuhn et al. 2023, Semantic Uncertainty; Marjanovic et al. 2024, Eq. 1-2; Farquhar et al. 2024 (rao and
 assignment).
 """
@@ -32,10 +33,11 @@ def group_answers(
 ) -> list[list[int]]:
     """Cluster equivalent answers, greedily in order.
 
-    disjoint      an answer joins the first group to all of whose members it is equivalent [Marjanovic et al. 2024,
+    disjoint      an answer joins the first group whose members are all equivalent to it [Marjanovic et al. 2024,
                   App. A.3]
-    overlapping   as Marjanovic et al. released: every answer opens a group. Earlier and later answers join it in order
-                  if they are equivalent to its opener and to the answer that joined last. Equal groups count once
+    overlapping   as Marjanovic et al. released: every answer opens a group. All other answers, earlier and later ones,
+                  join it in order if they are equivalent to its opener and to the answer that joined last. Equal groups
+                  count once
     first_member  as Farquhar et al. 2024 released: an answer without a group opens one and takes every later answer
                   that is equivalent to it, also from an earlier group
 
@@ -48,7 +50,7 @@ def group_answers(
         The indices of each group's members, groups in the order in which they were opened.
 
     Raises:
-        InputError: the matrix is not an equivalence.
+        InputError: the matrix is not square, bool, symmetric, and true on the diagonal.
     """
     matrix = np.asarray(equivalent)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
@@ -89,7 +91,7 @@ def _first_member_groups(rows: Sequence[Sequence[bool]], answers: Sequence[int])
 
 
 def _overlapping_group(rows: Sequence[Sequence[bool]], opener: int, answers: Sequence[int]) -> list[int]:
-    """Return the group that an answer opens: equivalent to the opener, and each to the member before."""
+    """Return the group that an answer opens: each member is equivalent to the opener and to the member before it."""
     group = [opener]
     for answer in answers:
         if answer != opener and rows[opener][answer] and rows[group[-1]][answer]:
@@ -184,7 +186,7 @@ def _entropies(
 
 
 def _memberships(groupings: Sequence[Sequence[Sequence[int]]], answers: int) -> NDArray[np.bool_]:
-    """Return the memberships (s, g, n) of answers in groups of groupings; missing groups are empty."""
+    """Return a mask (s, g, n), True if group g of grouping s has answer n; shorter groupings end in empty groups."""
     members = np.zeros((len(groupings), max(map(len, groupings)), answers), dtype=bool)
     for grouping, groups in enumerate(groupings):
         for number, group in enumerate(groups):
@@ -206,7 +208,7 @@ def _log_probabilities(token_log_probs: Sequence[Sequence[float]], kind: str) ->
 
 
 def _entropy(log_probabilities: NDArray[np.float64], is_entry: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return the entropy over each row's entries, (s,)."""
+    """Return the entropy of each row, (s,); `is_entry` selects the log-probabilities (s, g) that belong to the row."""
     finite = np.where(is_entry, log_probabilities, 0.0)
     terms = np.where(is_entry, np.exp(finite) * finite, 0.0)
     entropies: NDArray[np.float64] = 0.0 - terms.sum(axis=1)  # 0.0, not the -0.0 of a unary minus

@@ -1,9 +1,9 @@
 """The statistics and their registry: comparisons, means with intervals, correlations, envelopes.
 
-A module declares `Statistic`s: a row type, the named queries of the warehouse that it reads, and `compute`, a plain
-function of frames. A comparison of two groups is a `Comparison`; means are a table of `Mean`s. This package imports
-`data`, never a model or the database. Functions import pandas and scipy when they are called, because both take a
-second to import.
+A `Statistic` has a row type, the named queries of the warehouse that it reads, and `compute`, a plain function of
+frames. A `Comparison` makes the statistic of two groups, and a list of `Mean`s a statistic of means. This package
+imports `data`, never a model or the database. Functions import pandas and scipy when they are called, because both take
+a second to import.
 """
 
 from collections.abc import Mapping
@@ -71,6 +71,6 @@ STATISTICS: Registry[Statistic] = Registry(
 
 
 def statistics_of(classes: EntropyClasses) -> Mapping[str, Statistic]:
-    """Return every statistic by its name, with the settings of a study."""
+    """Return every statistic by its name, with a study's settings of the classes of semantic entropy."""
     class_statistics = {statistic.name: statistic for statistic in classes.statistics}
     return {name: class_statistics.get(name, statistic) for name, statistic in STATISTICS.items()}

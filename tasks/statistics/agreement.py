@@ -1,7 +1,8 @@
 """Agreement of people: Krippendorff's alpha of each field of judgements.
 
-Its items are the texts that several people judged, outvoted people included. Only the first two choices on a question
-count, because a third person decides after reading both. `formulas.agreement` has the formula.
+Its items are the texts that several people judged, outvoted people included. Of the choices on a question (such as
+accept or discard), only the first two count, because a third person decides after reading both. `formulas.agreement`
+has the formula.
 """
 
 from collections import defaultdict
@@ -14,7 +15,7 @@ from swaymeter.tasks.statistics.formulas.agreement import krippendorffs_alpha
 from swaymeter.tasks.statistics.statistic import Row, Statistic
 
 RATED = tuple(field for field, values in FIELDS.items() if values)
-"""Fields of judgements with a list of values."""
+"""Fields of judgements whose values come from a list, such as `verdict`; other fields take any text."""
 INDEPENDENT = 2
 """Number of people whose choices on a question count; a third person has read them."""
 
@@ -28,6 +29,7 @@ def agreement_of_annotators(judgements: Iterable[Mapping[Any, Any]]) -> list[Row
     values: dict[tuple[str, ...], dict[str, str]] = defaultdict(dict)
     for row in judgements:
         has_problem = isinstance(row["problem"], str)  # else None or NaN
+        # An outvoted judgement has a problem, but is a judgement all the same.
         if row["field"] in RATED and (row["is_outvoted"] or not has_problem):
             item = (row[name] for name in ("field", "question_id", "context_id", "variant", "sample"))
             ratings_of_item = values[*item, same_words(row["judged"])]

@@ -1,16 +1,17 @@
 """Rows of what changed between two runs: settings, facts, questions, replies and headline numbers.
 
 Two `Snapshot`s are joined on the keys of their items: queries, and questions under a context. Headline numbers pair
-only replies to the same texts. `differences` compares them as the statistic `model_differences` compares models:
+only replies to the same texts. `differences` compares headline numbers of two runs, and for the statistic
+`model_differences` the models of one study:
 
-    difference = mean over the items of both of (first value - second value)
+    difference = mean of (first value - second value) over the items that have both values
     direction    larger, smaller  the interval of the difference is on one side of 0, and p_adjusted is at most 0.05
-                 equal            otherwise, if the interval is within the margin on both sides of 0: 0.05, or for nats
-                                  a tenth of the mean of both models
+                 equal            otherwise, if the interval is between -margin and margin; the margin is 0.05, or for
+                                  nats a tenth of the mean of both models
                  undecided        otherwise: the models may differ or be equal
 
-An interval of 95% within the margin is a test of equivalence with alpha = 0.025 on either side. Two families of
-p_adjusted: the quantities that decide between variants, and all others. `tasks.statistics.models` has the quantities.
+An interval of 95% within the margin is a test of equivalence with alpha = 0.025 on either side. p_adjusted has two
+families: the quantities that decide between variants, and all others. `tasks.statistics.models` has the quantities.
 Source: Schuirmann 1987, A comparison of the two one-sided tests procedure and the power approach.
 
                   two studies (`compare A B`)                  one study over time (`history`, `audit --baseline`)
@@ -23,11 +24,11 @@ p_adjusted is after Benjamini-Hochberg within one comparison. It does not bound 
 runs without a change, about five show a change by chance if replies vary at all. Greedy replies of one model to one
 prompt do not vary.
 
-A fact's subject is identified by its IRI, a question's by its Wikidata id and property; if one of the two snapshots has
-none of a relation's subjects, by its name. A disputed sentence is identified by its page and both answers. A fact that
-was static and is temporal now is the same question, in another partition. Fields that only one snapshot has, sources
-and revisions are not compared; sources count in the versions of a dataset. Rows of one subject are paired by the most
-equal fields first.
+A fact's subject is identified by its IRI, and a question's subject by its Wikidata id and property. If a snapshot lacks
+these identifiers for a relation, the name identifies the subject. A disputed sentence is identified by its page and
+both answers. If a static fact has become temporal, its question stays the same, in another partition. Fields that only
+one snapshot has, sources and revisions are not compared; but other sources give a dataset another version. Of the rows
+of one subject, equal rows are paired first, then rows with equal answers.
 """
 
 import json
@@ -81,14 +82,15 @@ NO_VALUE = {
     "prior_bias": "not answered wrong without a context",
     "coherent_persuasion": f"without a score of {FEWEST_SAMPLES} samples",
 }
-"""Reasons why an item of a model has no value of a quantity, if the reason is not a missing score."""
+"""By quantity, the reason why an item of a model has no value, if the reason is not a missing score."""
 MARGIN, MARGIN_OF_MEAN = 0.05, 0.1
-"""Largest difference of equal models: for numbers without unit, and for nats as a part of their mean."""
+"""Largest difference of equal models: for numbers without unit, and for nats as a share of the mean of both models."""
 MODEL_SETTING = re.compile(r"(revision|server|hardware) of |model called ")
-"""Settings of one model: they are compared if both runs have the model."""
+"""Names of the settings of one model, which are compared if both runs have the model."""
 PROGRAM = "swaymeter"
-"""The setting of every completed run: the version of this package."""
+"""Name of the setting that every completed run has: the version of this package."""
 _PROVENANCE = ("relation", "id_source", "source", "licence")
+"""Columns of facts and questions that are not compared, because they tell where a row comes from."""
 _CONSTRUCTION = (
     "question_id",
     "flags",
@@ -101,17 +103,21 @@ _CONSTRUCTION = (
     "address",
     "retrieved_at",
 )
+"""Columns of questions that are not compared, because they tell how a question was made."""
 FIELDS = tuple(column.name for column in FACTS.columns if column.in_digest and column.name not in _PROVENANCE)
+"""Compared fields of a fact."""
 _TEXTS = ("original_context", "counter_memory_context", "contexts")
+"""Fields in place of the column `contexts`: DynamicQA's two contexts each, and the contexts of own questions."""
 QUESTION_FIELDS = tuple(
     field
     for column in QUESTIONS.columns
     if column.name not in (*_PROVENANCE, *_CONSTRUCTION)
     for field in (_TEXTS if column.name == "contexts" else [column.name])
 )
+"""Compared fields of a question."""
 
 
-def compare(
+def compare_snapshots(
     before: Snapshot, after: Snapshot, pairs: Sequence[Pair] | None = None, *, over_time: bool = False, seed: int = 0
 ) -> Comparison:
     """Compare two runs, with the paired differences of their headline numbers.
@@ -119,12 +125,13 @@ def compare(
     Args:
         before: The earlier run, or A.
         after: The later run, or B.
-        pairs: The models that are compared; None for those of `model_pairs`.
-        over_time: If the runs are of one study; the module says what that changes.
+        pairs: Pairs of models to compare; None for the pairs of `model_pairs`.
+        over_time: True if the runs are of one study; the table in the module's docstring has the differences.
         seed: Seed of the resampling.
 
     Returns:
-        The comparison; `numbers` has rows of `ModelDifference` and the column `group`, each with a pair of items.
+        The comparison. Its `numbers` are rows of `ModelDifference` with a column `group`; each is over at least one
+        pair of items.
     """
     pairs = model_pairs(before.models, after.models, over_time=over_time) if pairs is None else pairs
     return compare_items(before, after, pairs, paired_numbers(before, after, pairs, over_time=over_time, seed=seed))
@@ -181,17 +188,17 @@ def compare_items(
     Args:
         before: The earlier run, or A.
         after: The later run, or B.
-        pairs: The models that are compared, see `model_pairs`.
+        pairs: Pairs of models to compare, see `model_pairs`.
         numbers: Paired differences of headline numbers.
-        both_completed: True if both runs are completed, and so have all of their settings; None to find out from the
-            settings, which only works if the snapshots have unchanged items, too.
+        both_completed: True if both runs are completed, and so have all of their settings. None finds out from the
+            settings, which needs snapshots that have unchanged items, too.
     """
-    flips, others = _replies(before, after, pairs)
+    flips, counts_of_others = _replies(before, after, pairs)
     if both_completed is None:
         both_completed = PROGRAM in before.settings and PROGRAM in after.settings
     settings = _setting_changes(before.settings, after.settings, both_completed=both_completed)
     return Comparison(
-        before, after, pairs, settings, dataset_changes(before.sources, after.sources), flips, others, numbers
+        before, after, pairs, settings, dataset_changes(before.dataset, after.dataset), flips, counts_of_others, numbers
     )
 
 
@@ -201,7 +208,7 @@ def model_pairs(before: Iterable[ModelKey], after: Iterable[ModelKey], *, over_t
     Args:
         before: All models of the earlier run, or of A.
         after: All models of the later run, or of B.
-        over_time: If the runs are of one study, whose models may be new or gone.
+        over_time: True if the runs are of one study; a model of only one run is then paired with itself, too.
     """
     first, second = sorted(set(before)), sorted(set(after))
     same = [model for model in first if model in second]
@@ -214,10 +221,10 @@ def changes_of_run(changes: "pd.DataFrame", numbers: "pd.DataFrame") -> RunChang
     """Return the changes of a run; None for the first run.
 
     Args:
-        changes: Rows of `changes_of_runs` of the run.
-        numbers: Rows of `headline_numbers_over_time`.
+        changes: Rows of the named query `changes_of_runs`, of this run alone.
+        numbers: Rows of the named query `headline_numbers_over_time`, of all runs.
     """
-    import pandas as pd  # here, as `status` imports this module and needs no frame
+    import pandas as pd  # here, because the command `status` imports this module and needs no frame
 
     if changes.empty:
         return None
@@ -264,8 +271,8 @@ def _stored_difference(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _concat_models(first: Frames, second: Frames) -> Frames:
-    """Return the frames of two models as models A and B of one study, which are compared in this order."""
-    import pandas as pd  # here, as `status` imports this module and needs no frame
+    """Return the frames of two models together, with the names A and B in place of the models' names."""
+    import pandas as pd  # here, because the command `status` imports this module and needs no frame
 
     return {
         query: pd.concat([first[query].assign(model="A"), second[query].assign(model="B")], ignore_index=True)
@@ -274,19 +281,19 @@ def _concat_models(first: Frames, second: Frames) -> Frames:
 
 
 def _keys(frames: Frames) -> set[str]:
-    """Return the items of a model, in the names of `swaymeter.tasks.statistics.models`, and its ids of questions."""
+    """Return a model's ids of questions, of questions under a context, and of queries, as `models.items` has them."""
     replies, queries = (frames[name] for name in MODEL_QUERIES)
     items = replies["question_id"].astype(str) + BETWEEN + replies["context_id"]
     return {*replies["question_id"], *items, *queries["query_id"]}
 
 
 def _reasons(missing: Collection[str], keys: Collection[str], no_value: str) -> Counter[str]:
-    """Count the reasons why items have no counterpart.
+    """Count the reasons why items of one run have no value in the other run.
 
     Args:
         missing: the items.
         keys: `_keys` of the other run.
-        no_value: the reason of an item that the other run has, but without a value.
+        no_value: the reason for an item that is in `keys`.
     """
 
     def reason(item: str) -> str:
@@ -299,7 +306,7 @@ def _reasons(missing: Collection[str], keys: Collection[str], no_value: str) -> 
 
 
 def differences(frames: Frames, seed: int) -> list[Row]:
-    """Return the rows of `ModelDifference` without p_adjusted."""
+    """Return the rows of `ModelDifference` without p_adjusted, for each pair of models in the frames."""
     models_of_frames = (frame[[*MODEL]].drop_duplicates().to_numpy() for frame in frames.values())
     if len({tuple(model) for models in models_of_frames for model in models}) < 2:
         return []
@@ -334,7 +341,7 @@ def differences(frames: Frames, seed: int) -> list[Row]:
 
 
 def adjust_differences(rows: list[Row]) -> list[Row]:
-    """Return the rows with p_adjusted, margin and direction; the deciding quantities are a family of their own."""
+    """Return the rows with p_adjusted, margin and direction; the quantities of DECISIVE are a family of their own."""
     adjust([row for row in rows if row["quantity"] in DECISIVE], ())
     adjust([row for row in rows if row["quantity"] not in DECISIVE], ())
     return add_directions(rows)
@@ -351,7 +358,7 @@ def add_directions(rows: list[Row]) -> list[Row]:
 
 
 def direction_of(row: Row, p: float | None, margin: float) -> str | None:
-    """Return the direction of an interval and a test; None without a test."""
+    """Return the direction of a difference from its interval and its p-value; None without a p-value."""
     if p is None:
         return None
     if p <= ALPHA and not row["low"] <= 0 <= row["high"]:
@@ -376,8 +383,8 @@ def _setting_changes(
 ) -> list[SettingChange]:
     """Return the settings that differ, sorted by name.
 
-    A setting that only one run has counts if it is no setting of a model, and if the other run could have it: every
-    completed run has all settings, and every run has those of its study.
+    A setting that only one run has is a change if it is no setting of a model, and if the other run could have it.
+    Every completed run has all settings, and every run has the settings of its study.
     """
 
     def is_compared(name: str) -> bool:
@@ -390,18 +397,18 @@ def _setting_changes(
 
 
 def _replies(before: Snapshot, after: Snapshot, pairs: Iterable[Pair]) -> tuple[list[FlippedReply], Counter[str]]:
-    """Return the flipped replies, and the number of other changes by their sort."""
-    flips, others = list[FlippedReply](), Counter[str]()
+    """Return the flipped replies, and the number of other changes of replies by kind."""
+    flips, counts_of_others = list[FlippedReply](), Counter[str]()
     for pair in pairs:
         flipped, counts = _replies_of_pair(before.select(pair[0])[REPLIES], after.select(pair[1])[REPLIES], pair)
         flips += flipped
-        others.update(counts)
+        counts_of_others.update(counts)
     flips.sort(key=lambda flip: (flip.question, flip.condition, flip.after))
-    return flips, +others
+    return flips, +counts_of_others
 
 
 def _replies_of_pair(before: Frame, after: Frame, pair: Pair) -> tuple[list[FlippedReply], dict[str, int]]:
-    """Return the flipped replies of two models, and the number of other changes by their sort."""
+    """Return the flipped replies of two models, and the number of other changes of replies by kind."""
     if before.empty and after.empty:  # pandas cannot merge texts from an empty table of Arrow
         return [], {}
     both = before.merge(after, on=[*IDS["reply"]], how="outer", suffixes=("_before", ""), indicator="side")
@@ -428,7 +435,7 @@ def _replies_of_pair(before: Frame, after: Frame, pair: Pair) -> tuple[list[Flip
         FlippedReply(question_id, question, condition, *pair, _text(reply_before), _text(reply), *verdicts)
         for question_id, question, condition, reply_before, reply, *verdicts in rows
     ]
-    return flips, {sort: int(count) for sort, count in counts.items()}
+    return flips, {kind: int(count) for kind, count in counts.items()}
 
 
 def _text(reply: object) -> str:
@@ -452,13 +459,14 @@ def _differ(both: Frame, names: Iterable[str]) -> Any:
 
 @dataclass(frozen=True)
 class _Rules:
-    """Rules of comparing rows.
+    """Rules by which two versions of facts, or of questions, are compared.
 
     Attributes:
         fields: Compared fields.
         order: Sort key of a row.
         identity: (old rows, new rows) -> the function that returns the key of a row's subject.
-        equalities: (old row, new row) -> True if two rows of a subject are one; the strictest condition first.
+        equalities: (old row, new row) -> True if the rows, of one subject, are versions of one fact or question; the
+            strictest condition first.
     """
 
     fields: tuple[str, ...]
@@ -528,7 +536,7 @@ def _relation_changes(
 
 def _value(row: Fact | Question, field: str) -> Value:
     """Return a field of a row in a form that is compared; a list is sorted."""
-    if field == "contexts":  # DynamicQA's two are compared by their texts
+    if field == "contexts":  # DynamicQA's two contexts are compared as fields of their own
         own = row.contexts if isinstance(row, Question) and row.is_own else ()
         return tuple(f"{row.context_id}, {row.condition}, {'; '.join(row.answers)}: {row.text}" for row in own)
     value: Value = getattr(row, field)

@@ -3,24 +3,24 @@
     fisher, fisher_top_k          Fisher susceptibility, over the whole vocabulary and over the likeliest answers
     answer_set_susceptibility     susceptibility over complete answers
     memorization_ratio            how often a query's answer is kept although a context states another
-    log_degree                    log10 of the triples of a query's entity in a graph
-    log_relation_degree           log10 of those triples of the query's relation
-    log_entity_count              log10 of one more than the occurrences of the entity in a corpus
-    log_pair_count                the same of its occurrences near its answer
+    log_degree                    log10 of the number of triples of the query's entity in a graph
+    log_relation_degree           log10 of the number of the entity's triples with the query's relation
+    log_entity_count              log10 of (1 + number of occurrences of the entity in a corpus)
+    log_pair_count                log10 of (1 + number of its occurrences near its answer)
     susceptibility_reference      susceptibility of a sample of queries, in the reference precision
 
 Groups: the open queries of a model, its closed queries, and both together. Unit of analysis: a query with both scores,
-or a relation with the means of its queries. Degrees and counts belong to entities: the unit is then a real entity of a
-relation with the mean of its queries, over all relations and within each. Queries of a relation share its contexts, so
-the p-values over queries are too small. The p-values over relations rest on few relations.
+or a relation with the means of its queries. Degrees and counts belong to entities. For them, the unit is a real entity
+of a relation with the mean of its queries, over all relations and within each relation. Queries of a relation share its
+contexts, so the p-values over queries are too small. The p-values over relations rest on few relations.
 
 The envelope of susceptibility over degrees, or over counts in a corpus; not a fit:
 
     bound(d) = 95th percentile of the susceptibility of real entities of degree (count) d / 2 to 2 d, d > 0
 
-Groups: at least 20 real entities near a degree or a count, for each query type. A degree is that in the graph or in
-the relation; a count is that of the entity or of its pairs. Unit of analysis: an entity of a relation with the mean
-over its forms.
+Groups: at least 20 real entities near a degree or a count, for each query type. A degree is the number of an entity's
+triples, in the graph or in the relation. A count is the number of its occurrences, all or only those near its answer.
+Unit of analysis: an entity of a relation with the mean over its forms.
 
 Source: Du et al. 2024, Context versus Prior Knowledge (figures 9 and 10 have the envelopes); Liu et al. 2024,
 Efficiently Computing Susceptibility to Context
@@ -52,6 +52,7 @@ MEASURES_BY_QUERY: Mapping[str, tuple[str, ...]] = {
 """The measures that are correlated with susceptibility, by the named query with both."""
 
 ENTITY_QUERIES = ("degree_of_queries", "frequency_of_queries")
+"""Named queries whose measures belong to entities."""
 SUSCEPTIBILITY = "susceptibility"
 
 
@@ -78,7 +79,7 @@ def _by_model_and_type(frame: Frame, measure: str) -> Iterator[tuple[Row, Frame]
 
 
 def _pairs(query: str, queries: Frame, measure: str) -> Iterator[tuple[str, str, Frame]]:
-    """Yield level, relation and the pairs of scores of a named query."""
+    """Yield the level ("query", "relation" or "entity"), the relation or "all", and the pairs of scores."""
     both = [measure, SUSCEPTIBILITY]
     if query in ENTITY_QUERIES:
         entities = queries.groupby(["relation", "entity"], sort=True, observed=True)[both].mean().reset_index()
@@ -86,7 +87,7 @@ def _pairs(query: str, queries: Frame, measure: str) -> Iterator[tuple[str, str,
         yield from (("entity", str(relation), rows) for relation, rows in [(ALL, entities), *groups])
         return
     yield "query", ALL, queries
-    if query != "precision_of_queries":  # a sample of queries is too small within a relation
+    if query != "precision_of_queries":  # this sample has too few queries of a relation for a mean
         yield "relation", ALL, queries.groupby("relation", sort=True, observed=True)[both].mean()
 
 
@@ -137,11 +138,11 @@ EFFECTS_BY_FREQUENCY = Statistic(
     ("frequency_of_queries", "susceptibility_of_queries"),
     _effects_by_frequency,
 )
-"""Correlation over relations of the effect of familiarity with the counts of real entities in a corpus.
+"""Correlation, over relations, of the effect of familiarity and the counts of real entities in a corpus.
 
     familiarity_effect_size   Cohen's d of a relation, from the comparison familiarity
-    log_entity_count          mean over its real entities of log10 of one more than an entity's count
-    log_pair_count            the same of its occurrences near its answer
+    log_entity_count          mean over its real entities of log10 (1 + number of occurrences of the entity)
+    log_pair_count            mean over its real entities of log10 (1 + number of occurrences near the answer)
 
 Groups: a model's relations with both, by query type. Unit of analysis: a relation. Entities with unusable counts are
 left out of the means.
@@ -149,7 +150,9 @@ left out of the means.
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, figure 18.
 """
 
-PERCENTILE, FACTOR, FEWEST = 95, 2, 20
+ENVELOPE_PERCENTILE, ENVELOPE_FACTOR, ENVELOPE_FEWEST = 95, 2, 20
+"""The percentile of an envelope, the largest factor between a degree and a degree near it, and the fewest entities near
+a degree."""
 
 
 def _envelopes(query: str, quantities: Sequence[str], frames: Frames, seed: int) -> list[Row]:
@@ -157,7 +160,12 @@ def _envelopes(query: str, quantities: Sequence[str], frames: Frames, seed: int)
     rows = []
     real = frames[query][~frames[query]["invented"].astype(bool)]
     for about, entities in iter_groups(real, TYPE, ["susceptibility", *quantities]):
-        about |= {"relation": ALL, "quantity": "susceptibility", "unit": "nats", "percentile": float(PERCENTILE)}
+        about |= {
+            "relation": ALL,
+            "quantity": "susceptibility",
+            "unit": "nats",
+            "percentile": float(ENVELOPE_PERCENTILE),
+        }
         susceptibility = scores(entities["susceptibility"])
         for quantity in quantities:
             degrees = entities[quantity].to_numpy(dtype="float64")
@@ -170,16 +178,17 @@ def envelope(degrees: NDArray[np.float64], susceptibility: NDArray[np.float64]) 
     """Yield each degree with enough entities near it, the percentile of their susceptibility, and their number.
 
     Args:
-        degrees: degrees of entities, (n,), above 0.
-        susceptibility: their susceptibility, (n,).
+        degrees: degrees or counts of entities, (n,), above 0.
+        susceptibility: the susceptibility of the same entities, (n,).
     """
     order = np.argsort(degrees, kind="stable")
     degrees, susceptibility = degrees[order], susceptibility[order]
     for degree in np.unique(degrees):
-        first = np.searchsorted(degrees, degree / FACTOR, side="left")
-        last = np.searchsorted(degrees, degree * FACTOR, side="right")
-        if last - first >= FEWEST:
-            yield float(degree), float(np.percentile(susceptibility[first:last], PERCENTILE)), int(last - first)
+        first = np.searchsorted(degrees, degree / ENVELOPE_FACTOR, side="left")
+        last = np.searchsorted(degrees, degree * ENVELOPE_FACTOR, side="right")
+        if last - first >= ENVELOPE_FEWEST:
+            percentile = float(np.percentile(susceptibility[first:last], ENVELOPE_PERCENTILE))
+            yield float(degree), percentile, int(last - first)
 
 
 DEGREE_ENVELOPE, COUNT_ENVELOPE = (

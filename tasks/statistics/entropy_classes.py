@@ -1,10 +1,11 @@
-"""Topics of questions and contexts whose replies stay spread, or agree, with the context.
+"""Words of questions and contexts, in classes by the semantic entropy of the replies with the context.
 
-Instances fall into three classes by their semantic entropy with the context: low, middle and high. The bounds are a
-setting of the study, in nats. Without bounds, the instances of a model are cut in thirds, because the entropy is a sum
-of log-probabilities and grows with the length of a model's replies. A value on a bound is in the lower class. The
-published classes have gaps between them; instances in a gap are in no class. Each class has counts by partition, and
-the words of its questions and of its contexts with the largest TF-IDF, where each instance is a text of its own.
+An instance is a question with a context. It is in one of three classes by its entropy: low (the replies agree), middle
+or high (the replies differ). The bounds are a setting of the study, in nats. Without bounds, the instances of a model
+are cut in thirds, because the entropy is a sum of log-probabilities and grows with the length of a model's replies. A
+value on a bound is in the lower class. The published classes have gaps between them; instances in a gap are in no
+class. Each class has counts by partition, and the words with the largest TF-IDF, of its questions and of its contexts.
+Each instance is a text of its own, even if two instances have the same question.
 
 Source: Marjanovic et al. 2024, DynamicQA, Figure 15 and Table 8.
 
@@ -15,9 +16,9 @@ TF-IDF, the words that distinguish a group of texts from the others:
     tfidf(w, d) = tf(w, d) idf(w) / ||tf(., d) idf(.)||,  so that each text has length 1
     score of w in a group of texts = the mean of tfidf(w, d) over its texts
 
-A word is two or more letters or digits in a row, in lower case. Words of more than `max_share` of the texts are left
-out, in place of a list of stop words, in every language. The score finds words that are frequent in a group and rare
-elsewhere; it does not say which of them matter.
+A word is two or more letters or digits in a row, in lower case. Words that more than `max_share` of the texts have are
+left out, which replaces a list of stop words in every language. The score finds words that are frequent in a group and
+rare elsewhere; it does not tell which words matter.
 
 Source: Salton and Buckley 1988, Term-weighting approaches in automatic text retrieval; smoothing and length are the
 defaults of scikit-learn's TfidfVectorizer.
@@ -41,11 +42,12 @@ from swaymeter.tasks.statistics.summary import MODEL, Mean
 ENTROPY = "semantic_entropy_with"
 CLASSES = ("low", "middle", "high")
 TEXTS = {"questions": "question", "contexts": "context"}
+"""Kinds of texts, and the column of the instances with each kind."""
 BY_BOUNDS, BY_THIRDS = "bounds of the study", "thirds of the model's instances"
 WORDS = 50
-"""Upper bound on the words of a class."""
+"""Limit of the words of a class."""
 CUT = ("cut", "low_up_to", "middle_from", "middle_up_to", "high_from")
-"""The rule of the cut, and the bounds of the classes in nats: all as text."""
+"""Columns: the rule by which instances are cut into classes, and the bounds of the classes in nats, all as text."""
 
 Bound = Annotated[float, Field(allow_inf_nan=False)]
 
@@ -71,7 +73,7 @@ class EntropyClasses(Options):
 
     @property
     def statistics(self) -> tuple[Statistic, Statistic]:
-        """Statistics of the number of instances, and of the words, of each class."""
+        """Two statistics of each class: the number of its instances, and its words."""
         queries, parameters = ("texts_of_instances",), self.model_dump(mode="json")
         return (
             Statistic("entropy_classes", 3, Summary, queries, self.count, parameters=parameters),
@@ -79,7 +81,7 @@ class EntropyClasses(Options):
         )
 
     def classify(self, frame: Frame) -> Frame:
-        """Return the instances of the classes, sorted, with `at`, the number of the class from 0, and CUT."""
+        """Return the instances of the classes, sorted, with the columns `at` (number of the class from 0) and CUT."""
         import pandas as pd
 
         frame = sort_frame(frame.dropna(subset=[ENTROPY]), [*MODEL, "relation", "question_id", "context_id"])
@@ -87,7 +89,7 @@ class EntropyClasses(Options):
         return pd.concat(parts) if parts else frame.assign(at=0)
 
     def _cut(self, rows: Frame) -> Frame:
-        """Return the instances of a model with `at` and CUT, without those in a gap between classes."""
+        """Return the instances of a model with the columns `at` and CUT, without instances in a gap between classes."""
         values = rows[ENTROPY].to_numpy(dtype="float64")
         bounds = self.bounds or np.quantile(values, [1 / 3, 2 / 3]).tolist()
         if len(bounds) == 2:  # without gaps: the middle begins where low ends, and high where the middle ends
@@ -100,7 +102,7 @@ class EntropyClasses(Options):
         return rows[rows["at"] >= 0]
 
     def count(self, frames: Frames, seed: int) -> list[Row]:
-        """Return rows of `Summary`: entropy of each class in each partition and in all, and its share of these."""
+        """Return rows of `Summary`: each class's mean entropy and share of the instances, by partition and over all."""
         import pandas as pd
 
         frame = self.classify(frames["texts_of_instances"]).astype({"partition": object})

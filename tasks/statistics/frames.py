@@ -1,7 +1,7 @@
 """Frames of scores in a canonical order, and groups of their rows.
 
 Floating-point sums depend on the order of their terms, so frames are sorted by their keys before anything is added.
-Text is sorted by its categories, of which there are few, and not row by row.
+Texts are sorted as categories: a column has few distinct texts, and only these are compared.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,8 @@ WITH, WITHOUT = "answers", "answers_without"
 def categorical(frame: Frame) -> Frame:
     """Return the frame with text columns as categories, which are grouped and sorted like numbers.
 
-    The frame has no units: pandas would copy them in each operation, which takes a tenth of the statistics' time.
+    The returned frame has no units (`attrs`). In each operation pandas would copy them, in a tenth of the time of all
+    statistics.
     """
     frame = frame.astype(dict.fromkeys(frame.select_dtypes("str").columns, "category"))
     frame.attrs = {}
@@ -43,13 +44,13 @@ def check_scored(frame: Frame, measure: str) -> None:
 
 
 def drop_small_samples(frame: Frame, columns: Sequence[str], counts: Sequence[str] = (WITH,), parts: int = 1) -> Frame:
-    """Return the frame with missing values in these columns of rows with too few sampled replies.
+    """Return the frame without the scores of rows that have too few sampled replies.
 
     Args:
         frame: the frame.
-        columns: the columns of scores.
-        counts: the columns that count replies; each must be enough for `parts` parts.
-        parts: number of parts.
+        columns: the columns of scores, whose values in these rows become missing.
+        counts: the columns that count replies; each needs `parts` times FEWEST_SAMPLES replies.
+        parts: number of parts into which the scores divide the replies, such as 2 for halves.
     """
     enough = (frame[[*counts]].fillna(0) >= parts * FEWEST_SAMPLES).all(axis=1)
     return frame.assign(**{name: frame[name].where(enough) for name in columns})
@@ -58,8 +59,8 @@ def drop_small_samples(frame: Frame, columns: Sequence[str], counts: Sequence[st
 def add_totals(frame: Frame) -> Frame:
     """Append copies of the rows with the condition `all`, and copies of all these rows with the partition `all`.
 
-    The rows are sorted by question and context; the column `cluster` numbers subjects. The condition `all` has no
-    questions without a context.
+    The rows are sorted by question and context; the column `cluster` numbers subjects. Closed-book rows (the condition
+    `none`) have no copy with the condition `all`.
     """
     import pandas as pd
 
@@ -80,7 +81,9 @@ def name_flags(flags: "pd.Series[Any]", yes: str, no: str) -> "pd.Categorical[st
 
 
 def iter_groups(frame: Frame, columns: Sequence[str], read: Sequence[str] = ()) -> Iterator[tuple[Row, Frame]]:
-    """Yield the groups of equal values in these columns, sorted, with the values by name; rows keep their order.
+    """Yield each group of rows with equal values in these columns, and the values by column; sorted by the values.
+
+    The rows of a group keep their order.
 
     Args:
         frame: the frame.
@@ -104,7 +107,7 @@ def means(frame: Frame, keys: Sequence[str], measure: str) -> Frame:
 
 
 def weighted_means(frame: Frame, keys: Sequence[str], measure: str, weight: str) -> Frame:
-    """Return means like `means` with rows counted `weight` times, and the weight of each group."""
+    """Return means like `means`, with each row weighted by the column `weight`, and the total weight of each group."""
     check_scored(frame, measure)
     counts = frame[weight].astype("float64")
     weighted = frame[list(keys)].assign(total=frame[measure].astype("float64") * counts, weight=counts)

@@ -1,12 +1,13 @@
-"""Comparisons of two groups of a score, relation by relation, by query as published and by entity; and their list.
+"""Tests of two groups of scores in each relation, by query (as published) and by entity; and the list of these tests.
 
 As published, a row of a group is a query with its score. If the frame has several rows for a query, the row has their
-mean, each context counted once. The groups of a persuasion comparison are the same queries under different contexts;
-the permutation test does not pair them, like the source. The two forms of a type that ask about an entity count as two
-rows, although they depend on each other.
+mean, each context counted once. The groups of a comparison of persuasion are the same queries under different contexts;
+as in the source, the permutation test does not pair them. An entity has queries of two forms of a type. They count as
+two rows, although they depend on each other.
 
-By entity, a row is an entity with the mean over its queries. If both groups have the same queries, the entities in both
-are pairs, and permutations flip the signs of their differences. Otherwise permutations deal entities to the groups.
+By entity, a row is an entity with the mean over its queries. If both groups have the same queries, the two means of an
+entity are a pair, and permutations flip the signs of their differences. Otherwise permutations deal entities to the
+groups.
 
 There is one test for each model, dtype, relation and query type. p_adjusted is over the relations of a model, query
 type, comparison and test.
@@ -104,7 +105,7 @@ class Comparison:
             return sort_frame(selected, keys)
         # Ties are broken by all other columns that distinguish rows: sums in another order end in other digits.
         selected = sort_frame(selected, [*keys, *(name for name in ("kind", "relevant") if name in selected)])
-        # An entity is a query's: it changes no group, and stays a column.
+        # A query has one entity, so the column ENTITY splits no group; it is a key only to stay in the frame.
         return weighted_means(selected, [*keys, ENTITY, "group"], self.measure, self.weight)
 
     def groups(self, frame: Frame) -> Iterator[tuple[Row, tuple[Scores, Scores]]]:
@@ -114,7 +115,12 @@ class Comparison:
             yield about, (scores(values[group_of_row == 0]), scores(values[group_of_row == 1]))
 
     def pairs(self, entities: Frame, tests: Sequence[Row]) -> Samples:
-        """Return the means of the entities in both groups, for each test, from a row for each entity and group."""
+        """Return, for each test, the means of the entities that are in both groups.
+
+        Args:
+            entities: the mean of each entity in each group.
+            tests: the columns of each test.
+        """
         both = entities.groupby([*TESTED, ENTITY], observed=True)["group"].transform("size") == 2
         by_test = {tuple(about.values()): groups for about, groups in self.groups(entities[both])}
         return [(about, by_test.get(tuple(about.values()), (scores([]), scores([])))) for about in tests]
@@ -234,7 +240,7 @@ about an entity are a cluster, whose errors may depend on each other. `FAMILIARI
 """
 
 MAX_SEPARATE_LEVELS = 1_024
-"""Limit of the answers whose scores are each a level of their own, as in the query."""
+"""Limit of the answers of a test in which each score is a level of its own; the named query makes the levels."""
 _BY_FOLLOWED = Comparison(
     "followed", "followed_levels", "persuasion", "follows", ("context", "context"), ("original", "original"), "greater"
 )
@@ -257,7 +263,7 @@ def _followed(frames: Frames, seed: int) -> list[Row]:
 
 
 def _levels(rows: Frame) -> Iterator[Levels]:
-    """Yield the levels of both groups, the same for both."""
+    """Yield the scores of the first group by level, then the scores of the second group by the same levels."""
     numbers = ["answers", "persuasion", "squared_persuasion"]
     columns = rows.pivot(index="level", columns="group", values=numbers)
     for group in (0, 1):
@@ -278,11 +284,11 @@ def _answer_test_row(about: Row, a: Levels, b: Levels, *, seed: int) -> Row:
 
 
 FOLLOWED = Statistic(_BY_FOLLOWED.name, 3, GroupTest, (_BY_FOLLOWED.query,), _followed)
-"""Contexts that the greedy answer follows against contexts after which it stays original: do they persuade more?
+"""Contexts that the greedy answer follows against contexts that leave it original: do the first ones persuade more?
 
 As published, a row of a group is a single answer: a context before a query. The permutation test is one-sided with the
-published 10,000 permutations; two groups of more than 1,024 answers are tested by levels (`Levels`). By entity, a row
-is an entity that has answers of both kinds, with the mean over its answers of each kind; permutations flip the signs of
-the differences. Answers that follow neither are in no group. A relation without one of the groups is untestable; the
-share of significant relations does not count it.
+published 10,000 permutations; two groups of more than 1,024 answers together are tested by levels (`Levels`). By
+entity, a row is an entity that has answers in both groups, with the mean over its answers in each; permutations flip
+the signs of the differences. An answer that is neither the context's nor the original one is in no group. A relation
+without one of the groups is untestable; the share of significant relations does not count it.
 """

@@ -1,18 +1,19 @@
 """Comparisons of labelled entities: names by gender, friends with enemies, or any groups of a study.
 
 The unit of analysis is an entity (a name, or a pair) with the mean over its queries of a type. Queries about one entity
-depend on each other, so they are not the rows of a test. All tests are two-sided.
+depend on each other, so they are not the rows of a test. All tests are two-sided. Each set of contexts is a relation.
 
-    label     two labels under one set of contexts: entities are permuted between labels; also within each type
-    type      a type against all others, of the entities that have a type: likewise
-    set       two sets of contexts before the same queries: signs of the differences are flipped; also by label
-    context   two labels of contexts, such as positive and negative, about the queried entity: signs are flipped
-    strength  the largest and the smallest strength of such contexts with one label: likewise
+    label     two labels of entities in one set of contexts: entities are permuted between labels; also within each type
+    type      entities of one type and entities of all other types: entities are permuted between the groups
+    set       the same queries after two sets of contexts: signs of the differences are flipped; also within each label
+    context   two labels of contexts about the queried entity, such as positive and negative: signs are flipped
+    strength  the largest and the smallest strength of contexts with one label about the queried entity: signs are
+              flipped
 
 p_adjusted is over the tests of a model, query type and comparison.
 
-Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, section 6 and appendix G. Rows there are
-queries.
+Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, section 6 and appendix G. A row of their
+tests is a query.
 """
 
 from collections.abc import Iterator, Sequence
@@ -38,7 +39,7 @@ class GroupPair(NamedTuple):
     Attributes:
         about: the model, relation and query type by column.
         comparison: label, type, set, context or strength; see the module.
-        within: the type or label of all compared entities; "all" for any.
+        within: the type or label that all compared entities have, or the label of all contexts; "all" without one.
         names: the names of both groups.
         groups: the scores of both groups.
     """
@@ -51,7 +52,7 @@ class GroupPair(NamedTuple):
 
 
 def compare_relations(frames: Frames, seed: int) -> list[Row]:
-    """Return the rows of `GroupComparison` of single sets of contexts."""
+    """Return the rows of `GroupComparison` within each set of contexts."""
     entities = _entities(frames[SUSCEPTIBILITY], ["type"], "susceptibility")
     contexts = _entities(frames[PERSUASION], ["relevant", "context_label", "strength"], "persuasion")
     unpaired = [
@@ -101,7 +102,7 @@ def summarise(frames: Frames, seed: int) -> list[Row]:
 
 
 def _entities(frame: Frame, keys: Sequence[str], measure: str) -> Frame:
-    """Return means over the queries of each entity and key; missing keys are empty texts."""
+    """Return the mean of each entity over its queries with equal `keys`; a missing key becomes an empty text."""
     frame = frame.assign(**{name: _texts(frame[name]) for name in keys})
     every = [*RELATION, "label", *keys, "entity"]
     return means(sort_frame(frame, [*every, "query_id"]), every, measure)
@@ -113,7 +114,7 @@ def _texts(values: Any) -> list[str]:
 
 
 def _rows_by_value(rows: Frame, column: str) -> dict[str, Frame]:
-    """Return the rows by the values of a column as texts, sorted."""
+    """Return the rows for each value of a column, by the value as text, sorted."""
     return {str(about[column]): group for about, group in iter_groups(rows, [column])}
 
 

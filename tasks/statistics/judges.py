@@ -5,8 +5,8 @@
 
 Groups: the judge, and its counterpart: the rule, on a sample of the replies that the rule decided, or people, on the
 replies that people judged. Unit of analysis: a greedy reply with both verdicts. Intervals take subjects as independent,
-or questions if no subject is named. A kappa is undefined, and missing, if both gave only one verdict.
-What it is not: how often either is right.
+or questions if no subject is named. If both gave all replies the same verdict, kappa is undefined, and missing.
+What it is not: how often the judge, the rule or a person is right.
 """
 
 from collections.abc import Iterator

@@ -13,11 +13,13 @@ from swaymeter.tasks.statistics.summary import MODEL, RELATION, TYPE, Mean, stat
 
 SUSCEPTIBILITY, COHERENT_PERSUASION = "susceptibility", "coherent_persuasion"
 QUERIES, INSTANCES, QUESTIONS = "susceptibility_of_queries", "instances", "answers_of_questions"
+"""Named queries; an instance is a question with a context."""
 ENTITIES, FORMS = (*RELATION, "entities"), (*RELATION, "form", "entities")
+"""Columns of groups of queries; the column `entities` is "invented" or "real"."""
 
 
 def _count_distinct(column: str) -> Callable[[Frame], Row]:
-    """Return a function of the number of different values of a column in a group."""
+    """Return a function that counts the different values of a column in a group, as `items`."""
     return lambda group: {"items": int(group[column].nunique())}
 
 
@@ -37,8 +39,9 @@ SUSCEPTIBILITY_MEANS = statistic_of(
     ],
     prepare=_queries,
 )
-"""Susceptibility of real and invented entities. An entity has the mean over its forms; over all relations, a relation
-has its own mean, so that a relation with many queries has no larger weight. Each form also has its distribution."""
+"""Susceptibility of queries about real and about invented entities. Over all relations, a value is the mean of a
+relation, so that all relations have equal weight. Within a relation, a value is the mean of an entity over its query
+forms. Within a query form, a value is a query, and the distribution has quantiles."""
 
 
 def _names(frames: Frames) -> Frames:
@@ -88,13 +91,13 @@ ENTITY_INDEPENDENT = statistic_of(
 
     kappa(c)    of a context before a query form: its mean persuasion over the form's entities
     gamma       of a query form: the mean of kappa over its relation's contexts; a context that occurs twice counts
-    twice
+                twice
 
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Appendix B.
 """
 
 BINS = ("0 to 0.2", "0.2 to 0.4", "0.4 to 0.6", "0.6 to 0.8", "0.8 to 1", "over 1")
-"""Names of the bins; a bin includes its lower edge, and the last one up to 1 both edges."""
+"""Names of the bins. A bin includes its lower edge; "0.8 to 1" includes both edges."""
 RATIOS = ("memorization_ratio", "memorization_ratio_all")
 
 
@@ -104,11 +107,12 @@ def _bin_names(frame: Frame, column: str) -> NDArray[np.object_]:
 
 
 def _with_clusters(frame: Frame) -> Frame:
-    """Return the queries with entities as clusters across relations, because the forms of a question are dependent."""
+    """Return the queries with `cluster`, a number for each entity, because queries about one entity are dependent."""
     return frame.assign(cluster=frame.groupby("entity", observed=True).ngroup())
 
 
 def _ratios(frames: Frames) -> Frames:
+    """Return the queries, and for each ratio the queries that have it, with its fifth."""
     (name,) = frames
     queries = _with_clusters(sort_frame(frames[name], [*TYPE, "relation", "query_id"]))
     both = {ratio: queries.dropna(subset=[ratio, SUSCEPTIBILITY]) for ratio in RATIOS}
@@ -140,7 +144,8 @@ MEMORIZATION = statistic_of(
     [mean for ratio in RATIOS for mean in _memorization(ratio)],
     prepare=_ratios,
 )
-"""Susceptibility of queries by the share of contexts that leave their greedy answer: fifths of both ratios.
+"""Susceptibility of queries by their memorization ratio, in fifths: the share of contexts after which the reply keeps
+the query's original answer.
 
     memorization_ratio        over the contexts that conflict with the query's answer
     memorization_ratio_all    over every context, as in the released code
@@ -227,9 +232,9 @@ BESIDE_SUSCEPTIBILITY = statistic_of(
     ],
     prepare=_frames_with_errors,
 )
-"""Fisher and answer-set susceptibility with susceptibility over first tokens, of the queries that have both. Over all
-relations, a relation has its mean. The table also has the relative standard error of Fisher susceptibility, and the
-probability of whole answer sets. See `correlations`."""
+"""Means of Fisher and answer-set susceptibility, and of susceptibility beside each, over the queries that have both.
+Over all relations, each relation counts with its mean. The table also has the relative standard error of Fisher
+susceptibility, and `mass`, the probability of whole answer sets. See `correlations`."""
 
 
 def _differences(frames: Frames) -> Frames:
@@ -240,7 +245,7 @@ def _differences(frames: Frames) -> Frames:
 
 
 def _difference(score: str, by: Sequence[str], column: str, largest: str) -> Mean:
-    """Return the mean and the largest of a score's differences."""
+    """Return the specification of a score's mean difference, with the largest difference in the column `largest`."""
     return Mean(
         f"difference_of_{score}",
         by,
@@ -284,10 +289,10 @@ RELIABILITY = statistic_of(
     ],
 )
 """Variance of scores between samples and between query forms, over all relations; see `reliability`. Unit of analysis:
-a relation with the mean of its variances, counted by `items`."""
+a relation with the mean of its variances. `items` is the number of variances."""
 
 OUTCOMES = ("persuaded", "stubborn", "persuaded_as_published", "stubborn_as_published")
-"""Columns, 1 or 0, of the outcome of an instance's greedy reply."""
+"""Columns, 1 or 0, for outcomes of an instance's greedy reply."""
 ANSWER_UNIT = "question under a condition"
 GROUPS = ("partition", "condition")
 ENTROPIES = ("semantic_entropy", "semantic_entropy_length_normalised")
@@ -353,7 +358,7 @@ def _partitions(frames: Frames) -> Frames:
 
 
 def _with_outcomes(frame: Frame) -> Frame:
-    """Return the instances with outcomes as 1, 0 or missing, and with the change of both entropies.
+    """Return the instances with outcomes as 1, 0 or missing, and with the change of each entropy through the context.
 
     Shares of replies that follow, or are persuaded, are over the instances whose context states an answer.
     """

@@ -1,9 +1,12 @@
-"""Mean persuasion of contexts within relations, and over all relations with a relation as the unit.
+"""Mean persuasion of contexts, within each relation and over all relations.
 
-persuasion_means: by type of context, about the query's entity or about others, with the number of a query's relevant
-contexts; the unit of analysis is a prompt within a relation. followed_means: by the answer that the greedy reply
-followed, the context's, the query's original one, or neither; the unit of analysis is a reply within a relation, and a
-reply without a persuasion score is counted and is in no mean. Over all relations, the unit is a relation with its mean.
+    persuasion_means   by type of context, for relevant contexts (about the query's entity) and irrelevant contexts;
+                       also the number of relevant contexts of a query. Unit of analysis within a relation: a prompt
+    followed_means     by the answer that the greedy reply gives: the context's, the query's original one, or neither.
+                       Unit of analysis within a relation: a reply. A reply without a persuasion score is counted, but
+                       is in no mean
+
+Over all relations, the unit of analysis is a relation with its mean.
 """
 
 import math
@@ -19,19 +22,26 @@ if TYPE_CHECKING:
     import pandas as pd
 
 QUANTITY, COUNT = "persuasion", "relevant_contexts"
-KINDS = (*RELATION, "relevant", "kind")
-FOLLOWED = (*RELATION, "kind", "conflict", "follows")
-FOLLOWS = (*RELATION, "follows")
+KIND_COLUMNS = (*RELATION, "relevant", "kind")
+KIND_AND_FOLLOWED_COLUMNS = (*RELATION, "kind", "conflict", "follows")
+FOLLOWED_COLUMNS = (*RELATION, "follows")
+"""Columns of groups: by kind of context; by kind, conflict and followed answer; by followed answer alone."""
 CONTEXTS: Mapping[str, tuple[str, ...]] = {
     "every context": ("substitution", "negation", "none"),
     "in conflict: substitution": ("substitution",),
     "in conflict: negation": ("negation",),
     "not in conflict": ("none",),
 }
+"""Groups of contexts over all relations, with the values of the column `conflict` that each group includes."""
 
 
 def _groups_of(rows: Iterable[Row], **columns: str) -> "pd.DataFrame":
-    """Return a row for each row of `Summary` with its groups; `columns` renames the numbers."""
+    """Return rows of `Summary` as a frame with the groups as columns, and with the numbers under new names.
+
+    Args:
+        rows: the rows.
+        columns: new name -> the column of `Summary`, such as weight="prompts".
+    """
     import pandas as pd
 
     return pd.DataFrame(
@@ -47,13 +57,13 @@ def _groups_of(rows: Iterable[Row], **columns: str) -> "pd.DataFrame":
 def persuasion_of_relations(frame: Frame) -> list[Row]:
     """Return the rows of `Summary` for the persuasion of each relation, and for its queries' relevant contexts."""
     frame = frame.assign(relevant=name_flags(frame["relevant"], "relevant", "irrelevant"))
-    frame = sort_frame(frame, [*KINDS, "query_id"])
-    queries = frame.groupby(list(KINDS), as_index=False, sort=True, observed=True)["query_id"].nunique()
-    kinds = weighted_means(frame, KINDS, QUANTITY, "contexts").assign(queries=queries["query_id"])
+    frame = sort_frame(frame, [*KIND_COLUMNS, "query_id"])
+    queries = frame.groupby(list(KIND_COLUMNS), as_index=False, sort=True, observed=True)["query_id"].nunique()
+    kinds = weighted_means(frame, KIND_COLUMNS, QUANTITY, "contexts").assign(queries=queries["query_id"])
     relevant = frame.assign(**{COUNT: frame["contexts"].where(frame["relevant"] == "relevant", 0)})
     relevant = relevant.groupby([*RELATION, "query_id"], as_index=False, sort=True, observed=True)[[COUNT]].sum()
     return [
-        *Mean(QUANTITY, KINDS, "prompt", extra_columns=_prompt_counts).rows(kinds),
+        *Mean(QUANTITY, KIND_COLUMNS, "prompt", extra_columns=_prompt_counts).rows(kinds),
         *Mean(COUNT, RELATION, "query", "", quantiles=True).rows(relevant),
     ]
 
@@ -63,8 +73,8 @@ def persuasion_over_relations(rows: list[Row]) -> list[Row]:
     import pandas as pd
 
     kind_rows = (row for row in rows if row["quantity"] == QUANTITY)
-    kinds = sort_frame(_groups_of(kind_rows, persuasion="mean", queries="items", weight="prompts"), KINDS)
-    # Totals of a model: a row with its numbers of queries and prompts, whose mean stays empty.
+    kinds = sort_frame(_groups_of(kind_rows, persuasion="mean", queries="items", weight="prompts"), KIND_COLUMNS)
+    # These rows only count the queries and prompts of a model; their mean stays empty.
     totals = pd.DataFrame(
         {
             **{name: row[name] for name in MODEL},
@@ -107,7 +117,8 @@ def followed_of_relations(frame: Frame) -> list[Row]:
         return {"n": int(group["scored"].sum()), "prompts": int(group["answers"].sum())}
 
     by_kind, overall = (
-        Mean(QUANTITY, keys, "answer", skip_missing=True, extra_columns=counts) for keys in (FOLLOWED, FOLLOWS)
+        Mean(QUANTITY, keys, "answer", skip_missing=True, extra_columns=counts)
+        for keys in (KIND_AND_FOLLOWED_COLUMNS, FOLLOWED_COLUMNS)
     )
     return [*by_kind.rows(frame), *overall.rows(_means_by_followed_answer(frame))]
 
@@ -120,7 +131,7 @@ def followed_over_relations(rows: list[Row]) -> list[Row]:
 
     def share(relations: Frame) -> Row:
         answers = int(relations["answers"].sum())
-        return {"prompts": answers, "share": answers / int(relations["of_type"].iloc[0])}
+        return {"prompts": answers, "share": answers / int(relations["type_answers"].iloc[0])}
 
     mean = Mean(
         QUANTITY, (*TYPE, "contexts", "follows"), "relation", interval=True, skip_missing=True, extra_columns=share
@@ -133,12 +144,13 @@ def followed_over_relations(rows: list[Row]) -> list[Row]:
 
 
 def _means_by_followed_answer(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """Return the mean persuasion of a relation's replies by what they follow; NaN without a score."""
-    frame = sort_frame(frame, FOLLOWED)
+    """Return the mean persuasion of each relation's replies by followed answer; NaN if no reply has a score."""
+    frame = sort_frame(frame, KIND_AND_FOLLOWED_COLUMNS)
     sums = frame.assign(total=frame[QUANTITY].fillna(0.0) * frame["scored"])
-    sums = sums.groupby(list(FOLLOWS), as_index=False, sort=True, observed=True)[["answers", "scored", "total"]].sum()
+    groups = sums.groupby(list(FOLLOWED_COLUMNS), as_index=False, sort=True, observed=True)
+    sums = groups[["answers", "scored", "total"]].sum()
     type_totals = sums.groupby(list(TYPE), observed=True)["answers"].transform("sum")
-    return sums.assign(persuasion=sums["total"] / sums["scored"], of_type=type_totals)
+    return sums.assign(persuasion=sums["total"] / sums["scored"], type_answers=type_totals)
 
 
 PERSUASION = Statistic(

@@ -1,38 +1,43 @@
-"""Quantities of models: a value of each item of a study, and the means of each group.
+"""Quantities of models: a value for each item of a study, and the mean of each group.
 
-    follows              the greedy answer states the answer of a context that states one,  1 or 0
-                         and not both of two that conflict
-    prefers_right        with a mixed context, it states the right answer alone             1 or 0
-    prefers_wrong        likewise, that of a conflicting passage alone                      1 or 0
-    names_both           likewise, both                                                     1 or 0
-    follows_right        with a supporting or a mixed context, it states the right answer   1 or 0
-                         and no conflicting one
-    resists_wrong        with a conflicting or a mixed context, it does not state the       1 or 0
+    follows              the context states a single answer, and the reply states it            1 or 0
+    prefers_right        with a mixed context, the reply states the right answer alone          1 or 0
+    prefers_wrong        with a mixed context, the reply states the wrong answer alone          1 or 0
+    names_both           with a mixed context, the reply states both answers                    1 or 0
+    follows_right        with a supporting or a mixed context, the reply states the right       1 or 0
+                         answer and no conflicting answer
+    resists_wrong        with a conflicting or a mixed context, the reply does not state the    1 or 0
                          wrong answer alone
-    abstains             with an irrelevant or a neutral context, it declines, or is empty  1 or 0
-    keeps                the greedy answer stays what it was, with an irrelevant context,    1 or 0
-                         a neutral one, which says nothing, or one of an unknown kind
-    correct              the greedy answer without a context states the original answer      1 or 0
-    refuses              the greedy answer declines, or is empty                             1 or 0
-    context_bias         a conflicting context's answer takes the place of a right one       1 or 0
-    prior_bias           a wrong answer stays as it is, though the context states the right  1 or 0
-    binary_utilisation   of a question's context, where measured                             1 or 0
-    continuous_utilisation  likewise                                                         -1 to 1
-    coherent_persuasion  of a question's context, from 5 sampled answers on                  nats
-    coherent_persuasion_unchanged  the same where nothing changes, between halves of 10 or more  nats
-    susceptibility       of a query                                                          nats
+    abstains             with an irrelevant or a neutral context, the reply declines or is      1 or 0
+                         empty; a neutral context says nothing about the question
+    keeps                with an irrelevant or a neutral context, or a context of unknown       1 or 0
+                         kind, the reply stays what it was without the context
+    correct              without a context, the reply states the original answer                1 or 0
+    refuses              the reply declines, or is empty                                        1 or 0
+    context_bias         with a conflicting context, its answer replaces the right answer       1 or 0
+    prior_bias           with a supporting context, the reply keeps its wrong answer            1 or 0
+    binary_utilisation   of a question's context, if measured                                   1 or 0
+    continuous_utilisation         of a question's context, if measured                         -1 to 1
+    coherent_persuasion            of a question's context, from 5 sampled replies on           nats
+    coherent_persuasion_unchanged  its value without a change: between halves of 10 or more     nats
+                                   closed-book replies
+    susceptibility       of a query                                                             nats
 
-A bias is a share of the questions where exactly one of the two, the context or the closed-book greedy answer, is right
-(states the original answer), not of all questions. Context bias: the closed-book answer alone is right; with a
-conflicting context, the reply states the context's answer and no longer the original one. Prior bias: the closed-book
-answer is another answer, not a refusal; with a supporting context, it has the same words. Models that know different
-facts have different questions, so the difference of two models is over the questions that count for both.
+Except for coherent persuasion, which has sampled replies, a reply is a greedy reply.
+
+A bias is not a share of all questions. It is a share of the questions for which either the context or the closed-book
+reply is right (states the original answer), and the other one is wrong. Context bias: the closed-book reply is right;
+with a conflicting context, the reply states the context's answer and no longer the original one. Prior bias: the
+closed-book reply gives another answer, and is no refusal; with a supporting context, the reply has the same words.
+Models that know different facts have different questions, so the difference of two models is over the questions that
+count for both.
 Source: Wu, Wu and Zou 2024, ClashEval, Table 2 and its released code; docs/measures.md lists the differences.
 
-follows_right, resists_wrong and abstains are of own questions, over all conditions together; they decide between
-variants. Groups of the other quantities: the condition of a question, the type of a query. Unit of analysis: an answer
-to a question under a condition, so that a question counts once for each of its contexts; or a query. Intervals and
-tests take subjects as independent (questions if no subject is named), and entities for queries, across relations.
+follows_right, resists_wrong and abstains are about questions of the study's user, over all conditions together; they
+decide between variants. Groups of the other quantities: the condition of a question, the type of a query. Unit of
+analysis: an answer to a question under a condition, so that a question counts once for each of its contexts; or a
+query. Intervals and tests of answers take subjects as independent (questions if no subject is named). Those of queries
+take entities as independent, across relations.
 """
 
 from collections.abc import Iterator
@@ -79,13 +84,13 @@ UNITS = {
 }
 GROUP = ("condition", "query_type")
 UNCHANGED = "coherent_persuasion_unchanged"
-"""The control of coherent persuasion, on the same items without a change; it compares no models."""
+"""The control of coherent persuasion, its value without a change; models are not compared by it."""
 STAYED, UNRELATED = ("stubborn", "agreed"), ("irrelevant", "neutral", "unknown")
 """Outcomes of an answer that stays the same, and the conditions in which `keeps` is measured."""
 
 
 def items(frames: Frames) -> Iterator[tuple[str, Frame]]:
-    """Yield a frame for each quantity, sorted: model, dtype, condition, query_type, cluster, item, value."""
+    """Yield each quantity and its sorted frame: model, dtype, condition, query_type, cluster, item, value."""
     answers = frames["answers_of_questions"]
     answers = answers.assign(
         query_type=ALL,
@@ -122,7 +127,7 @@ def items(frames: Frames) -> Iterator[tuple[str, Frame]]:
         yield name, _sort_items(drop_small_samples(sampled, [name], counts, parts).rename(columns={name: "value"}))
     check_scored(frames["susceptibility_of_queries"], "susceptibility")
     queries = frames["susceptibility_of_queries"].rename(columns={"query_id": "item", "susceptibility": "value"})
-    entity = queries["entity"].astype(str)  # across relations, because every set of contexts has the name
+    entity = queries["entity"].astype(str)  # a cluster across relations, because an entity can be in several relations
     yield "susceptibility", _sort_items(queries.assign(condition=ALL, cluster=entity))
 
 
@@ -138,7 +143,7 @@ def _quantities_of_own_questions(judged: Frame, verdict: Any) -> Iterator[tuple[
     for name, stated in (("prefers_right", "original"), ("prefers_wrong", "context"), ("names_both", "both")):
         yield name, _sort_items(judged.assign(value=(verdict == stated).astype(float))[mixed])
     pooled = judged.assign(condition=ALL)
-    # A supporting context has one side, and its answer is the context's.
+    # A supporting context states only the right answer, so the verdict "context" is right.
     states_right = (right & verdict.isin(("context", "both"))) | (mixed & (verdict == "original"))
     yield "follows_right", _sort_items(pooled.assign(value=states_right.astype(float))[right | mixed])
     resists = pooled.assign(value=(verdict != "context").astype(float))

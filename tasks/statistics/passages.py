@@ -1,31 +1,37 @@
-"""Effects of the kind, position, length, date and company of passages on the answer that a reply states.
+"""Effects of the kind, position, length and date of passages, and of passages beside them, on the stated answer.
 
 A reply *states* a passage if its verdict is that passage's answer, or both. With a mixed context, the verdict
-`original` is the right passage's and `context` the wrong passage's. With a context that has one of the two, `context`
-is that passage's verdict.
+`original` is the right passage's and `context` the wrong passage's. With a context that has passages of only one of the
+two kinds, `context` is the verdict of these passages.
 
-    stated      share of replies that state the right or the wrong passage, by set and position: first, middle, last, or
-                alone for the only passage. The first passage of a kind has the position of the kind.
-    cites, cited_exist, citation_right, names_conflict   shares of greedy replies, by condition: replies that cite a
-                passage; of these, replies whose cited passages exist, and that cite a passage with the stated answer;
-                of mixed contexts, replies that name the conflict (tasks/scoring/citations.py)
+    stated          share of replies that state the right or the wrong passage, by set and position: first, middle,
+                    last, or alone for the only passage. Of several passages of a kind, the first gives the position
+    cites           share of greedy replies that cite a passage, by condition
+    cited_exist     of the citing replies, the share whose cited numbers all belong to a passage
+    citation_right  of the citing replies that state an answer, the share that cite a passage with this answer
+    names_conflict  of the greedy replies to mixed contexts, the share that name the conflict
     passage_persuasion   mean persuasion of the next token by a passage, in nats, by its kind and position
 
-    effect      a                        b                         of
-    position    it is first              it is last                a passage of a kind, in a set of two or more
-    length      states the longer one    states the shorter one    the right and the wrong passage of a mixed context
-    date        states the newer one     states the older one      likewise, if the form writes dates and both passages
-                                                                   have one such as 2026-03-01, equally exact
-    beside      in the set               alone                     a passage of a kind: its dilution by other passages
+`tasks/scoring/citations.py` has the rules for citations and conflicts.
 
-Each effect is a difference of two means over the same questions, each with its mean over its contexts. A model that
-always states the right passage would seem to follow the longer passage if the right one is longer. So length and date
-are the mean of two halves with equal weight: questions whose right passage is longer (newer), and questions whose wrong
-passage is. A half with fewer than 5 questions has no test. Contexts that exceed the model's window are left out.
+    effect      a                          b                           of
+    position    it is first                it is last                  a passage of a kind, in a set of two or more
+    length      states the longer passage  states the shorter passage  the right and the wrong passage of a mixed
+                                                                       context
+    date        states the newer passage   states the older passage    the right and the wrong passage of a mixed
+                                                                       context, if the prompt has dates and both are
+                                                                       equally exact: 2026-03-01, 2026-03 or 2026
+    beside      it is in the set           it is alone                 a passage of a kind: its dilution by others
 
-Intervals and tests take subjects as independent (questions if no subject is named); `paired` flips the signs of whole
-clusters. Questions with one common difference have no interval. p_adjusted is over all effects of a study. What it is
-not: a comparison of different questions.
+Each effect is a difference of two means over the same questions; a question has its mean over its contexts. A model
+that always states the right passage would seem to follow the longer passage if the right one is longer. So length and
+date are the mean of two halves with equal weight: questions whose right passage is longer (newer), and questions whose
+wrong passage is longer (newer). An effect has no test if one of its halves has fewer than 5 questions. Contexts that
+exceed the model's window are left out.
+
+Intervals and tests take subjects as independent (questions if no subject is named); `formulas.paired` flips the signs
+of whole clusters. If all questions have the same difference, there is no interval. p_adjusted is over all effects of a
+study. What it is not: a comparison of different questions.
 """
 
 import re
@@ -44,18 +50,19 @@ CITATIONS, PERSUASION = "citations_of_answers", "persuasion_of_passages"
 KINDS = {"supporting": "right", "conflicting": "wrong"}
 """Kinds of passages that state an answer, and their names in columns."""
 _DATE = re.compile(r"\d{4}(-\d\d(-\d\d)?)?")
-OF = ("evidence_set", "kind")
+PASSAGE_COLUMNS = ("evidence_set", "kind")
+"""Columns that identify the passages of an effect."""
 
 
 def stated_passages(answers: Frame) -> Frame:
-    """Return a row for each reply and kind of passage: set, kind, position, cluster, question, and the value 1 or 0."""
+    """Return a row for each reply and kind of passage; `value` is 1 if the reply states the kind's answer, else 0."""
     import pandas as pd
 
     answers = answers.assign(cluster=answers["subject_key"].astype(str))
     verdict, mixed = answers["verdict"].astype(object), answers["condition"].astype(object) == "mixed"
     parts = []
     for kind, side in KINDS.items():
-        number = answers[f"{side}_at"].astype("Float64")  # of the first passage of this kind; missing without one
+        number = answers[f"{side}_at"].astype("Float64")  # of the first passage of this kind; missing if there is none
         is_stated = verdict.isin(("context", "both"))
         if side == "right":
             is_stated = is_stated.mask(mixed, verdict.isin(("original", "both")))
@@ -63,14 +70,14 @@ def stated_passages(answers: Frame) -> Frame:
         position = position.mask((number == answers["passages"]).fillna(value=False).astype(bool), "last")
         position = position.mask(answers["passages"] == 1, "alone")
         parts.append(answers.assign(kind=kind, position=position, value=is_stated.astype(float))[number.notna()])
-    columns = [*MODEL, *OF, "position", "cluster", "question_id", "context_id"]
+    columns = [*MODEL, *PASSAGE_COLUMNS, "position", "cluster", "question_id", "context_id"]
     return sort_frame(pd.concat(parts, ignore_index=True)[[*columns, "value"]], columns)
 
 
 def means(frames: Frames, seed: int) -> list[Row]:
     """Return rows of `Summary`: shares of replies, and the persuasion of passages, each with its interval."""
     interval: dict[str, Any] = {"interval": True, "interval_over": "question"}
-    stated_means = Mean("stated", (*MODEL, *OF, "position"), "answer", SHARE, column="value", **interval)
+    stated_means = Mean("stated", (*MODEL, *PASSAGE_COLUMNS, "position"), "answer", SHARE, column="value", **interval)
     rows = stated_means.rows(stated_passages(frames[QUERY]), seed) if len(frames[QUERY]) else []
     citation_rows, passage_scores = (
         frames[name].assign(cluster=frames[name]["subject_key"].astype(str)) for name in (CITATIONS, PERSUASION)
@@ -86,7 +93,7 @@ def means(frames: Frames, seed: int) -> list[Row]:
 def pairs(answers: Frame) -> Iterator[tuple[Row, Frame]]:
     """Yield each effect with the two means of every question that has both: columns cluster, a, b."""
     replies = stated_passages(answers)
-    for about, rows in iter_groups(replies, (*MODEL, *OF)):
+    for about, rows in iter_groups(replies, (*MODEL, *PASSAGE_COLUMNS)):
         yield (
             {"effect": "position", "a": "first", "b": "last", **about},
             _means_of_both(rows, "position", "first", "last"),
@@ -97,7 +104,7 @@ def pairs(answers: Frame) -> Iterator[tuple[Row, Frame]]:
             both = _means_of_both(_concat(in_set.assign(within="in the set"), alone), "within", "in the set", "alone")
             yield {"effect": "beside", "a": "in the set", "b": "alone", "evidence_set": str(name), **about}, both
     mixed = answers[answers["condition"].astype(object) == "mixed"]
-    for about, rows in iter_groups(mixed.assign(kind="both"), (*MODEL, *OF)):
+    for about, rows in iter_groups(mixed.assign(kind="both"), (*MODEL, *PASSAGE_COLUMNS)):
         is_longer = _larger(rows["right_length"], rows["wrong_length"])
         yield {"effect": "length", "a": "longer", "b": "shorter", **about}, _shares_by_size(rows, is_longer)
         is_newer = _larger(_comparable_dates(rows["right_date"]), _comparable_dates(rows["wrong_date"]))
@@ -125,7 +132,7 @@ def _comparable_dates(dates: Any) -> Any:
 
 
 def _larger(right: Any, wrong: Any) -> Any:
-    """Return True if the right value is larger, False if the wrong one is, None if they cannot be ordered."""
+    """Return for each row True if the right value is larger, False if the wrong one is, None without an order."""
     import pandas as pd
 
     complete = right.notna() & wrong.notna()
@@ -162,7 +169,7 @@ def effects(frames: Frames, seed: int) -> list[Row]:
 
 
 def _compare_means(both: Frame, seed: int) -> tuple[Row, PairedDifference]:
-    """Return the two means and their difference; halves have equal weight.
+    """Return the two means and their difference; the two halves of length and date have equal weight.
 
     If every question has the same difference, no interval measures its uncertainty, and the row has none.
     """

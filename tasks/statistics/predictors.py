@@ -6,12 +6,12 @@
     semantic_entropy_without, _with         of the replies without and with the context, also length-normalised
 
 Groups: partitions under a context; `all` stands for every partition, and for every context of a question. Unit of
-analysis: an instance, a question with a context. As published, p-values and the intervals of a regression and of
-Fisher's z take instances as independent. Further columns let instances of one subject depend on each other. The
-published regression is that of the temporal partition with one row for each question, under one condition. Edits of
-static facts are all 1, and disputable questions have neither edits nor an object, so their regressions are untestable.
-Each regression has two versions, on summed and on length-normalised entropies: the paper prints the formula of the
-first, and the released code computes the second.
+analysis: an instance, a question with a context. As published, p-values and intervals (of regressions, and of
+correlations by Fisher's z) take instances as independent. Further columns let instances of one subject depend on each
+other. The published regression is about the temporal partition under one condition, with one row for each question.
+Edits of static facts are all 1, and disputable questions have neither edits nor an object, so their regressions are
+untestable. Each regression has two versions, on summed and on length-normalised entropies: the paper prints the formula
+of the first, and the released code computes the second.
 
 Source: Marjanovic et al. 2024, DynamicQA, Figures 3 and 5-7, Tables 3, 6 and 7, section 6.5.
 """
@@ -77,7 +77,7 @@ def _correlation_columns(both: Frame, measure: str, seed: int) -> Row:
 
 
 def regression_on(name: str, version: int, entropies: str, *predictors: str) -> Statistic:
-    """Declare a regression of coherent persuasion on columns of instances, standardised, by condition and of all.
+    """Declare a regression of coherent persuasion on standardised columns of instances, by partition and condition.
 
     Instances that lack coherent persuasion or a predictor are left out, and counted.
 

@@ -2,12 +2,13 @@
 
     variance = sum (x - mean)^2 / (k - 1)    over the k scores of an item: of k seeds, or of k forms of a query type
 
-    over seeds   susceptibility of a query, persuasion of a query by a context, in the samples of all seeds
-    over forms   the same of an entity, by the forms of a query type, in the sample of the first seed
+    over seeds   susceptibility of a query, or persuasion of a query by a context, in the samples of all seeds
+    over forms   susceptibility of an entity, or its persuasion by a context, in the queries of all forms of a query
+                 type, in the sample of the first seed
 
-Unit of analysis: an item with a variance. Queries and contexts are the same if their texts are. Items that are missing
-in a sample are not compared; `of_first` counts all items. A susceptibility is over its own sample of contexts each
-time.
+Unit of analysis: an item with a variance. Queries and contexts with equal texts are the same. Items that are missing in
+a sample are not compared; `of_first` counts all items of the first sample. Each susceptibility is over the contexts of
+its own sample.
 What it is not: a standard error of a mean, or the spread between models.
 
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, section 4.3 and figure 4.
@@ -35,8 +36,8 @@ def reliability(measure: str, samples: Sequence[Frame]) -> list[Row]:
 
     Args:
         measure: persuasion or susceptibility, a column of every frame.
-        samples: a frame for each seed, the study's seed first, with query_type, form, entity, query (its text) and, for
-            persuasion, context (its text).
+        samples: a frame for each seed, the study's seed first. Its columns are query_type, form, entity, query (the
+            text) and, for persuasion, context (the text).
 
     Raises:
         ScoreError: a score is not finite.
@@ -66,7 +67,7 @@ def reliability(measure: str, samples: Sequence[Frame]) -> list[Row]:
 
 
 def _number_texts(frames: Sequence[Frame], columns: Sequence[str]) -> list[Frame]:
-    """Number the texts of these columns, equal in all frames, because numbers are grouped faster than texts."""
+    """Replace the texts of these columns by numbers, the same in all frames, which are grouped faster than texts."""
     import numpy as np
     import pandas as pd
 
@@ -80,7 +81,7 @@ def _number_texts(frames: Sequence[Frame], columns: Sequence[str]) -> list[Frame
 
 
 def _variances(frames: Sequence[Frame], keys: Sequence[str], measure: str, count: int) -> Row:
-    """Return the columns about the variances of items with `count` scores in all frames together."""
+    """Return columns about the variances of the items that have `count` scores in all frames together."""
     import numpy as np
     import pandas as pd
 

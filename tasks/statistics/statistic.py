@@ -27,7 +27,7 @@ class Statistic:
         name: Name of the statistic.
         version: Number to raise if the same frames give other rows.
         row: Row type, a dataclass that is decorated with @table; several statistics may share one.
-        queries: Named queries of the database that it reads.
+        queries: Named queries of the database whose results it reads.
         compute: Function that returns the rows.
         parameters: Settings of the study, as JSON.
     """

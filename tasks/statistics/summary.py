@@ -40,11 +40,12 @@ class Mean:
         averaged: columns; rows that agree in them are first averaged to one value. Empty if each row is a value.
         labels: further values of every group, by column.
         interval: compute an interval of the mean: Wilson's for a share, else a bootstrap.
-        interval_over: the unit of dependent values, whose id is in the column `cluster`; empty for independent values.
+        interval_over: the unit whose values depend on each other, such as a subject; the column `cluster` has its id.
+            Empty for independent values.
         quantiles: compute quantiles.
         skip_missing: leave out NaN, which stands for values that were not measured.
         larger_group: the columns of the larger groups of which a group is a share.
-        extra_columns: (the rows of a group) -> columns that do not follow from the values.
+        extra_columns: (the rows of a group) -> further columns of `Summary`, which do not follow from the values.
     """
 
     quantity: str
@@ -138,7 +139,7 @@ def statistic_of(
         name: the name of the statistic.
         version: to be increased if the same frames give other rows.
         queries: the named queries.
-        table: the specifications; one without a frame reads the first query.
+        table: the specifications; a specification without a frame reads the first query.
         prepare: makes the frames of the table from those of the queries.
     """
 

@@ -1,4 +1,6 @@
-"""Shares of greedy replies by what they give: parts of a whole, for each kind of context, set and order.
+"""Shares of greedy replies by the answer that they give, for each kind of context, evidence set and passage order.
+
+Columns of this table are kinds of contexts, and its cells are verdicts:
 
     part        supporting context    conflicting or mixed    unknown             none, irrelevant, neutral
     right       context or both       original                original or both    original or both
@@ -12,10 +14,10 @@ The verdict is that of people, else of a judge, else of the rule, as the view `s
 "original" or "both" on a supporting context arrives here as "context" (tasks/measures/decided_answers.py). The query
 `verdict_shares` selects the shares from the table `summaries`, and `reports.headline` draws them.
 
-The cells are verdicts. `neither` holds undecided replies, too. The parts of a group add up to 1. Replies without a
-verdict are in no group: a filter withheld the reply, or its thoughts did not end. Intervals are over subjects
-(questions, if none names a subject).
-What it is not: `follows` of a conflicting context, which counts a reply that gives both answers.
+The verdict `neither` includes undecided replies. The parts of a group add up to 1. Replies without a verdict are in no
+group: a filter withheld the reply, or its thoughts did not end. Intervals are over subjects, or over questions if no
+question names a subject.
+What it is not: `follows` of a conflicting context, for which a reply with both answers follows the context, too.
 """
 
 from typing import Any

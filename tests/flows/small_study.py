@@ -67,8 +67,8 @@ def prepare(study: Study) -> Study:
     root, alike = study.workspace.root, study.study.model_dump_json(exclude={"models", "workspace"})
     if alike in _prepared and not root.exists():
         shutil.copytree(_prepared[alike], root)
-    memory: dict[Any, Any] = {}
-    graph = run(lambda: graph_of(study.plan, memory), Selection(stages=PREPARED))
+    shared_results: dict[Any, Any] = {}
+    graph = run(lambda: graph_of(study.plan, shared_results), Selection(stages=PREPARED))
     failed = {str(node.id): node.reason for node in graph if node.id.stage in PREPARED and node.state == "failed"}
     assert failed == {}
     if alike not in _prepared:
@@ -115,14 +115,14 @@ class Here(Workers):
         super().__init__()
         self._ran = ran
 
-    def compute(self, step: Step, settings: RunSettings) -> Outcome:
-        outcome = super().compute(step, settings)
+    def compute_step(self, step: Step, settings: RunSettings) -> Outcome:
+        outcome = super().compute_step(step, settings)
         self._ran(step)
         return outcome
 
 
 def executor(
-    resolve: Callable[[], Graph],
+    renew_graph: Callable[[], Graph],
     selection: Selection | None = None,
     workers: Workers | None = None,
     progress: Progress | None = None,
@@ -130,7 +130,7 @@ def executor(
 ) -> Executor:
     """An executor that runs tasks in threads of a pool, or in this one."""
     shown, workers = progress or Progress(), workers or Workers()
-    here = RunSettings(resolve().workspace.root)
+    here = RunSettings(renew_graph().workspace.root)
 
     def submit(task: Task, upstream: Mapping[str, bool]) -> Any:
         if pool:
@@ -138,18 +138,18 @@ def executor(
         task.compute(here, workers, shown)
         return Ended()
 
-    return Executor(resolve, selection or Selection(), submit, shown, workers)
+    return Executor(renew_graph, selection or Selection(), submit, shown, workers)
 
 
 def run(
-    resolve: Callable[[], Graph],
+    renew_graph: Callable[[], Graph],
     selection: Selection | None = None,
     ran: Callable[[Step], None] = lambda step: None,
     progress: Any = None,
 ) -> Graph:
     """Runs the steps of a graph in this thread; `ran` is told each, after it has run."""
-    with resolve().workspace.lock():
-        return executor(resolve, selection, Here(ran), progress).run()
+    with renew_graph().workspace.lock():
+        return executor(renew_graph, selection, Here(ran), progress).run()
 
 
 def _one_row(table: Table) -> Any:

@@ -104,7 +104,7 @@ def frames(
         _stored(connection, HISTORY.name, HISTORY.of(rows.get(HISTORY.name, [])))
         for name in MEASURES.keys() - full.keys():
             _stored(connection, name, MEASURES[name].table.of(rows.get(name, [])))
-        waiting = [query for query in NAMED_QUERIES.values() if query.view]
+        waiting = [query for query in NAMED_QUERIES.values() if query.is_view]
         while waiting:  # a view may read another one
             left = [query for query in waiting if not _viewed(connection, query)]
             assert len(left) < len(waiting), f"no table is made up that {left[0].name} reads"

@@ -31,7 +31,7 @@ def frames(means: dict[str, tuple[float, float]], *better: tuple[str, str, str])
     ]  # fmt: skip
     spent = [{"model": "a", "dtype": "float32", "tokens_an_answer": 4.5, "seconds_a_prompt": 0.25}]
     return {variants.MEANS: pd.DataFrame(rows), variants.DIFFERENCES: pd.DataFrame(pairs),
-            variants.SPENT: pd.DataFrame(spent), RUNS: pd.DataFrame(columns=["model", "dtype"])}  # fmt: skip
+            variants.COSTS: pd.DataFrame(spent), RUNS: pd.DataFrame(columns=["model", "dtype"])}  # fmt: skip
 
 
 def test_the_front() -> None:
@@ -109,6 +109,6 @@ def test_the_table_and_the_figure() -> None:
 
 def test_answers_that_resist_in_silence_are_counted() -> None:
     found = frames({"a": (0.9, 0.2), "b": (0.5, 0.5)})
-    found[variants.SPENT] = found[variants.SPENT].assign(answers_with_wrong=8, neither_with_wrong=2)
+    found[variants.COSTS] = found[variants.COSTS].assign(answers_with_wrong=8, neither_with_wrong=2)
     caption = filled(COMPARISON, found).caption
     assert "With a wrong passage, another answer or none is stated by 2 of 8 of a (float32)." in caption

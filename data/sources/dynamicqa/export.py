@@ -1,9 +1,9 @@
 """Questions of any source, written as the three CSV files in which DynamicQA is published.
 
-A cell that was read from such a file is written unchanged, unless its content was changed; rows keep their order. For
-questions from other sources, the layout has no columns for addresses and times, revisions of items and edits, and the
-origin of a replacement. Their page views are in both columns of page views. A path of the publishers ends in a number
-of a page's revisions, which is 0 for them.
+A cell that was read from such a file is written unchanged, unless its content was changed; rows keep their order.
+Questions from other sources lose the values for which the layout has no column: addresses and times, revisions of items
+and edits, and the origin of a replacement. Their page views are in both columns of page views, such as s_pop and
+s_pop_new. Their paths in the column dir_info, `./result/PAGE-NUMBER/REVISION`, have the NUMBER 0.
 """
 
 import json
@@ -23,7 +23,7 @@ OmittedQuestion = tuple[Question, str]
 
 
 def from_questions(questions: Sequence[Question], partition: Partition) -> tuple[CsvFile, list[OmittedQuestion]]:
-    """Return the questions of a partition as rows of its file; reading the rows gives the same content again."""
+    """Return a partition's questions as rows of its file, from which the same questions are read; and omitted ones."""
     rows: list[Row] = []
     omitted: list[OmittedQuestion] = []
     originals: list[CsvFile | None] = []
@@ -43,6 +43,7 @@ def from_questions(questions: Sequence[Question], partition: Partition) -> tuple
             rows.append(Row(original.rows[0].line if original else len(rows) + 2, cells))
             originals.append(original)
     rows.sort(key=lambda row: row.line)
+    # If all rows were read from files with the same columns, these columns and their line end stay.
     first = originals[0] if originals else None
     if first is None or any(original is None or original.columns != first.columns for original in originals):
         return CsvFile(COLUMNS[partition], tuple(rows)), omitted
@@ -52,7 +53,10 @@ def from_questions(questions: Sequence[Question], partition: Partition) -> tuple
 def _original_file(
     question: Question, partition: Partition, cells: dict[str, str], number: int
 ) -> tuple[CsvFile | None, dict[str, str]]:
-    """Return a file of the original row alone, and the cells with unchanged content, in their original spelling."""
+    """Return the row that a question was read from, as a file, and those of its cells that stay as they were spelled.
+
+    For a question that was not read from such a file, return None and {}.
+    """
     original = original_of(question, partition)
     if original is None:
         return None, {}
@@ -95,7 +99,7 @@ def _cells(question: Question, partition: Partition, context: str, number: int) 
         "o_pop_new": _number(question.object_popularity),
         "dir_info": f"./result/{question.page}-0/{question.page_revision or 0}" if question.page else "",
     }
-    if partition != "disputable":
+    if partition != "disputable":  # as published: 2.0 in these files, and 2 in the file of disputable questions
         values["num_edits"] = _number(question.edits)
     return {column: values[column] for column in COLUMNS[partition]}
 

@@ -1,7 +1,7 @@
 """The published CSV files of DynamicQA: every cell as text, read and written back to the byte.
 
 Rows end in CR LF, lines within a cell in LF; a copy whose rows all end in LF is read as well. A file without a
-published column, or with a line that could not be written back identically, is refused, because it may be misread.
+required column, or with a line that could not be written back identically, is refused, because it may be misread.
 """
 
 import csv
@@ -48,6 +48,7 @@ COLUMNS: Mapping[Partition, tuple[str, ...]] = {
 }
 """The published columns, in their order; the first, which has no name, is the row's index."""
 OPTIONAL_COLUMNS = frozenset({"", "replace_quality", "s_pop_new", "o_pop_new", "dir_info"})
+"""The published columns that a file may lack."""
 REMEDY = "correct it, or remove the file and fetch it again"
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
@@ -114,13 +115,13 @@ def rows_of(content: bytes, partition: Partition, name: str) -> CsvFile:
 
 
 def content_of(rows: CsvFile) -> bytes:
-    """Return the content of the file of these rows."""
+    """Return the bytes of a file with these rows."""
     cells = [rows.columns, *([row.cells[column] for column in rows.columns] for row in rows.rows)]
     return "".join(_csv_line(row, rows.line_end) for row in cells).encode()
 
 
 def can_be_cell(text: str) -> bool:
-    """Return True if a cell may have the text: no control character or lone surrogate, and no more than csv's limit."""
+    """Return True if a cell may have the text: below the csv module's limit, no control character or lone surrogate."""
     return not re.search(rf"{_CONTROL.pattern}|[\ud800-\udfff]", text) and len(text) < csv.field_size_limit()
 
 

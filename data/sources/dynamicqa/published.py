@@ -1,7 +1,9 @@
 """The published DynamicQA questions: three CSV files in a folder, or downloaded files.
 
-Static and temporal snippets have the slot [ENTITY]; disputable ones have none, and the object's text is replaced. Rows
-that break a rule are flagged, rows that cannot be read are refused. Source: github.com/copenlu/dynamicqa, folder Data.
+The snippets of static and temporal questions have the slot [ENTITY] for the answer. Those of disputable questions are
+sentences with the original answer, which is replaced. Rows that break a rule are flagged; unreadable rows are refused.
+
+Source: github.com/copenlu/dynamicqa, folder Data.
 """
 
 import json
@@ -31,8 +33,10 @@ VERSION = 5
 SOURCE = "DynamicQA (copenlu/dynamicqa)"
 LICENCE = "as published with DynamicQA; facts: Wikidata CC0 1.0, texts: Wikipedia CC BY-SA 4.0"
 WITHOUT_IT = "name a `folder` with its CSV files under `questions`, or use source: sample"
+"""The remedy if the files cannot be downloaded."""
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _DISPUTE_PATH = re.compile(r"\./result/(.+)-\d+/(\d{1,18})", re.DOTALL | re.ASCII)
+"""The path of a disputed sentence, such as ./result/Berlin-12/345: its page Berlin, and the revision 345."""
 _LARGEST_COUNT = 2**53
 
 
@@ -59,7 +63,7 @@ def questions_of(rows: CsvFile, partition: Partition, file_name: str) -> list[Qu
 
 
 def original_of(question: Question, partition: Partition) -> tuple[CsvFile, Question] | None:
-    """Return the original row of a question, as a file of one row, and its original question; None without a row."""
+    """Return the row that a question was read from, as a file, and the question as it was read; None without a row."""
     if question.published_row is None:
         return None
     line, line_end, cells = json.loads(question.published_row)
@@ -94,7 +98,7 @@ def downloaded(partition: Partition, session: "Session") -> list[Question]:
 
 @dataclass
 class _Cells:
-    """The stripped cells of a row, and the broken rules, which are collected during reading."""
+    """The stripped cells of a row, and the flags of broken rules, which are collected during reading."""
 
     row: Row
     file_name: str
@@ -175,7 +179,7 @@ def _question(cells: _Cells, partition: Partition) -> Question:
             relation = relation_of(property_id, cells.text("prop"))
         except InputError:
             raise cells.error("prop", "is not a valid relation name") from None
-    dispute_path = _DISPUTE_PATH.fullmatch(cells.text("dir_info"))  # the publishers' own path to a disputed sentence
+    dispute_path = _DISPUTE_PATH.fullmatch(cells.text("dir_info"))
     page, page_revision = (dispute_path[1], int(dispute_path[2]) or None) if dispute_path else (None, None)
     numbers = {name: cells.number(name) for name in ("s_pop", "o_pop", "s_pop_new", "o_pop_new")}
     quality = cells.number("replace_quality", is_count=False)
@@ -232,7 +236,7 @@ class PublishedQuestions(QuestionsOptions):
 
 
 def _key(options: PublishedQuestions, partition: Partition, access: Access) -> dict[str, Any]:
-    """Return the key inputs: the content of the study's files, or the address of downloads."""
+    """Return the inputs of the key, with the digest of the partition's file, or the address of the download."""
     if options.folder and not Path(options.folder).is_dir():
         raise MissingFile(
             f"questions.folder: there is no folder {options.folder}; correct the path, or leave `folder` out to "

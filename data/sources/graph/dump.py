@@ -1,9 +1,9 @@
 """A graph that a study names: a SPARQL service, or RDF dumps that are loaded once into an embedded store.
 
 The folder of a loaded dump is filled whole or not at all, and verified before it is opened. Its loaded.json has the
-SHA-256 of each file of the store, because RocksDB may crash at a changed byte of its internal records. Digests of the
-dump's files are stored beside the folders (`swaymeter.data.storage.remembered`), so that a file may be deleted once its
-graph is loaded.
+SHA-256 of each file of the store, because the store's database, RocksDB, may crash if a byte of its records changes.
+Digests of the dump's files are stored beside the folders (`swaymeter.data.storage.remembered`), so that a file may be
+deleted once its graph is loaded.
 """
 
 import gzip
@@ -36,18 +36,18 @@ MAX_TRIPLES_IN_MEMORY = 250_000
 """Number of triples in memory during a load, about 350 MiB; more would be no faster."""
 _LOADED = "loaded.json"
 _NOT_READ = ("LOG", "LOCK", _LOADED)
-"""Beginnings of the names of a store's files that are not read when the store is opened."""
+"""Beginnings of file names: a store does not read these files when it is opened, so that they have no digest."""
 _STRING = "http://www.w3.org/2001/XMLSchema#string"
 _dumps: dict[Path, "Dump"] = {}
 """The opened dumps of this process, by the folder of their store."""
 _load_errors: dict[Path, str] = {}
-"""Messages of failed loads in this process, by the folder, so that no load is tried twice."""
+"""Messages of failed loads in this process, by the folder of their store, so that no load is tried twice."""
 _dumps_lock = threading.Lock()
 
 
 @dataclass(frozen=True)
 class Graph:
-    """A SPARQL service, by its key under `services` in a study file, or RDF files in its place."""
+    """A SPARQL service, by its key under `services` in a study file; with `files`, the graph of these RDF files."""
 
     name: GraphName
     access: Access
@@ -70,7 +70,7 @@ class Dump:
     """The graph of several files as a SparqlStore, for all threads and processes; `address` has the files' names."""
 
     def __init__(self, folder: Path) -> None:
-        """Open a folder that `shared_dump` loaded; DamagedFile if a byte of the folder changed."""
+        """Open a folder that `shared_dump` loaded; DamagedFile if a byte of its files changed."""
         self._folder = folder
         try:
             note = unseal(read_note(folder / _LOADED))
@@ -86,7 +86,7 @@ class Dump:
             ) from None
 
     def select(self, query: str) -> Rows:
-        """Return the query's rows, with the time of loading; ServiceError for an invalid query or a broken store."""
+        """Return a query's rows, with the time of the load; ServiceError for an invalid query or a damaged store."""
         try:
             solutions = self._store.query(query)
             if not isinstance(solutions, ox.QuerySolutions):
@@ -105,7 +105,7 @@ class Dump:
 
 
 def _row(names: Sequence[str], solution: ox.QuerySolution) -> Row | None:
-    """Return the terms of a solution by variable; None if one is a blank node."""
+    """Return the terms of a solution by variable; None if a term is a blank node."""
     row: dict[str, Term] = {}
     for name in names:
         term = solution[name]
@@ -120,7 +120,11 @@ def _row(names: Sequence[str], solution: ox.QuerySolution) -> Row | None:
 
 
 def shared_dump(files: Sequence[Path], folder: Path) -> Dump:
-    """Return the graph of .ttl, .nt and .nq files, also with .gz, loaded below `folder` and opened once a process.
+    """Return the graph of .ttl, .nt and .nq files, also packed as .gz; it is loaded once, and opened once a process.
+
+    Args:
+        files: The files.
+        folder: The folder of loaded graphs.
 
     Raises:
         InputError: A file is not RDF; the message has the line.
@@ -176,7 +180,7 @@ def _folder_name(files: Sequence[Path], folder: Path) -> str:
 
 
 def _load(files: Sequence[Path], store_folder: Path) -> None:
-    """Load files into the folder of a store, whole or not at all, with the note of its files' digests."""
+    """Load files into the folder of a store, whole or not at all, and add loaded.json with the digests."""
     remove_leftovers(store_folder)  # safe, because this process holds the lock
     with temporary_beside(store_folder) as temporary:
         _fill(temporary, files)
@@ -205,7 +209,7 @@ def _fill(folder: Path, files: Sequence[Path]) -> None:
 
 
 def _quads_in_parts(file: Path) -> Iterator[list[ox.Quad]]:
-    """Yield the triples of a file in parts, without their graphs; InputError has the line that is not RDF."""
+    """Yield the triples of a file in parts, without names of graphs; InputError has the line that is not RDF."""
     kind = _format(file)
     try:
         with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as handle:

@@ -1,4 +1,4 @@
-"""A graph's entities: names, Wikidata ids, objects and degrees, queried in batches that are halved if slow."""
+"""Entities of a graph: names, Wikidata ids, objects and numbers of triples. Batches of entities are halved if slow."""
 
 import re
 from collections import defaultdict
@@ -25,9 +25,9 @@ from swaymeter.data.sources.graph.sparql import (
 )
 
 BATCH = 100
-"""First number of entities in a query."""
+"""Number of entities in a query, before batches that take too long are halved."""
 MAX_ROWS = 10_000
-"""Limit of the rows of a response; so many rows count as cut off, because services cut without notice."""
+"""Limit of the rows of a response. So many rows may not be all: some services cut off further rows without notice."""
 
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 SAME_AS = ("http://www.w3.org/2002/07/owl#sameAs", "http://schema.org/sameAs")
@@ -37,6 +37,7 @@ LANGUAGES = ("en", "mul")
 _ENGLISH = f"IN ({', '.join(map(string, LANGUAGES))})"
 _WIKIDATA = re.compile(r"https?://www\.wikidata\.org/(?:entity|wiki)/(Q[1-9][0-9]{0,15})")
 _PLACEHOLDER = "Generic instance"
+"""YAGO's label of an entity that stands for any member of its class."""
 
 
 class Entities:
@@ -44,6 +45,10 @@ class Entities:
 
     A name is the first usable English label in the order of code points; a generic instance of YAGO has the name of its
     class. The name of an entity never changes after its first query.
+
+    Attributes:
+        names: Names by IRI.
+        ids: Wikidata ids by IRI.
     """
 
     def __init__(self, store: SparqlStore) -> None:
@@ -64,7 +69,7 @@ class Entities:
         for entity in new:
             self.name(entity, labels[entity])
             ids = [match[1] for match in map(_WIKIDATA.fullmatch, same_as[entity]) if match]
-            if ids:
+            if ids:  # the smallest number, if an entity has several ids
                 self.ids[entity] = WikidataId(min(ids, key=lambda item_id: (len(item_id), item_id)))
         self._requested.update(new)
         generic = [entity for entity in new if _is_generic(entity, labels[entity])]
@@ -118,16 +123,16 @@ class Entities:
         return {str(entity): list(labels_of_entity) for entity, labels_of_entity in object_labels.items()}
 
     def degrees(self, entities: Sequence[Uri]) -> Mapping[str, int]:
-        """Return the number of triples with each entity as subject or object; a triple with it as both counts once."""
+        """Return the number of triples with each entity; a triple with the entity as subject and object counts once."""
         return self._triple_counts(entities, ["?e ?p ?o", "?s ?p ?e FILTER(?s != ?e)"])
 
     def relation_degrees(self, relation: Relation, entities: Sequence[Uri], *, as_subject: bool) -> Mapping[str, int]:
         """Return the number of the relation's triples with each entity as the subject, or as the object.
 
-        Source: Du et al. 2024, whose code counts the side of the queries' entities.
+        Source: Du et al. 2024, whose code counts only the side of the entities that queries name.
         """
         ends = "?e {} ?o" if as_subject else "?s {} ?e"
-        # A UNION, because services differ on paths of alternatives: some return a pair of two predicates twice.
+        # A UNION, because services differ on the path a|b: some count a pair that both predicates join twice.
         return self._triple_counts(entities, [ends.format(iri(predicate)) for predicate in relation.yago])
 
     def _triple_counts(self, entities: Sequence[Uri], patterns: Sequence[str]) -> Mapping[str, int]:
@@ -159,8 +164,8 @@ def in_batches(
         store: The graph.
         items: The items.
         query: Returns the query about a batch.
-        size: First number of items in a batch.
-        split: Returns the rows of a single item that takes too long; None raises ServiceTimeout.
+        size: Number of items in the first batch.
+        split: Returns the rows of a single item whose query takes too long; with None, ServiceTimeout is raised.
     """
     start, first_size = 0, size
     while start < len(items):

@@ -16,10 +16,11 @@ from swaymeter.data.sources.graph.sparql import Literal
 from swaymeter.data.wording.numbers.dates import MONTHS
 
 LONGEST = 300
-"""Limit of the characters of a name or text; a longer value is a paragraph."""
+"""Limit of the characters of a name or text; a longer text is taken for a paragraph."""
 
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 _UNITS = ("http://yago-knowledge.org/resource/", "http://www.wikidata.org/entity/")
+"""Beginnings of the IRIs of units, which YAGO and Wikidata use as datatypes of numbers."""
 _UNCHANGED_CLASSES = ("identifier", "text", "url")
 """Classes of objects whose texts stay as the graph has them."""
 _NUMBER_TYPES = frozenset(
@@ -42,15 +43,15 @@ _NUMBER_TYPES = frozenset(
         "unsignedByte",
     }
 )
-_ZONE = r"(?:Z|[+-][0-9]{2}:[0-9]{2})?"  # 1879-03-14T00:00:00Z, 1879-03, 1879
+_ZONE = r"(?:Z|[+-][0-9]{2}:[0-9]{2})?"  # dates are such as 1879-03-14T00:00:00Z, 1879-03, 1879
 _DAY = re.compile(rf"([+-]?[0-9]{{1,12}})-([0-9]{{2}})-([0-9]{{2}})(?:T[0-9]{{2}}:[0-9]{{2}}:[0-9.]{{2,30}})?{_ZONE}")
 _MONTH = re.compile(rf"([+-]?[0-9]{{1,12}})-([0-9]{{2}})(?:-[0-9]{{2}})?{_ZONE}")
 _YEAR = re.compile(rf"([+-]?[0-9]{{1,12}})(?:-[0-9]{{2}}-[0-9]{{2}})?{_ZONE}")
 _DATES = {"date": _DAY, "dateTime": _DAY, "dateTimeStamp": _DAY, "gYearMonth": _MONTH, "gYear": _YEAR}
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,6})?")
 _LARGEST_EXPONENT = 100
-# Invisible characters and characters that reverse the text around them: embeddings, overrides and isolates, soft
-# hyphens, zero-width spaces, tags. Marks of direction and joiners belong to their script and stay.
+# Invisible characters, such as soft hyphens, zero-width spaces and tags, and characters that reverse the text around
+# them: embeddings, overrides and isolates. Marks of direction and joiners stay, because scripts need them.
 _INVISIBLE = re.compile(
     "[\u00ad\u200b\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f\ud800-\udfff]"
 )
@@ -70,13 +71,13 @@ def text(literal: Literal, relation: Relation, units: Mapping[str, str] = Mappin
     """Return a relation's value as an answer, such as "14 March 1879" or "828 metres"; None for an invalid value.
 
     Values in other languages than English, impossible dates, invalid numbers and numbers of over 100 digits are
-    invalid. Identifiers, texts and addresses stay unchanged. Years follow XSD 1.1: 0000 is 1 BC. YAGO writes a date
-    with only a year as the first of January, a gYear.
+    invalid. Identifiers, texts and addresses stay unchanged. Years follow XSD 1.1: 0000 is 1 BC. YAGO writes a year
+    alone as its first of January, with the datatype gYear.
 
     Args:
         literal: The value.
-        relation: The relation, whose unit a number without a unit gets.
-        units: Names of datatypes that are units, by IRI; a unit without a name gets the end of its IRI.
+        relation: The relation; its unit is added to a number without a unit.
+        units: Names of units, by the IRI of their datatype; a unit without a name is named by the end of its IRI.
     """
     if literal.language is not None:
         return plain(literal.value) if re.fullmatch(r"en(-.*)?", literal.language, re.IGNORECASE) else None
@@ -88,7 +89,7 @@ def text(literal: Literal, relation: Relation, units: Mapping[str, str] = Mappin
         number, words = _number(value), units.get(datatype) or _unit_by_iri(datatype)
         if number is None or words is None:
             return None
-        # the plural of the relation's unit gets the relation's spelling
+        # "metre" and "metres" are the same unit, which is written as in the relation
         return f"{number} {relation.unit if _singular(relation.unit or '') == _singular(words) else words}"
     kind = datatype.removeprefix(_XSD) if datatype.startswith(_XSD) else ""
     if kind in _DATES:
@@ -112,7 +113,7 @@ def _unit_by_iri(unit: str) -> str | None:
     name = unit[max(unit.rfind("/"), unit.rfind("#")) + 1 :]
     if re.fullmatch(r"Q[0-9]+", name):
         return None
-    name = re.sub(r"_u([0-9A-Fa-f]{4})", lambda match: chr(int(match[1], 16)), name)  # how YAGO writes signs
+    name = re.sub(r"_u([0-9A-Fa-f]{4})", lambda match: chr(int(match[1], 16)), name)  # YAGO writes _u0027 for '
     words = plain(unquote(name).replace("_", " "))
     return words[0].lower() + words[1:] if words else None
 

@@ -1,9 +1,9 @@
 """The pairs of a relation in a fixed random order, page by page.
 
 A pair's key is the MD5 of the seed and the two terms in the graph's spelling; the smallest keys come first. So the
-first n pairs are a sample of n pairs, the same from every service with the same graph and for any size of pages. A page
-is a query for keys with a prefix and beyond the last key seen. In a large relation, the prefix is so long that few
-pairs are left to sort, and becomes longer if a query takes too long.
+first n pairs are a random sample. The sample is the same from every service with the same graph, and for any size of
+pages. The query for a page asks for keys that begin with a prefix and follow the last key of the page before. In a
+large relation, the prefix is so long that the service sorts few pairs. It becomes longer if a query takes too long.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,13 +16,14 @@ from swaymeter.data.sources.graph.sparql import Literal, Row, Rows, SparqlStore,
 
 DIGITS = "0123456789abcdef"
 MAX_DIGITS = 3
-"""Limit of the digits by which a prefix grows after slow queries: a 4,096th part. Smaller parts are no faster."""
+"""Limit of the digits that slow queries add to a prefix. Three leave 1/4,096 of the pairs; fewer are no faster."""
 SMALLEST_PAGE = 10
+"""Number of pairs below which a page is not halved."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two terms that the graph joins under a relation, the sampling key, and the service's response with them."""
+    """Two terms that a predicate of the graph joins, their sampling key, and the response that has them."""
 
     key: str
     subject: Uri
@@ -30,7 +31,7 @@ class Pair:
     response: Rows
 
     def directed(self, relation: Relation) -> tuple[Term, Term]:
-        """Return the entity of the query, and the answer."""
+        """Return the entity that queries name, and the answer: in a reversed relation, the object and the subject."""
         return (self.object, self.subject) if relation.reverse else (self.subject, self.object)
 
 
@@ -43,8 +44,8 @@ def sampled_pairs(
         store: The graph.
         predicates: The predicates.
         seed: Part of the keys.
-        page: First number of pairs of a query; it does not change the pairs.
-        english: True to leave out texts in other languages.
+        page: Number of pairs in the first page; it does not change the pairs.
+        english: True to leave out texts in languages other than English.
 
     Raises:
         ServiceTimeout: Even queries for small parts take too long.
@@ -56,16 +57,18 @@ def sampled_pairs(
 
 
 def triple_pattern(predicates: Sequence[str], subject: str, object: str) -> str:
-    """Return the triple pattern of the predicates: a path, because services read the whole graph for VALUES."""
+    """Return a triple pattern with the path a|b of the predicates; for VALUES, services would read the whole graph."""
     return f"{subject} {'|'.join(map(iri, predicates))} {object} ."
 
 
 class _Pages:
+    """The pages of pairs; `_size` is the number of pairs in a page, which a slow query halves."""
+
     def __init__(self, store: SparqlStore, predicates: Sequence[str], seed: int, size: int, english: bool) -> None:
         self._store, self._predicates, self._seed, self._size, self._english = store, predicates, seed, size, english
 
     def prefix_length(self) -> int:
-        """Return the digits of a prefix that about one to sixteen pages of pairs share; 0 if counting is too slow."""
+        """Return the length of a prefix whose pairs fill about 1 to 16 pages; 0 if the pairs take too long to count."""
         parts = " UNION ".join(f"{{ ?s {iri(predicate)} ?o }}" for predicate in self._predicates)
         try:
             counted = self._store.select(f"SELECT (COUNT(*) AS ?n) WHERE {{ {parts} }}").rows
@@ -82,7 +85,7 @@ class _Pages:
         Args:
             prefix: The first digits of the keys; a slow query is split into queries for longer prefixes.
             after: The last key that was yielded before; "" for none.
-            max_length: Digits of the longest prefix.
+            max_length: Limit of the digits of a prefix.
         """
         while True:
             try:
@@ -111,7 +114,7 @@ class _Pages:
             else:
                 self._size *= 2
             yield from complete
-        for digit in DIGITS:
+        for digit in DIGITS:  # from the prefix of `after` on: the pairs before are yielded
             longer_prefix = prefix + digit
             if longer_prefix >= after[: len(longer_prefix)]:
                 yield from self.pairs(longer_prefix, after if after.startswith(longer_prefix) else "", max_length)
@@ -119,7 +122,7 @@ class _Pages:
     def _query(self, prefix: str, after: str) -> str:
         conditions = [f"STRSTARTS(?k, {string(prefix)})"] if prefix else []
         conditions += [f"?k > {string(after)}"] if after else []
-        # Only for values that may be texts, because a filter on a term costs as much as its hash.
+        # Only if the objects may be texts, because this filter takes as long as the MD5.
         if self._english:
             conditions.append('(isIRI(?o) || LANG(?o) = "" || LANGMATCHES(LANG(?o), "en"))')
         return "\n".join(

@@ -1,13 +1,14 @@
 """The yago_qec.json of measureLM, the dataset of Du et al. (2024): read and written in its published layout.
 
 The file is one object. Its keys are predicates of YAGO, with `reverse-` if queries ask for the subject. The value of a
-key has parallel lists; each position is a true pair, so that an entity with several answers occurs several times:
+key has lists of the same length. Each position is a true pair of entity and answer; an entity with several answers
+occurs several times:
 
-    entities, answers                 English names; a literal's text
-    entity_uris, answer_uris          the IRIs; of a literal, its text again
+    entities, answers                 English names; for a literal, its text
+    entity_uris, answer_uris          the IRIs; for a literal, its text again
     entity_uri_to_degree              number of the graph's triples with the entity
-    entity_uri_to_predicate_degree    number of the predicate's triples with the entity; the published file counts one
-                                      side only
+    entity_uri_to_predicate_degree    number of the predicate's triples with the entity; in the published file, only of
+                                      triples that have it on the same side as the queries
 
 Further keys are written and not read: gpt_fake_entities (invented names), query_forms {open, closed: [text]},
 context_templates {kind: text}, entity_types and answer_types {class: share of the sampled entities}. The published file
@@ -75,7 +76,7 @@ Text = Annotated[str, AfterValidator(lambda text: text.encode().decode())]  # no
 
 
 class _Entry(BaseModel):
-    """The keys of a predicate that are read; None for a missing key."""
+    """The lists of a predicate that are read; None for a missing list."""
 
     model_config = ConfigDict(strict=True)
 
@@ -146,8 +147,8 @@ def write_qec(
 ) -> tuple[str, ...]:
     """Write the facts and invented names of relations in the published layout, whole or not at all.
 
-    The layout has no keys for Wikidata ids, degrees of objects, sources, addresses, times, and further templates of a
-    kind of contexts.
+    The layout has no keys for Wikidata ids, degrees of objects, sources, addresses and times. It has one template for
+    each kind of contexts.
 
     Returns:
         The names of relations without a predicate of YAGO, which are left out.

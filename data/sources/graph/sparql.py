@@ -1,4 +1,4 @@
-"""SPARQL: terms, texts that may be part of a query, and any SPARQL 1.1 endpoint over HTTP.
+"""SPARQL: terms, texts and IRIs in the syntax of queries, and any SPARQL 1.1 endpoint over HTTP.
 
 The content of a graph is untrusted. A name or an IRI enters a query only through `string` and `iri`.
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 RESULTS = "application/sparql-results+json"
 
-# Whole, and without what SPARQL forbids between < and >. A backslash would begin an escape that ends the IRI.
+# A whole IRI, without the characters that SPARQL forbids between < and >. A backslash could begin an escape of >.
 _IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20\x7f<>\"{}|^`\\\ud800-\udfff]+")
 _ESCAPES = {'"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
 
@@ -43,9 +43,14 @@ Row = Mapping[str, Term]
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a query, each with a term for every bound variable, and the address and time (UTC) of the response.
+    """The response to a query.
 
-    `rejected` is the number of rows with blank nodes.
+    Attributes:
+        rows: The rows without blank nodes, each with a term for every bound variable.
+        address: The address of the graph.
+        query: The query.
+        retrieved_at: The time of the response (UTC), or of the load of a dump.
+        rejected: Number of rows with blank nodes.
     """
 
     rows: tuple[Row, ...]
@@ -70,7 +75,7 @@ class SparqlStore(Protocol):
         """Return the rows of a query.
 
         Raises:
-            ServiceTimeout: The query takes too long; a query about fewer items may not.
+            ServiceTimeout: The query takes too long; a query about fewer items may be fast enough.
             ServiceError: The graph cannot answer.
         """
 
@@ -136,7 +141,7 @@ def string(value: str, language: str | None = None) -> str:
 
 
 def _problem(content: Any) -> ServiceError | TransientError | None:
-    """Return the error that a response reports, or that no rows can be read from it; None for rows."""
+    """Return the error that a response reports, or the error of an unreadable response; None for readable rows."""
     reported = (content.get("error") or content.get("exception")) if isinstance(content, dict) else None
     if reported:
         message = reported if isinstance(reported, str) else shown(reported, 10_000)

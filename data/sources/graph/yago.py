@@ -1,9 +1,9 @@
-"""YAGO as a source of facts, or any graph with its predicates: a seeded sample of pairs, with names and degrees.
+"""YAGO, or any graph with YAGO's predicates, as a source of facts: a sample of pairs, with names and degrees.
 
-The graph is queried for pairs in the order of their sampling keys (`pairs`), until enough of them are facts. A pair is
-a fact if subject and object have different English names, and no earlier pair has the same subject or an entity of the
-same name. Then the graph is queried for all other objects of the chosen entities and of their namesakes, and for the
-number of triples with each entity (`entities`).
+The graph is queried for pairs in the order of their sampling keys (graph/pairs.py), until enough pairs are facts. A
+pair is a fact if subject and object have different English names, and no earlier pair has the same subject or another
+subject of the same name. Then the graph is queried for the other objects of the chosen entities, and for the objects of
+all entities with the same names. The degree of an entity is the number of triples with it (graph/entities.py).
 """
 
 import logging
@@ -66,7 +66,7 @@ FURTHER_LANGUAGES = (
 )
 """Languages besides English in which names are looked up; Norwegian is nb in Wikidata's labels."""
 MAX_TEXTS = 400
-"""Number of texts in a query, each in one language."""
+"""Limit of the texts in a query; a name is one text for each language."""
 
 NO_NAME = "no English name of the subject"
 NO_ANSWER = "no English name of the answer"
@@ -83,8 +83,8 @@ def facts(
     """Return a sample of a relation's facts in the order of their keys, the same for the same seed and graph.
 
     In a reversed relation, the subject of a fact is the object of the triple. Further pairs of an entity with a fact
-    are no rejected pairs: their objects are in the fact's other_objects, and so are all objects of other examined
-    entities of the same name.
+    are not rejected: their objects are in the fact's other_objects. This field also has all objects of other examined
+    entities with the same name.
 
     Args:
         store: The graph.
@@ -108,7 +108,7 @@ def facts(
         page=min(2 * pairs, MAX_ROWS // 2),
         english=relation.object_class in LITERAL_CLASSES,
     )
-    # A few more pairs than facts, because some are rejected; at most the number of entities of a query.
+    # A block has a few more pairs than facts are requested, because some pairs are rejected.
     while len(choice.chosen) < pairs and (block := list(islice(pairs_in_order, min(BATCH, pairs + 20)))):
         choice.graph.learn(choice.terms(block))
         for pair in block:
@@ -164,7 +164,7 @@ class _Choice:
         self.rejected: Counter[str] = Counter()
         self.examined = 0
         self.namesakes: dict[str, dict[Uri, None]] = defaultdict(dict)
-        """The entities of each name, in order, chosen or rejected: the name alone does not tell them apart."""
+        """The entities with each name, in order, chosen or rejected: a model cannot tell them apart by the name."""
         self._chosen_names: set[str] = set()
 
     def terms(self, block: Sequence[Pair]) -> Iterator[Uri]:

@@ -1,1 +1,1 @@
-"""The polite session through which every public service is requested, and its errors."""
+"""The polite session through which every public service is requested, and the errors of requests."""

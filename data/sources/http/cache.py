@@ -1,7 +1,7 @@
 """Cached responses of a service in one SQLite file.
 
 A response is written in one transaction: a kill leaves all earlier responses and no partial one. A damaged response
-is requested again. The contact of the requests, cookies and keys are not cached.
+is requested again. Contacts, cookies and API keys of requests are not cached.
 """
 
 import logging
@@ -30,7 +30,7 @@ def key_of(request: requests.PreparedRequest, moved_from: str = "") -> str:
 
     Args:
         request: The request.
-        moved_from: The beginning of the address that does not count.
+        moved_from: The beginning of the address that is left out, so that the key stays if the service moves.
     """
     body = request.body.decode() if isinstance(request.body, bytes) else request.body
     parts = [request.method, (request.url or "").removeprefix(moved_from), body, request.headers.get("Accept")]
@@ -52,7 +52,7 @@ class HttpCache:
                 raise
 
     def get(self, key: str) -> Response | None:
-        """Return the response of a key, however old; None without one, and with a warning if it is damaged."""
+        """Return the response of a key, however old; None if it is missing, or damaged, which is logged."""
         with self._usable():
             row = self._database.execute("SELECT value FROM cached_responses WHERE key = ?", (key,)).fetchone()
         if row is None:

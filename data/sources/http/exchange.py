@@ -37,12 +37,12 @@ DEADLINE_TIMEOUTS = 2
 """Timeouts that a whole response may take: one until it begins, and one until it is complete."""
 _CHUNK = 2**16
 _TRIES = 2
-"""Tries of a request whose response is late or broken, and of a connection."""
+"""Number of tries of a request whose response is late or broken, or whose connection fails."""
 _SHORTEST_KEY = 8
-"""Characters of the shortest key that is removed: a shorter key, such as EMPTY, is no secret and a usual text."""
+"""Length of the shortest API key that is removed from texts. A shorter one, such as EMPTY, is no secret."""
 _CONTACT = re.compile(r"[^\s@,;<>]+@[^\s@,;<>]+\.[^\s@,;<>]+|https?://[^\s/]+\S*")
 _PLAIN = re.compile(r"[!-'*-\[\]-~ ]{,200}")  # ASCII without ( ) and \
-_RETRY_AFTER = Retry(retry_after_max=2**31)  # a session bounds a pause
+_RETRY_AFTER = Retry(retry_after_max=2**31)  # no limit here: `Session` limits the pauses
 
 logging.getLogger("urllib3.connection").setLevel(logging.ERROR)  # its warnings quote what a service sends
 
@@ -71,7 +71,7 @@ class _TimedReader(io.RawIOBase):
 
 
 class _TimedAdapter(HTTPAdapter):
-    """Connections whose responses time out at the deadline; closing it ends them in all threads."""
+    """Connections whose responses time out at the deadline; `close` ends the connections of all threads."""
 
     def __init__(self, connections: int) -> None:
         self._sockets: WeakSet[socket.socket] = WeakSet()
@@ -103,12 +103,13 @@ class _TimedAdapter(HTTPAdapter):
 
 
 class Exchange(LimiterSession):
-    """Connections to a service, at its requests per minute.
+    """Connections to a service, with a limited rate of requests.
 
     Args:
+        service: The service.
         label: The service in messages.
-        limiter: Keeps the requests per minute.
-        key: The secret that no response and no message repeats, not even a part of it.
+        limiter: Limits the requests per minute.
+        key: The API key; [key] replaces it in responses and in messages, before a message is cut.
     """
 
     def __init__(self, service: Service, label: str, limiter: Limiter, key: str) -> None:
@@ -119,7 +120,7 @@ class Exchange(LimiterSession):
             self.mount(scheme, _TimedAdapter(service.max_concurrency))
 
     def get_redirect_target(self, resp: requests.Response) -> str | None:
-        """Return None: a redirect is refused, and to resolve it would read a body of any size."""
+        """Return None, because requests reads the body of a redirect, of any size, even if it is not followed."""
         return None
 
     def fetch(self, request: requests.PreparedRequest) -> Response:
@@ -139,7 +140,8 @@ class Exchange(LimiterSession):
             raise TransientError(f"{self._label} {message}", ServiceTimeout, tries=_TRIES) from None
         except failures.ConnectionError as error:
             raise self._connection_error(error) from None
-        except (OSError, broken.LocationValueError) as error:  # an OSError itself: a missing file of certificates
+        except (OSError, broken.LocationValueError) as error:
+            # requests raises OSError itself, and no subclass, if the file of certificates is missing.
             advice = "; correct REQUESTS_CA_BUNDLE or CURL_CA_BUNDLE" if type(error) is OSError else ""
             raise ServiceError(f"{self._label} cannot be requested: {self._quoted(str(error), 200)}{advice}") from None
         except broken.HTTPError:
@@ -178,7 +180,7 @@ class Exchange(LimiterSession):
         return self._without_key(bytes(body))
 
     def _quoted(self, text: str, length: int) -> str:
-        """Return the first characters of a text, from which the key is removed before it is cut."""
+        """Return the first characters of a text; the API key is removed first, so that no part of it is left."""
         return printable(self._without_key(text.encode(errors="replace")).decode(), length)
 
     def _without_key(self, text: bytes) -> bytes:
@@ -186,7 +188,7 @@ class Exchange(LimiterSession):
 
 
 def _spellings_of(key: str) -> re.Pattern[bytes]:
-    """Return a pattern of a key as it is, or with any of its characters escaped in JSON or in an address."""
+    """Return a pattern of an API key; each of its characters may be plain, or escaped as in JSON or an address."""
 
     def spellings(character: str) -> str:
         in_address = "".join(f"%{byte:02x}" for byte in character.encode())

@@ -1,4 +1,4 @@
-"""Responses of a service: their content, and the errors that a later try may not have."""
+"""Responses of a service: their content, their errors, and the transient errors that may pass."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from swaymeter.data.errors import ServiceError, ServiceTimeout, is_text, printab
 JSON, TEXT = "application/json", "text/plain, */*;q=0.5"
 """Formats that a request accepts."""
 MISREAD = (LookupError, TypeError, ValueError, AttributeError)
-"""Exceptions of functions that read a response of an unexpected form."""
+"""Exceptions that a function raises if it reads a response of an unexpected form."""
 _TIMEOUT_WORDS = re.compile(rb"timed?[ -]?out|TimeoutException|deadline is expired|cancel+ed", re.IGNORECASE)
 _SEARCHED_BYTES = 2**16
 
@@ -25,10 +25,10 @@ class Response:
 
     Attributes:
         status: The HTTP status.
-        body: The decompressed body; empty once it is read.
+        body: The decompressed body; empty once `content` is read from it.
         retrieved_at: The time of its arrival, UTC.
-        wait_s: Seconds of its Retry-After.
-        rerun: The number of the last forced rerun that may use this cached response.
+        wait_s: Seconds in its header Retry-After; None without the header.
+        rerun: The number of the forced rerun in which it was cached; a rerun with a higher number requests it again.
         content: Parsed JSON, or text.
         from_cache: True if it was cached, and not requested now.
     """
@@ -49,8 +49,8 @@ class TransientError(Exception):
     Attributes:
         message: A sentence that names the service.
         kind: The error to raise if no retry succeeds.
-        wait_s: Seconds of Retry-After.
-        tries: Number of tries; None for the service's own.
+        wait_s: Seconds to wait before a retry, such as those in Retry-After; None for the usual backoff.
+        tries: Number of tries for this error; None for the number that the service has (`Service.tries`).
     """
 
     message: str
@@ -63,7 +63,7 @@ class TransientError(Exception):
 
 
 ErrorOf = Callable[[Any], ServiceError | TransientError | None]
-"""Return the error inside a response, or None."""
+"""A function from the content of a response to the error that it reports; None without an error."""
 
 
 def reading_problem(error: Exception) -> str:
@@ -72,7 +72,7 @@ def reading_problem(error: Exception) -> str:
 
 
 def reading_check(reads: Callable[[Any], object]) -> ErrorOf:
-    """Return a function that finds an error in a response if `reads` raises one of MISREAD."""
+    """Return a check of responses: it returns an error if `reads` cannot read the content (raises one of MISREAD)."""
 
     def problem(content: Any) -> ServiceError | None:
         try:
@@ -96,7 +96,14 @@ def status_phrase(status: int) -> str:
 
 
 def read_content(response: Response, *, is_json: bool, allow: Collection[int], error_of: ErrorOf, label: str) -> Any:
-    """Return the content of a valid response; of an error page with an allowed status, its text.
+    """Return the content of a valid response: JSON or text. An error page with an allowed status may be text, too.
+
+    Args:
+        response: The response.
+        is_json: True if JSON is expected.
+        allow: Statuses of valid responses.
+        error_of: Returns the error that the content reports, or None.
+        label: The service in messages.
 
     Raises:
         ServiceTimeout: The service ran out of time, or its JSON is cut short.

@@ -1,10 +1,10 @@
-"""The public services, by the name that a study file gives them: where they are and their limits."""
+"""Public services, by their names in a study file: their addresses and limits."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 TRANSIENT = (429, 502, 503, 504)
-"""Statuses of a service that may answer later."""
+"""HTTP statuses of a service that may answer a later try."""
 
 
 @dataclass(frozen=True)
@@ -12,14 +12,17 @@ class Service:
     """A public service and its limits, which hold over all threads of a process.
 
     Attributes:
+        name: The name in messages.
+        address: The address, to which a request may add a path.
+        max_concurrency: Limit of the requests that are under way together.
         requests_per_minute: Rate of requests, sent at even intervals.
         cache_ttl_days: The age up to which a cached response is used.
-        timeout_s: Seconds without data; a whole response may take twice as long.
+        timeout_s: Seconds without data after which a request fails; a whole response may take twice as long.
         max_requests: Upper bound on the requests of a run, retries included.
         tries: Number of times that a request is sent while its error is transient.
         contact_needed: True if requests carry a contact.
-        transient: Statuses that a later try may not have.
-        may_move: True if cached responses are also used at another address of the service.
+        transient: HTTP statuses after which a later try may succeed.
+        may_move: True if responses that were cached under another address of the service are used, too.
         query: Query string that is added to the address of every request.
         key_header: Name of the header with the API key; empty for Authorization.
     """
@@ -40,7 +43,7 @@ class Service:
 
 
 def _wikimedia(name: str, address: str, cache_ttl_days: float) -> Service:
-    """Wikimedia allows three requests at a time, about 200 a minute, from clients with a contact."""
+    """Return a service of Wikimedia; a client with a contact may send 200 requests a minute, three at a time."""
     return Service(name, address, 3, 200, cache_ttl_days, max_requests=200_000)
 
 
@@ -75,4 +78,4 @@ SERVICES: Mapping[str, Service] = {
         max_requests=100_000,
     ),
 }
-"""The defaults of a study: addresses, and polite limits where the service publishes none."""
+"""The services of a study that names no others. A service without published limits has polite ones."""

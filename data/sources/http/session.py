@@ -32,9 +32,11 @@ from swaymeter.data.storage.workspace import slug
 log = logging.getLogger(__name__)
 
 Immutable = bool | Callable[[Any], bool]
+"""True if a response never expires, or a function that decides it by the content."""
 LONGEST_PAUSE_S = 3600.0
 """Upper bound on a pause that a run waits for."""
 _LONG_PAUSE_S = 5.0
+"""Seconds from which a pause is logged."""
 _BACKOFF = wait_exponential_jitter(multiplier=0.5, max=60, jitter=0.5)
 
 
@@ -45,13 +47,14 @@ class Session:
         sent: Requests so far, retries included.
 
     Args:
+        service: The service.
         contact: An e-mail address or URL of the person who runs the study.
         cache: The folder of cached responses, one file for each service.
-        offline: Only cached responses are used.
-        rerun: The number of a forced rerun; a response that was cached for a lower one is requested again.
-        key: The secret that requests carry; it is neither cached nor repeated in a message.
+        offline: True to use only cached responses.
+        rerun: The number of a forced rerun; a response that was cached under a lower number is requested again.
+        key: The API key that requests carry; it is neither cached nor repeated in a message.
         now: The clock, in seconds.
-        sleep: Waits for seconds; `close` ends the default one.
+        sleep: Waits for a number of seconds; by default, a wait that `close` ends.
 
     Raises:
         ServiceError: The contact is not valid.
@@ -117,17 +120,17 @@ class Session:
             method: GET sends them in the address, POST in the body.
             path: Added to the service's address; the caller quotes its parts.
             accept: The accepted format, a kind of JSON or text.
-            error_of: Returns an error inside a response.
+            error_of: Returns the error that a response's content reports, or None.
             allow: Statuses of valid responses.
-            as_json: The body is JSON.
-            immutable: The response never expires; a function decides by the content.
-            bypass_cache: Send the request, unless offline; a valid response replaces the cached one.
-            keep: Cache the response.
+            as_json: True to send the fields of a POST as JSON.
+            immutable: True if the response never expires, or a function that decides it by the content.
+            bypass_cache: True to send the request even if its response is cached, unless offline.
+            keep: True to cache the response.
 
         Raises:
-            ServiceError: The service fails, its response is invalid, or, offline, no response is cached.
-            ServiceTimeout: The service takes too long; ask for less.
-            ServiceBudget: The run has sent all its requests, or the service refuses more of them.
+            ServiceError: The service fails, its response is invalid, or a run is offline and has no cached response.
+            ServiceTimeout: The service takes too long; a request for less may succeed.
+            ServiceBudget: The run has sent all its requests, or the service refuses more requests.
         """
         request = self._prepared(form, method, path, accept, as_json=as_json)
         read = partial(read_content, is_json="json" in accept, allow=allow, error_of=error_of, label=self._label)
@@ -186,7 +189,7 @@ class Session:
 
     @contextmanager
     def _slot(self) -> Iterator[None]:
-        """Count a request and hold one of the service's concurrent requests, after any pause that it requires."""
+        """Wait for a pause of the service, take one of its places for concurrent requests, and count the request."""
         while True:
             with self._slots:
                 self._refuse_if_closed()
@@ -248,7 +251,7 @@ _limiters: dict[tuple[str, float], Limiter] = {}
 
 
 def _limiter_of(service: Service) -> Limiter:
-    """Return the limiter of an address, which spaces the requests of all its sessions evenly."""
+    """Return the limiter of an address: requests of all sessions with this address are sent at even intervals."""
     key = service.address, service.requests_per_minute
     with _lock:
         if key not in _limiters:
@@ -257,7 +260,7 @@ def _limiter_of(service: Service) -> Limiter:
 
 
 def shared_session(service: Service, **arguments: Any) -> Session:
-    """Return the process's one open session for these arguments of `Session`, for all its threads."""
+    """Return the open session with these arguments of `Session`, one for all threads of the process."""
     key = service, *sorted(arguments.items())
     with _lock:
         if key not in _sessions or _sessions[key].is_closed:

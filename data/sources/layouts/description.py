@@ -25,12 +25,13 @@ class ContextRule(Entry):
     """The paths of a row's context, or of each of its contexts."""
 
     each: str | None = None
-    """The list of contexts; other paths of the rule are then looked up in an item of the list, or else in the row."""
+    """The path of a list of contexts; other paths of the rule are looked up in an item of the list, else in the row."""
     text: str
     kind: str | dict[str, dict[str, OwnKind | None]] | None = None
-    """A kind, a path, or a column with the kind of each of its values; null: the kind follows from the text."""
+    """A kind, the path of a kind, or a column with a kind for each value, such as {context_type: {gold: supporting}}.
+    null: the kind follows from the text."""
     answers: str | dict[OwnKind, str] | None = None
-    """The answers that the context states, for contexts of every kind or by kind."""
+    """The path of the answers that the context states: one path, or a path for each kind of contexts."""
     id: str | None = None
     title: str | None = None
     source: str | None = None
@@ -52,17 +53,17 @@ class Form(Entry):
     rows: str = ""
     """The path of the rows within a row of the file, such as `paragraphs[*].qas[*]`."""
     step: str = ""
-    """A function of swaymeter.data.sources.layouts.steps, which adds columns to a row or refuses it."""
+    """The name of a function in swaymeter.data.sources.layouts.steps, which adds columns to a row or refuses it."""
     id: str | None = None
     group: str | None = None
     question: str
     answers: str
-    """The right answers; reports show the first one."""
+    """The path of the right answers; reports show the first answer."""
     aliases: str | None = None
     contexts: str | tuple[ContextRule, ...]
-    """The contexts, or the path of a list of texts or objects, as a row of a user's file may have them."""
+    """A rule for each context, or the path of a list of texts or objects, as in a user's file."""
     keep: tuple[str, ...] | Literal["all"] = ()
-    """Further columns; all: every column that is not nested and has no other use in the form."""
+    """Further columns of the file that stay; all: every column that is not nested and has no other use in the form."""
 
 
 class PassageForm(Entry):

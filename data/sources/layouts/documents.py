@@ -1,4 +1,4 @@
-"""Objects that stand for passages in a list of contexts: documents and nodes of retrieval frameworks."""
+"""Objects that stand for passages in a list of contexts, such as documents of LangChain and nodes of LlamaIndex."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,12 +7,13 @@ from swaymeter.data.sources.layouts.description import nested_layouts
 from swaymeter.data.sources.layouts.paths import column_of, exists_at, value_at
 
 _ABOUT = ("title", "source", "date", "score")
+"""Keys of an object's metadata that become keys of the passage."""
 
 
 def as_passage(content: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return an object that stands for a passage, such as a LangChain document, with Swaymeter's names of keys.
+    """Return an object that stands for a passage, such as a LangChain document, under Swaymeter's keys, such as `text`.
 
-    Further keys stay. An object without a description is returned unchanged.
+    Further keys stay. An object that has `text` already, or that no layout describes, is returned unchanged.
     """
     forms = (form for layout in nested_layouts() for form in layout.passages if exists_at(content, form.text))
     if "text" in content or (form := next(forms, None)) is None:

@@ -1,7 +1,7 @@
-"""Paths into nested cells: keys with dots between them, `[0]` for an item, `[*]` for every item.
+"""Paths into nested cells: keys with dots between them, `[0]` for the first item, `[*]` for every item.
 
-`passages[*].url` is the address of every passage, also if `passages` is an object of equally long lists, the form in
-which Hugging Face stores lists of objects. `@` is an item that is no object.
+`passages[*].url` is the address of every passage. `passages` may also be an object of equally long lists, the form in
+which Hugging Face stores lists of objects. `@` stands for an item that is no object.
 """
 
 import re
@@ -15,7 +15,7 @@ from swaymeter.data.sources.own.lists import none_where_empty, texts_in_cell
 Cells = Mapping[str, Any]
 """A row of a file, by its columns."""
 ITEM = "@"
-"""The key of an item that is no object, such as a text in a list of texts."""
+"""The key for an item that is no object, such as a text in a list of texts."""
 _SLOT = re.compile(r"\{([^{}]+)\}")
 _PART = re.compile(r"\.?([^.\[\]]+)|\[(\d{1,9}|\*)\]")
 
@@ -57,7 +57,7 @@ def _value(value: Any, parts: tuple[str | int, ...]) -> Any:
 
 
 def exists_at(cells: Cells, path: str) -> bool:
-    """Return True if the cells have the keys of a path; an empty list counts as having any keys of its items."""
+    """Return True if the cells have the keys of a path; the items of an empty list count as having any keys."""
 
     def exists(value: Any, parts: tuple[str | int, ...]) -> bool:
         if not parts:
@@ -84,10 +84,10 @@ def items_of(value: Any) -> list[Any] | None:
 
 
 def unnest(cells: Cells, path: str) -> Iterator[tuple[str, Cells]]:
-    """Yield the items at a path: the location, such as "qas 2", and the keys of the item and of the objects around it.
+    """Yield for each item at a path its location, such as "qas 2", and its keys with those of the objects around it.
 
     Raises:
-        InputError: If there is no list at the path.
+        InputError: There is no list at the path.
     """
     head, _, rest = path.partition("[*]")
     items = items_of(value_at(cells, head))
@@ -116,7 +116,11 @@ def text(cells: Cells, value: str) -> str:
 
 
 def texts(cells: Cells, value: str, *, needed: bool = True) -> list[str]:
-    """Return the different texts of the list at a path, also of a list in a CSV cell; InputError if it is missing."""
+    """Return the different texts of the list at a path, also of a list in a CSV cell.
+
+    Raises:
+        InputError: The list cannot be read, or is `needed` and has no text.
+    """
     try:
         items = texts_in_cell(text(cells, value) if value.startswith("=") else value_at(cells, value))
     except ValueError as error:

@@ -13,9 +13,11 @@ from swaymeter.data.sources.own.files import FileRow, FileRows
 from swaymeter.data.sources.own.lists import none_where_empty
 
 MAX_EXAMINED_ROWS = 100
+"""Number of rows in which a nested path that a form needs is looked for."""
 _QUESTION_COLUMNS = ("question", "query", "claim", "template")
-"""Columns that a rejected row shows: the first that exists."""
+"""Columns with a text by which people recognise a rejected row; the first column with a text is shown."""
 _ABOUT = ("title", "source", "date", "score")
+"""Optional keys of a context, each with a path in a rule."""
 ROWS_OF_LAYOUTS = frozenset(
     column_of(form.rows).lower() for layout in nested_layouts() for form in layout.forms if form.rows
 )
@@ -41,20 +43,20 @@ def missing_of(form: Form, content: FileRows) -> list[str]:
 
 
 def recognise_layout(content: FileRows) -> FileLayout | None:
-    """Return the nested layout of a file; None without a description."""
+    """Return the nested layout of a file, such as HotpotQA's; None if no description fits the file."""
     forms = (FileLayout(layout, form) for layout in nested_layouts() for form in layout.forms)
     return next((candidate for candidate in forms if not missing_of(candidate.form, content)), None)
 
 
 def own_rows(form: Form, rows: Sequence[FileRow]) -> list[FileRow]:
-    """Return the rows of a file in a form as rows of a user's questions, each with its location or its problem."""
+    """Return the rows of a file, which has this form, as rows of a user's questions, with their problems."""
     renamed = [row._replace(cells=_with_column_names(row.cells, form)) for row in rows]
     step = STEPS[form.step]([row.cells for row in renamed if not row.problem]) if form.step else None
     return [own for row in renamed for own in _own_rows(row, form, step)]
 
 
 def _own_rows(row: FileRow, form: Form, step: Callable[[Cells], Cells] | None) -> Iterator[FileRow]:
-    """Yield the rows of a user's questions in a row of the file, each with its location or its problem."""
+    """Yield the rows of a user's questions that one row of the file gives: one, or several if `form.rows` is set."""
     location, cells, problem = row
     if problem:
         yield _rejected(location, cells, problem)
@@ -98,7 +100,7 @@ def _own_row(cells: Cells, form: Form) -> dict[str, Any]:
 
 
 def _further_columns(cells: Cells, form: Form) -> dict[str, Any]:
-    """Return the further columns of a row that a form keeps."""
+    """Return the columns of a row that `form.keep` names, without empty cells."""
     names: Iterable[str] = form.keep
     if form.keep == "all":
         used = {column_of(path) for path in (form.question, form.answers, form.id, form.aliases, *form.needs) if path}

@@ -1,4 +1,4 @@
-"""Published data sets as sources of questions: a user's copy of the file or folder, read by a description."""
+"""Published data sets as sources of questions: a user's copy of the file or folder, read as its description says."""
 
 import logging
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from swaymeter.data.records import Partition
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.layouts.description import DataSet, Form, data_set
 from swaymeter.data.sources.layouts.reader import missing_of, own_rows
-from swaymeter.data.sources.own.files import FileRow, FileRows, named, read_rows
+from swaymeter.data.sources.own.files import FileRow, FileRows, names_for_message, read_rows
 from swaymeter.data.sources.own.named_file import Origin
 from swaymeter.data.sources.own.rows import FileQuestions, questions_of
 from swaymeter.data.sources.own.source import QuestionFile, checked_questions
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 VERSION = 2
 ENDINGS = (".csv", ".json", ".jsonl", ".parquet", ".pqt", ".tsv")
-"""The endings of data files in a folder; a file that the study names is read by its content."""
+"""Endings of the data files that are read in a folder. A file that the study names itself may have any ending."""
 
 
 class PublishedFile(QuestionFile):
@@ -70,7 +70,7 @@ def _fetch(options: PublishedFile, partition: Partition, access: Access) -> Fetc
 
 
 def read_questions(options: PublishedFile) -> FileQuestions:
-    """Return the questions of a data set; InputError if the file has another form, or cannot be read."""
+    """Return the questions of a data set; InputError if no file can be read, or none has the form of the data set."""
     rows = rows_of_files(options.data_set, options.path)
     return questions_of(rows, options.origin, {}, skip_repeated=True)
 
@@ -89,7 +89,7 @@ def files_of(published: DataSet, path: Path) -> list[Path]:
 def rows_of_files(published: DataSet, path: Path) -> list[FileRow]:
     """Return the rows of a data set's file, or of all its files in a folder, as rows of a user's questions.
 
-    Files of a folder with another form are skipped, with a warning.
+    A file in the folder that has no form of the data set is skipped, with a warning.
 
     Raises:
         InputError: No file has rows of the data set; the message has the missing and the existing columns.
@@ -127,7 +127,7 @@ def _form(published: DataSet, file: Path, content: FileRows) -> Form:
     part = f", {nearest.name}" if len(published.forms) > 1 else ""
     raise InputError(
         f"{file} has not the form of {published.title}{part}, which has the column{'s' * (len(columns) > 1)} "
-        f"{', '.join(columns)}; it has {named(content.columns) or 'none'}; {_remedy(published)}"
+        f"{', '.join(columns)}; it has {names_for_message(content.columns) or 'none'}; {_remedy(published)}"
     )
 
 

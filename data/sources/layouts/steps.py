@@ -17,7 +17,7 @@ Step = Callable[[Sequence[Cells]], Callable[[Cells], Cells]]
 
 
 def clasheval(cells: Cells) -> Cells:
-    """Refuse a row with a changed answer and an unchanged context."""
+    """Add the degree of the change, if the row has it; refuse a changed answer with an unchanged context."""
     answer, changed_answer, original, changed = (
         text(cells, name) for name in ("answer_original", "answer_mod", "context_original", "context_mod")
     )
@@ -43,10 +43,10 @@ _SAME_NEGATION = {"cannot": "not", "n't": "not", "n’t": "not"}
 def conflictqa(cells: Cells) -> Cells:
     """Add the passages and answers of the right and of the wrong sentence.
 
-    The file has two sentences without a mark of the right one. For PopQA, the sentence with a form of the ground truth
-    is right. For StrategyQA, one sentence denies the other: the sentence with as many negations as the question says
-    yes, the other sentence says no. A row is refused if both sentences or neither fit. The wrong answers of PopQA are
-    the wrong sentence, and its words that differ from the right sentence, if they are few.
+    A row has two sentences, and nothing tells which of them is right. For PopQA, the sentence with a form of the ground
+    truth is right. For StrategyQA, one sentence denies the other: the sentence with the same negations as the question
+    says yes, the other sentence says no. A row is refused if both sentences or neither fit. For PopQA, the wrong
+    answers are the wrong sentence and, if only a few of its words differ from the right sentence, these words.
     """
     truth = texts(cells, "ground_truth")
     yes_or_no = {"true": "yes", "false": "no"}.get(truth[0].lower()) if len(truth) == 1 else None
@@ -87,7 +87,7 @@ def _side_of_truth(sentences: Mapping[str, str], truth: Sequence[str]) -> str:
 
 def _side_of_yes_or_no(sentences: Mapping[str, str], truth: str, question: str) -> str:
     """Return the side whose sentence says the ground truth, yes or no."""
-    in_question = _negations(re.sub(r"n['’]t\b", "", question))  # "Isn't it old?" is the question if it is old
+    in_question = _negations(re.sub(r"n['’]t\b", "", question))  # "Isn't it old?" asks if it is old
     denying = [side for side, sentence in sentences.items() if _negations(sentence) != in_question]
     if len(denying) != 1:
         which = "both negate" if denying else "neither negates"
@@ -100,7 +100,7 @@ def _negations(sentence: str) -> Counter[str]:
 
 
 def _difference(sentence: str, other: str) -> list[str]:
-    """Return the sentence, and the words that differ from the other sentence, if they are few."""
+    """Return the sentence, and before it the words that differ from the other sentence, if these words are few."""
     words, other_words = sentence.rstrip(".").split(), other.rstrip(".").split()
     begin = _common_length(words, other_words)
     words, other_words = words[begin:], other_words[begin:]
@@ -142,13 +142,13 @@ def _fill_template(template: str, cells: Cells) -> str:
 
 
 def cub_druid(cells: Cells) -> Cells:
-    """Add the claim in the words of the question, with the claimant if known."""
+    """Add the words for the claim in the question: "claim", or "claim of WHO" for a known claimant."""
     claimant = none_where_empty(cells.get("claimant"))
     return {**cells, "subject": "claim" if claimant is None or not claimant else f"claim of {claimant}"}
 
 
 def faitheval_choices(cells: Cells) -> Cells:
-    """Add the texts of all choices and of the right choice."""
+    """Add the texts of all choices, and of the choice that counts as right: the choice that the context states."""
     choices = cells.get("choices")
     if not isinstance(choices, dict) or not isinstance(choices.get("text"), list):
         raise InputError("choices: is not an object with the lists label and text")
@@ -159,6 +159,7 @@ def faitheval_choices(cells: Cells) -> Cells:
 
 
 DOCUMENT = "Document:"
+"""The text before each document in a context of FaithEval."""
 NO_ANSWERS = frozenset({"unanswerable", "unknown", "no answer", "no information", "not", "unclear"})
 """The answers of an unanswerable question of FaithEval."""
 
@@ -182,10 +183,11 @@ def faitheval_documents(cells: Cells) -> Cells:
 
 
 NO_ANSWER_PRESENT = "No Answer Present."
+"""The answer that MS MARCO has for a question without a right answer."""
 
 
 def ms_marco(cells: Cells) -> Cells:
-    """Refuse a question without an answer in MS MARCO."""
+    """Refuse a question for which MS MARCO has no right answer."""
     if NO_ANSWER_PRESENT in texts(cells, "answers"):
         raise InputError(f"answers: is {NO_ANSWER_PRESENT!r}: the question has no right answer; leave the row out")
     return cells
@@ -196,9 +198,10 @@ _SENTENCES = {"capital of": "{subj} is the capital of {obj}."}
 
 
 def popqa(rows: Sequence[Cells]) -> Callable[[Cells], Cells]:
-    """Add a sentence with the answer, and one with the object of another row of the property.
+    """Add a sentence that states the answer, and a wrong sentence with the object of another row of the same property.
 
-    The id of the question draws the other object. If all rows have the same answer, only the first sentence is added.
+    The other object is drawn with the id of the question as the seed. If all rows have the same answer, no wrong
+    sentence is added.
     """
     objects: dict[str, dict[str, None]] = {}
     for row in rows:
@@ -226,9 +229,10 @@ _CHINESE = re.compile("[一-鿿]")
 def rgb(cells: Cells) -> Cells:
     """Add the forms of an answer, and passages that have all of its parts.
 
-    An answer is a text, or a list of required parts, each a text or a list of forms. If `positive` has a list of
-    passages for each part, a single passage has only a part of the answer. The first passages of all parts are then one
-    context, the second passages the next context, and so on up to the end of the shortest list.
+    An answer is a text, or a list of required parts. A part is a text, or a list of its forms: the first part of
+    [["Jan 2", "2 January"], "2022"] has two forms. If `positive` has a list of passages for each part, a single passage
+    has only a part of the answer. The first passages of all parts are then one context, the second passages the next
+    context, and so on up to the end of the shortest list.
     """
     parts = [[str(form).strip() for form in _as_list(part) if form] for part in _as_list(cells.get("answer"))]
     if not parts or not all(parts):

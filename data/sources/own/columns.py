@@ -10,10 +10,10 @@ from typing import Any
 from swaymeter.data.errors import InputError, printable
 from swaymeter.data.sources.layouts.documents import as_passage
 from swaymeter.data.sources.layouts.paths import exists_at, items_of, parts_of_path
-from swaymeter.data.sources.own.files import FileRow, FileRows, named
+from swaymeter.data.sources.own.files import FileRow, FileRows, names_for_message
 from swaymeter.data.sources.own.lists import list_in
 
-FLAT: Mapping[str, str] = {
+CONTEXT_COLUMNS: Mapping[str, str] = {
     "context": "text",
     "kind": "kind",
     "context_answer": "answer",
@@ -24,10 +24,11 @@ FLAT: Mapping[str, str] = {
     "context_date": "date",
     "context_score": "score",
 }
-"""Columns of the one context of a row, each with the short key that the objects of a list of contexts may use, too."""
+"""Columns of a row with one context, each with its short name, which the objects of a list of contexts may use, too."""
 OPTIONAL_OF_PASSAGES = ("kind", "context_answer")
 """Optional columns that tell right passages from wrong ones."""
-COLUMNS = ("id", "group", "question", "answer", "aliases", "contexts", *FLAT)
+COLUMNS = ("id", "group", "question", "answer", "aliases", "contexts", *CONTEXT_COLUMNS)
+"""All columns with a meaning, by Swaymeter's names."""
 SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "question": (
         "query",
@@ -109,10 +110,11 @@ REPLY_COLUMNS = (
 TRUTHS = frozenset(SYNONYMS["answer"][: SYNONYMS["answer"].index("expected_output")])
 """Names of a column of right answers; in a file with such a column, `answer` often has a model's reply."""
 SIMILARITY = 0.75
-"""Smallest similarity of the name of a column to a required name for a suggestion, from 0 to 1."""
+"""Similarity of names, from 0 to 1, from which a column of the file is suggested for a required column."""
 MAX_EXAMINED_ROWS = 100
 """Number of rows by which columns of lists or objects are recognised."""
 QUESTIONS = frozenset({"question", *SYNONYMS["question"]})
+"""Names of a column of questions, by which a header is recognised."""
 
 
 def plain(name: str) -> str:
@@ -121,7 +123,7 @@ def plain(name: str) -> str:
 
 
 def checked_map(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the file's names of columns by Swaymeter's; ValueError for an unknown or repeated name of Swaymeter."""
+    """Return the file's names of columns by Swaymeter's names; ValueError for a repeated name, or an unknown one."""
     columns: dict[str, str] = {}
     for name, column in pairs:
         if name not in COLUMNS:
@@ -135,7 +137,7 @@ def checked_map(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def check_columns(file: Path, content: FileRows, columns: Mapping[str, str], replies: Sequence[str] = ()) -> None:
-    """Refuse a file that lacks columns; the message has all of them, and the options that name them.
+    """Refuse a file that lacks columns; the message has every missing column, and the options that map columns.
 
     Args:
         file: The file, for errors.
@@ -148,7 +150,7 @@ def check_columns(file: Path, content: FileRows, columns: Mapping[str, str], rep
     """
     if len(content.columns) < 2:
         raise InputError(
-            f"{file} has one column, {named(content.columns)}; its first line names the columns, such as "
+            f"{file} has one column, {names_for_message(content.columns)}; its first line names the columns, such as "
             "question,answer,context, with a comma, semicolon, tab or | between them"
         )
     list_columns = _list_columns(content.rows)
@@ -159,14 +161,14 @@ def check_columns(file: Path, content: FileRows, columns: Mapping[str, str], rep
     present = {*columns, *(name.strip().lower() for name in unmapped)}
     missing = [name for name in SYNONYMS if name not in present and not (name == "context" and "contexts" in present)]
     not_replies = [name for name in unmapped if name not in replies]
-    suggestions = {name: _synonym(name, unmapped) or _similar(name, not_replies) for name in missing}  # answer: gold
+    suggestions = {name: _synonym(name, unmapped) or _similar(name, not_replies) for name in missing}  # gold for answer
     if suggestions.get("context") in list_columns:
         suggestions["contexts"] = suggestions.pop("context")
     contexts_column = columns.get("contexts") or suggestions.get("contexts") or "contexts"
     context_keys = [*list_columns.get(contexts_column, {})]
     if context_keys and not {"text", "context"} & {*map(str.lower, context_keys), *columns}:
         suggestions["context"] = _synonym("context", context_keys)
-        missing = missing or [f"text of contexts, whose keys are {named(context_keys)}"]
+        missing = missing or [f"text of contexts, whose keys are {names_for_message(context_keys)}"]
     paths = {name: path for name in SYNONYMS if (path := _text_path(name, suggestions.get(name, name), content.rows))}
     problems, advice = [], []
     if suggestions:
@@ -184,7 +186,9 @@ def check_columns(file: Path, content: FileRows, columns: Mapping[str, str], rep
         unused = [name for name in unmapped if name not in suggestions.values()]
         advice.append(_reply_advice(unmatched_replies[0], unused))
     if problems:
-        raise InputError(f"{file} {', and '.join(problems)}; it has {named(content.columns)}; {'; '.join(advice)}")
+        raise InputError(
+            f"{file} {', and '.join(problems)}; it has {names_for_message(content.columns)}; {'; '.join(advice)}"
+        )
     if paths := {name: path for name, path in paths.items() if name not in columns}:
         raise InputError(f"{file} has objects in the column {' and in '.join(paths)}; {_map_advice(paths)}")
     truths = [name for name in unmapped if plain(name) in TRUTHS]
@@ -196,7 +200,7 @@ def check_columns(file: Path, content: FileRows, columns: Mapping[str, str], rep
 
 
 def check_replies(file: Path, content: FileRows, replies: Sequence[str]) -> None:
-    """Refuse a file without the columns, keys in the objects of its lists, or paths that have recorded replies.
+    """Refuse a file that lacks a column of recorded replies; a path, or a key of objects in a list, is a column, too.
 
     Raises:
         InputError: A column is missing.
@@ -205,11 +209,11 @@ def check_replies(file: Path, content: FileRows, replies: Sequence[str]) -> None
     if missing := [column for column in replies if not _exists(column, content, list_columns)]:
         problem = f"has no column {' and no column '.join(missing)} of replies"
         advice = _reply_advice(missing[0], content.columns)
-        raise InputError(f"{file} {problem}; it has {named(content.columns)}; {advice}")
+        raise InputError(f"{file} {problem}; it has {names_for_message(content.columns)}; {advice}")
 
 
 def _list_columns(rows: Iterable[FileRow]) -> dict[str, dict[str, Any]]:
-    """Return the columns of lists in the first rows, each with the keys of its lists' objects and a value of each."""
+    """Return the columns with lists in the first rows, each with the keys of the lists' objects and a value of each."""
     lists: dict[str, dict[str, Any]] = {}
     for row in islice(rows, MAX_EXAMINED_ROWS):
         for name, cell in row.cells.items():

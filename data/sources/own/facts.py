@@ -1,4 +1,4 @@
-"""The source `file`: users' facts, under relations of the catalog or of the user; and users' contexts of relations."""
+"""The source `file`: users' facts of relations that the catalog or a user's file defines; and users' contexts."""
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
@@ -46,12 +46,14 @@ def _item(value: str | None) -> WikidataId | None:
 
 
 Name = Annotated[Text, StringConstraints(max_length=1000), AfterValidator(_single_line)]
-Optional = Annotated[Name | None, BeforeValidator(none_where_empty)]
+"""A text on one line."""
+OptionalName = Annotated[Name | None, BeforeValidator(none_where_empty)]
 Item = Annotated[str | None, BeforeValidator(none_where_empty), AfterValidator(_item)]
+"""An id of Wikidata; None for an empty cell."""
 
 
 class RelationRow(BaseModel):
-    """A row of a relation; columns that are not named are ignored."""
+    """A row with its relation; columns that no field names are ignored."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -75,8 +77,8 @@ class ContextRow(RelationRow):
     kind: Annotated[
         ContextKind, BeforeValidator(lambda value: value.strip().lower() or "base" if isinstance(value, str) else value)
     ] = "base"
-    entity: Optional = None
-    object: Optional = None
+    entity: OptionalName = None
+    object: OptionalName = None
 
 
 Row = TypeVar("Row", bound=RelationRow)
@@ -162,7 +164,7 @@ OwnRelations = Annotated[
 
 
 class _Files(OwnFile):
-    """The files, which are read before the list of relations is checked."""
+    """The files, in a base class, so that pydantic validates them before `relations`, which depend on them."""
 
     relations_file: OwnRelations | None = None
     """A YAML file of your own relations, in the form of the catalog's (docs/own-data.md)."""

@@ -1,8 +1,8 @@
 """The rows of a user's file, which is CSV, JSON or Parquet by its content; broken rows are reported.
 
 A CSV file may have commas, semicolons, tabs or |, and any Unicode encoding that its bytes show. JSON may be an object
-on each line, one list of objects, a list under a key, or columns, as pandas and datasets write them. pandas writes
-whole numbers with a decimal in a column with missing values, and days with a time; both are read in their original
+on each line, one list of objects, a list under a key, or columns, as the libraries pandas and datasets write them.
+pandas writes 1994 as 1994.0 in a column with missing values, and a day with a time; both are read in their original
 form.
 """
 
@@ -21,13 +21,16 @@ from swaymeter.data.errors import MAX_NAMES, InputError, first_line, printable
 from swaymeter.data.sources.own.lists import each_key_once, none_where_empty
 
 LARGEST_FILE = 128 << 20
+"""Limit of the bytes of a file; of a Parquet file, also of its unpacked rows."""
 LARGEST_CELL = 64 << 20
+"""Limit of the characters of a CSV cell."""
 MAX_ROWS = 500_000
 MAX_VALUES = 8_000_000
 """Limit of the cells and values of a file: an empty cell takes one byte in the file, and a hundred in memory."""
 MAX_BROKEN = 1000
+"""Limit of the lines that are not CSV."""
 MAX_REREAD = 1 << 30
-"""Limit of the characters read again after broken lines: each may have a quote that is open up to the file's end."""
+"""Limit of the characters read again after broken lines: in each, a quote may be open up to the end of the file."""
 _ROWS_AT_ONCE = 8
 """Number of rows of a Parquet file that are unpacked at once."""
 SEPARATORS = ",;\t|"
@@ -58,7 +61,7 @@ _OTHER_FORMATS = {
 
 
 class FileRow(NamedTuple):
-    """A row of a file with its location, such as "line 4", or its problem."""
+    """A row of a file: its location, such as "line 4", its cells, and its problem; empty for a usable row."""
 
     location: str
     cells: Mapping[str, Any]
@@ -76,7 +79,7 @@ def read_file(file: Path, needed: str) -> list[FileRow]:
     """Return the rows of a file; InputError for an unreadable file, or without the column `needed`."""
     columns, rows = read_rows(file, {needed.lower()})
     if columns and needed.lower() not in (name.strip().lower() for name in columns):
-        raise InputError(f"{file} has no column {needed}; it has {named(columns)}")
+        raise InputError(f"{file} has no column {needed}; it has {names_for_message(columns)}")
     return rows
 
 
@@ -88,7 +91,7 @@ def is_csv(file: Path) -> bool:
     return not begin.startswith(b"PAR1") and text[:1] not in ("[", "{")
 
 
-def named(columns: Sequence[str]) -> str:
+def names_for_message(columns: Sequence[str]) -> str:
     """Return the names of columns for a message; only the first of many."""
     more = f" and {len(columns) - MAX_NAMES} more" if len(columns) > MAX_NAMES else ""
     return ", ".join(map(printable, columns[:MAX_NAMES])) + more
@@ -99,7 +102,7 @@ def read_rows(file: Path, expected: Collection[str]) -> FileRows:
 
     Args:
         file: The file.
-        expected: Names in lower case; a header has at least one of them, other text has none.
+        expected: Names of columns in lower case, by which the separator and the header are recognised.
     """
     try:
         if is_endless(file):
@@ -174,7 +177,7 @@ def _csv_rows(text: str, file: Path, expected: Collection[str]) -> FileRows:
 
 
 def _separator(first: str, expected: Collection[str]) -> str:
-    """Return the separator that gives the first line an expected column or, without one, the most cells."""
+    """Return the separator with which the first line has an expected column or, if none does, the most cells."""
 
     def rank(separator: str) -> tuple[bool, int]:
         names = {name.lower() for name in _cells(first, separator)}
@@ -228,7 +231,7 @@ def _row(location: str, header: Sequence[str], cells: list[str], separator: str)
 
 @contextmanager
 def _large_cells() -> Iterator[None]:
-    """Raise the csv module's limit of the length of a cell, which is one for the whole process."""
+    """Raise the csv module's limit of the length of a cell, which the whole process shares."""
     before = csv.field_size_limit(LARGEST_CELL)
     try:
         yield
@@ -298,7 +301,7 @@ def _rows_in(document: dict[str, Any], file: Path, expected: Collection[str]) ->
     tables = {name: rows for name, rows in object_lists.items() if has_expected(rows[0])}
     tables = tables or (object_lists if len(object_lists) == len(document) else {})
     if len(tables) > 1:
-        raise InputError(f"{file} has several lists: {named([*tables])}; keep the one that has the rows")
+        raise InputError(f"{file} has several lists: {names_for_message([*tables])}; keep the one that has the rows")
     return next(iter(tables.values()), [document])
 
 

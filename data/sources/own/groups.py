@@ -31,7 +31,7 @@ from swaymeter.data.errors import InputError, MissingFile, UnknownName
 from swaymeter.data.options import Problem, beside_the_study, validation_error
 from swaymeter.data.randomness import drawn_first
 from swaymeter.data.records import Fact, RelationName
-from swaymeter.data.sources.own.facts import Name, Optional
+from swaymeter.data.sources.own.facts import Name, OptionalName
 from swaymeter.data.sources.own.named_file import OwnFile, own_yaml, usable_rows
 from swaymeter.data.sources.own.one_row import row_of
 from swaymeter.data.sources.source import FactsOptions, FactSource, Group, LabelledEntity, refuse_repeated
@@ -42,20 +42,20 @@ VERSION = 1
 
 
 class EntityRow(BaseModel):
-    """A row of an entity; columns that are not named are ignored."""
+    """A row of an entity; columns with other names are ignored."""
 
     entity: Name
     label: Name
-    type: Optional = None
+    type: OptionalName = None
 
 
 class PairRow(BaseModel):
-    """A row of a pair; columns that are not named are ignored."""
+    """A row of a pair of entities; columns with other names are ignored."""
 
     entity1: Name
     entity2: Name
     label: Name
-    type: Optional = None
+    type: OptionalName = None
 
 
 def _own_or_bundled(path: str, info: ValidationInfo) -> str:
@@ -82,7 +82,7 @@ Texts = Annotated[
 
 
 class _Files(OwnFile):
-    """The files, in a base class, so that pydantic validates `texts` before `relations`, which are looked up there."""
+    """The files, in a base class, so that pydantic validates `texts` before `relations`, which name sets of `texts`."""
 
     file: Annotated[str, AfterValidator(_own_or_bundled)]
     """The file of entities: CSV, JSON or Parquet; or the name of a bundled file (docs/own-data.md)."""
@@ -118,7 +118,7 @@ class Groups(FactsOptions, _Files):
 
     @classmethod
     def available_relations(cls) -> tuple[str, ...]:
-        """Return no relation, because the file of texts is not read yet."""
+        """Return no relation: relations are the sets of contexts in the file of texts, which only a study names."""
         return ()
 
     @field_validator("relations", mode="before")
@@ -166,13 +166,13 @@ class Groups(FactsOptions, _Files):
 
 @lru_cache(maxsize=8)
 def _read(file: Path, digest: str, pairs: bool) -> tuple[LabelledEntity, ...]:
-    """Return the entities of a file, cached by its digest; log a warning with unusable rows, once a process.
+    """Return the entities of a file, cached by its digest; warn of unusable rows, once a process.
 
     Raises:
         InputError: Fewer than two labels are left.
     """
     taken: dict[frozenset[str] | str, str] = {}
-    """The location of each entity, by its set of names, for which the order does not count, and by its name."""
+    """The location of each entity, by the set of its names, in which their order does not count, and by its name."""
 
     def check(location: str, cells: Mapping[str, Any]) -> LabelledEntity:
         row = row_of(PairRow, cells) if pairs else row_of(EntityRow, cells)

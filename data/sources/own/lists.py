@@ -16,7 +16,7 @@ _ITEM = re.compile(rf"""\s*('(?:[^'\\\n]|{_ESCAPE})*'|"(?:[^"\\\n]|{_ESCAPE})*")
 
 
 def none_where_empty(value: Any) -> Any:
-    """Return None for a blank text, a mark of a missing value, and NaN; other values unchanged."""
+    """Return None for a blank text, a mark such as "NULL", or NaN; any other value unchanged."""
     is_nan = isinstance(value, float) and math.isnan(value)
     return None if is_nan or (isinstance(value, str) and value.strip() in MISSING) else value
 
@@ -31,9 +31,9 @@ MISSING = frozenset({"", "NaN", "nan", "NULL", "<NA>", "\\N"})
 
 
 def texts_in_cell(value: Any) -> list[Any]:
-    """Return the texts of a cell: of a list, of the text of a list, or of texts with | between them.
+    """Return the texts of a cell: a list, a text that spells a list, or texts with | between them.
 
-    SQuAD has a list in an object, under `text`.
+    The cell may also be an object with a list under `text`, as in SQuAD.
 
     Raises:
         ValueError: A text looks like a list and cannot be read.

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from swaymeter.data.errors import InputError
 from swaymeter.data.options import NamedPath, Options
-from swaymeter.data.records import NO_RELATIONS, Rejected
+from swaymeter.data.records import RESERVED_RELATION_NAMES, Rejected
 from swaymeter.data.records.statistics import ALL
 from swaymeter.data.sources.own.files import read_file
 from swaymeter.data.sources.own.one_row import Name, row_of
@@ -23,7 +23,7 @@ MAX_LOCATIONS = 3
 RowProblem = tuple[str, str]
 """The location of an unusable row, such as "line 4", and its problem."""
 Row = TypeVar("Row")
-RESERVED = NO_RELATIONS | {ALL, "disputable"}
+RESERVED = RESERVED_RELATION_NAMES | {ALL, "disputable"}
 """Names with another meaning in a list of relations."""
 
 
@@ -63,8 +63,8 @@ def own_yaml(path: Any, read: Callable[[], Any], key: str, advice: str) -> Any:
     Args:
         path: Path as the study has it.
         read: Function that reads the file.
-        key: Attribute of the content that has the names; the whole content if it has no such attribute.
-        advice: End of a message.
+        key: Attribute of the content that has the names; content without this attribute is a mapping by name.
+        advice: Remedy at the end of messages.
 
     Raises:
         ValueError: The path is no text, the file cannot be read, or a name is reserved.
@@ -81,7 +81,7 @@ def own_yaml(path: Any, read: Callable[[], Any], key: str, advice: str) -> Any:
 
 
 class AliasRow(BaseModel):
-    """A row of a file of other names of entities and answers."""
+    """A row of a file of aliases: a name of an entity or answer, and another name for the same entity or answer."""
 
     name: Name
     alias: Name
@@ -99,7 +99,7 @@ def read_aliases(file: Path) -> Mapping[str, tuple[str, ...]]:
 
 
 def usable_rows(file: Path, needed: str, check: Callable[[str, Mapping[str, Any]], Row]) -> list[Row]:
-    """Return the validated rows of a file; log a warning with the rows that `check` refuses.
+    """Return the validated rows of a file; warn of the rows that `check` refuses.
 
     Args:
         file: The file.

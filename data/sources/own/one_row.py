@@ -1,4 +1,4 @@
-"""One validated row of a user's file: a question with contexts, with texts, lists or objects in its columns."""
+"""A validated row of a user's file: a question with contexts, whose cells may have texts, lists or objects."""
 
 import datetime
 import math
@@ -22,7 +22,7 @@ from swaymeter.data.options import Problem, problems, validation_error
 from swaymeter.data.records import ALONE, OwnKind
 from swaymeter.data.records.statistics import ALL
 from swaymeter.data.sources.layouts.documents import as_passage
-from swaymeter.data.sources.own.columns import FLAT
+from swaymeter.data.sources.own.columns import CONTEXT_COLUMNS
 from swaymeter.data.sources.own.lists import contexts_in_cell, list_in, none_where_empty, texts_in_cell
 
 MAX_CHARACTERS = 1_000_000
@@ -51,8 +51,10 @@ def _as_text(value: Any) -> Any:
 Text = Annotated[
     str, StringConstraints(min_length=1, max_length=MAX_CHARACTERS, strip_whitespace=True), BeforeValidator(_as_text)
 ]
+"""A text without white space around it; a number, truth value or date becomes a text."""
 Name = Annotated[Text, StringConstraints(max_length=200)]
 Texts = Annotated[tuple[Text, ...], BeforeValidator(lambda value: () if value is None else texts_in_cell(value))]
+"""The texts of a list in a cell."""
 Row = TypeVar("Row", bound=BaseModel)
 
 
@@ -97,10 +99,12 @@ class OwnContext(BaseModel):
         cells: dict[str, Any] = {}
         for key, value in as_passage(content).items():
             plain = key.strip().lower()
-            name = FLAT.get(plain, plain if plain in FLAT.values() else key)
+            # context_title and Title become title
+            name = CONTEXT_COLUMNS.get(plain, plain if plain in CONTEXT_COLUMNS.values() else key)
             if none_where_empty(value) is not None and cells.setdefault(name, value) is not value:
                 raise validation_error([Problem((name,), f"occurs twice, once as {key!r}; remove one")])
-        for name in {*ABOUT_PASSAGES} & cells.keys():  # a value of another type makes it a further column
+        # A wrong value, such as a list as the title, makes the column a further column.
+        for name in {*ABOUT_PASSAGES} & cells.keys():
             if not _is_valid_value(name, cells[name]):
                 cells[f"{name} of the context"] = cells.pop(name)
         return _split_answers(cells)
@@ -122,7 +126,7 @@ class OwnContext(BaseModel):
 
 
 def _split_answers(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the cells with one text as the answer, and further texts of the answer's cell among the aliases."""
+    """Return the cells with the first text of `answer` as the answer, and its further texts among the aliases."""
     texts: dict[str, list[Any]] = {}
     for name in ("answer", "aliases"):
         try:
@@ -143,7 +147,7 @@ def _check_group(group: str) -> str:
 
 
 class OwnRow(BaseModel):
-    """A row: a question with its contexts in `contexts`, or with one of them in `context`, `kind` and the like."""
+    """A row: a question with several contexts in `contexts`, or with one context in `context`, `kind` and the like."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -164,7 +168,7 @@ class OwnRow(BaseModel):
         """Return the row with `contexts`, also for a row with one context in `context`, `kind` and so on."""
         if not isinstance(content, dict):
             return content
-        cells = _split_answers({name: value for name, value in content.items() if name not in FLAT})
+        cells = _split_answers({name: value for name, value in content.items() if name not in CONTEXT_COLUMNS})
         column = "context" if none_where_empty(cells.get("contexts")) is None else "contexts"
         try:
             contexts = contexts_in_cell(content.get(column))
@@ -173,7 +177,7 @@ class OwnRow(BaseModel):
         if not (contexts := [context for context in contexts if none_where_empty(context) is not None]):
             raise validation_error([Problem(("context",), "is missing; write one, or leave the row out")])
         if column == "context":
-            about = {key: content[key] for key in FLAT if key in content and key != "context"}
+            about = {key: content[key] for key in CONTEXT_COLUMNS if key in content and key != "context"}
             if isinstance(about.get("kind"), list | tuple) or list_in(str(about.get("kind", ""))):
                 raise validation_error([Problem(("kind",), f"is a list; {_WITH_KINDS}")])
             contexts = [
@@ -184,9 +188,9 @@ class OwnRow(BaseModel):
 
     @model_validator(mode="after")
     def _check_distinct_answers(self) -> "OwnRow":
-        """Refuse an answer without letters, and a conflicting answer that equals the right one: no rule decides them.
+        """Refuse an answer without letters and digits, and a conflicting context that states the right answer.
 
-        An alias without letters is ignored.
+        The rules for verdicts could not decide such answers. An alias without letters and digits is ignored.
         """
         for answer in (self.answer, *(context.answer for context in self.contexts if context.answer)):
             if not any(map(str.isalnum, answer)):
@@ -218,11 +222,13 @@ class ClosedBookRow(OwnRow):
         """Return the row without contexts."""
         if not isinstance(content, dict):
             return content
-        return _split_answers({name: value for name, value in content.items() if name not in {*FLAT, "contexts"}})
+        return _split_answers(
+            {name: value for name, value in content.items() if name not in {*CONTEXT_COLUMNS, "contexts"}}
+        )
 
 
 def row_of(model: type[Row], named: Mapping[str, Any]) -> Row:
-    """Return the cells of a row as its model; InputError with every wrong column."""
+    """Return the cells of a row, validated by its model; InputError names every wrong column."""
     present = {name: value for name, value in named.items() if none_where_empty(value) is not None}
     try:
         return model.model_validate(present)

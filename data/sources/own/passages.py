@@ -1,7 +1,8 @@
 """Contexts of several passages: evidence sets of a question's passages by their kinds, each in several orders.
 
-A file has the passages of a question as contexts, each with its kind. `passages` in a study combines them: each set and
-each order give one context, with the passages of the set's kinds in this order.
+A file has the passages of a question as contexts, each with its kind. The key `passages` of a study combines these
+passages: each set and each order give a context. The set `supporting+conflicting` in the order `right_first` gives a
+context of a supporting passage and, after it, a conflicting passage.
 """
 
 import random
@@ -20,7 +21,7 @@ from swaymeter.data.records.passages import PLAIN, SEPARATOR, SLOTS
 Order = Literal["given", "right_first", "right_last", "wrong_first", "wrong_last", "rotations", "reversed", "random"]
 Form = Literal["plain", "numbered", "titled", "cited"]
 EVERY = "all"
-"""The set of all passages of a question; before a kind, all passages of the kind."""
+"""The name of the set of all passages of a question; in "all conflicting", all passages of this kind."""
 
 FIRST_OR_LAST: Mapping[Order, tuple[OwnKind, bool]] = {
     "right_first": ("supporting", True),
@@ -28,7 +29,7 @@ FIRST_OR_LAST: Mapping[Order, tuple[OwnKind, bool]] = {
     "wrong_first": ("conflicting", True),
     "wrong_last": ("conflicting", False),
 }
-"""The kind that an order puts first (True) or last; the other passages stay in their order."""
+"""For each of these orders, the kind that it puts first (True) or last; the other passages stay in their order."""
 
 FORMS: Mapping[Form, str] = {
     "plain": PLAIN,
@@ -170,7 +171,7 @@ def split_by_sets(questions: Iterable[Question], options: PassagesPart) -> Quest
 
 
 def conditions_in(questions: Iterable[Question], options: PassagesPart) -> set[Condition]:
-    """Return the conditions of the contexts that `with_set_contexts` makes from the questions."""
+    """Return the conditions, such as "mixed", of the contexts that `with_set_contexts` makes from the questions."""
     conditions = set[Condition]()
     for question in questions:
         passages = [passage for context in question.contexts for passage in context.passages]
@@ -199,7 +200,7 @@ def _orders(
 ) -> Iterator[tuple[str, tuple[int, ...]]]:
     """Yield the name and the indices of each possible order; the given order if no order of the options is possible.
 
-    An order such as right_first is possible if the set has passages of this kind and of another one.
+    An order of FIRST_OR_LAST is possible if the set has passages of the order's kind and of another kind.
     """
     if not chosen:
         return
@@ -231,7 +232,11 @@ def _orders(
 def _context(
     context_id: str, passages: Sequence[Passage], name: str, order: str, options: PassagesPart
 ) -> QuestionContext:
-    """Return the context of an evidence set; a set with a conflicting passage states only answers of such passages."""
+    """Return the context of an evidence set, with the answers that it states.
+
+    With conflicting passages, these are their answers; otherwise the answers of the supporting passages. Without both,
+    they are the answers of all passages.
+    """
     condition = _condition({passage.kind for passage in passages})
     stating = passages
     if condition in ("supporting", "conflicting", "mixed"):

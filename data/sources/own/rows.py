@@ -1,4 +1,4 @@
-"""Questions from rows: a row has a question with all its contexts, or one context of a question of several rows."""
+"""Questions from rows: one row has all contexts of its question, or several rows have one context each."""
 
 import json
 import re
@@ -23,8 +23,8 @@ from swaymeter.data.records import (
 )
 from swaymeter.data.records.replies import Replies
 from swaymeter.data.sources.layouts.paths import value_at
-from swaymeter.data.sources.own.columns import COLUMNS, FLAT, TRUTHS, plain
-from swaymeter.data.sources.own.files import FileRow, named
+from swaymeter.data.sources.own.columns import COLUMNS, CONTEXT_COLUMNS, TRUTHS, plain
+from swaymeter.data.sources.own.files import FileRow, names_for_message
 from swaymeter.data.sources.own.lists import as_text, list_in, none_where_empty
 from swaymeter.data.sources.own.named_file import RESERVED, Origin
 from swaymeter.data.sources.own.one_row import CONTROL_CHARACTER, ClosedBookRow, OwnContext, OwnRow, row_of
@@ -35,7 +35,7 @@ from swaymeter.data.wording.words import words
 
 @dataclass
 class JoinedQuestion:
-    """A question with its contexts from the rows of a file, and the location of its first row."""
+    """A question with its contexts from the rows of a file; `row` is its first row, `location` that row's location."""
 
     location: str
     row: OwnRow
@@ -76,7 +76,7 @@ class JoinedQuestion:
             for context, extra in zip(self.contexts, context_extras, strict=True)
         ]
         others = {
-            f"{name} of the file" if plain(name) in TRUTHS else name: value  # `answer` is already the right answer
+            f"{name} of the file" if plain(name) in TRUTHS else name: value  # `answer` alone has right answers
             for name, value in self.others.items()
             if not any(name in extra for extra in context_extras)
         }
@@ -175,7 +175,7 @@ def questions_of(
         for column in replies
     }
     file_questions = FileQuestions([], rejected, rows=len(all_rows), replies=recorded)
-    derived = Counter[OwnKind]()  # kinds that follow from the text, of contexts without a kind
+    derived = Counter[OwnKind]()  # of contexts without a kind, whose kind follows from the text
     for question in questions:
         kinds = question.kinds
         derived.update(kind for context, kind in zip(question.contexts, kinds, strict=True) if not context.kind)
@@ -221,7 +221,7 @@ def questions_of_rows(
     return list(questions.values()), rejected
 
 
-_LONG_NAMES = {short: name for name, short in FLAT.items()}
+_LONG_NAMES = {short: name for name, short in CONTEXT_COLUMNS.items()}
 """The columns of a context, such as context_answer, by their short keys in a list of contexts, such as answer."""
 _STATED_ANSWER = "context_answer"
 """The column that only conflicting contexts need, so that a file may lack it."""
@@ -241,7 +241,7 @@ def unusable_kinds(rows: Mapping[str, Mapping[str, Any]], rejected: Collection[s
     advice = f"column {_STATED_ANSWER} is missing"
     if further := sorted(names - {*COLUMNS}):
         likely = get_close_matches(_STATED_ANSWER, further, n=1, cutoff=0.4) or ["NAME"]
-        advice += f"; the file has {named(further)}: --map {_STATED_ANSWER}={likely[0]}"
+        advice += f"; the file has {names_for_message(further)}: --map {_STATED_ANSWER}={likely[0]}"
     return UnusableKinds(unusable, advice)
 
 
@@ -276,9 +276,9 @@ def states(context: OwnContext, forms: Sequence[str], question: str) -> bool:
 
 
 def _has_number(form: str, text: str) -> bool:
-    """Return True if a text has a number with its unit, in figures or in words, and not as a bound.
+    """Return True if a text has an answer's number with its unit, in figures or words, and not as a bound: "> 8 years".
 
-    A number without a unit is not looked for in words: "two firms" does not answer "how many years?".
+    A number without a unit is not looked for: "two firms" does not answer "how many years?".
     """
     form_words = words(form)
     form_texts = texts_of(form_words)
@@ -344,7 +344,7 @@ def _at_paths(cells: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str,
 
 
 def _our_name(name: str, columns: Mapping[str, str]) -> str:
-    """Return Swaymeter's name of a column; a column with a name that is mapped to another column gets a new name."""
+    """Return Swaymeter's name of a column; "answer" becomes "answer of the file" if another column has the answers."""
     for ours, theirs in columns.items():
         if theirs == name:
             return ours
@@ -477,11 +477,11 @@ def _question(
 
 
 DERIVED = "contexts whose kind follows from their text"
-"""The name of a further column with the ids of these contexts."""
+"""The name of a further column, which has the ids of such contexts."""
 
 
 def _ids(contexts: Sequence[OwnContext], kinds: Sequence[OwnKind]) -> tuple[str, ...]:
-    """Return the id of each context, from the file or else its kind, with a number from the second of a kind on."""
+    """Return the id of each context: the id in the file, or else the kind, such as supporting, then supporting 2."""
     taken = {context.id for context in contexts if context.id} | {ALONE.context_id}
     counts: Counter[str] = Counter()
     ids = []
@@ -519,7 +519,7 @@ def _plain(value: Any) -> Any:
 
 
 def _relation_names(groups: Iterable[str]) -> dict[str, RelationName]:
-    """Return a relation name for each group, from its words, with a digest if they are no valid or unique name."""
+    """Return a relation name for each group, such as northSea; a digest is added if the words give no unique name."""
     names: dict[str, RelationName] = {}
     for group in dict.fromkeys(groups):
         words = re.findall(r"[A-Za-z0-9]+", group)

@@ -1,4 +1,4 @@
-"""The source `file`: users' questions with answers and contexts; and the base of all sources of such questions."""
+"""The source `file`: users' questions with contexts; and the base of all sources that read files of questions."""
 
 import functools
 import logging
@@ -35,7 +35,7 @@ NEUTRAL_TEXT = "..."
 class QuestionFile(QuestionsOptions, OwnFile):
     """A file of questions with contexts, in groups in place of partitions."""
 
-    cases: ClassVar[int | None] = None
+    prompts_per_question: ClassVar[int | None] = None
 
     neutral: bool = False
     """Add a neutral context without content to questions with an irrelevant one: the share of answers that stay with
@@ -59,19 +59,19 @@ class QuestionFile(QuestionsOptions, OwnFile):
 
     @property
     def depends_on(self) -> dict[str, Any]:
-        """The key inputs of the questions, besides the rows of the file, as JSON values."""
+        """The inputs of the questions' key besides the rows of the file, as JSON values."""
         return {"origin": list(self.origin)}
 
     @property
     def draw_options(self) -> dict[str, Any]:
-        """Parameters of the drawn questions' contexts, besides the file, as JSON values."""
+        """The options, as JSON values, that change the contexts of drawn questions and not the fetched rows."""
         passages = {"passages": self.passages.model_dump(mode="json")} if self.passages else {}
         return passages | ({"neutral": True} if self.neutral else {})
 
     def with_evidence_sets(self, file_questions: FileQuestions) -> FileQuestions:
-        """Reject questions without enough passages for any set, and drop passages that no set uses.
+        """Reject questions whose passages are too few for every set, and drop passages that no set uses.
 
-        The sets are built later, because few questions of a large file may be drawn.
+        The contexts of the sets are built after the draw, because a study may draw few questions of a large file.
         """
         return _split_by_sets(file_questions, self.passages) if self.passages else file_questions
 
@@ -92,7 +92,7 @@ class QuestionFile(QuestionsOptions, OwnFile):
         return FetchedQuestions(file_questions.questions, file_questions.rejected)
 
     def arrange(self, drawn: Sequence[Question]) -> Sequence[Question]:
-        """Return the drawn questions with a context for each set and order, and with a neutral one for `neutral`."""
+        """Return the drawn questions with a context for each set and order, and a neutral one if `neutral` is set."""
         questions = with_set_contexts(drawn, self.passages) if self.passages else drawn
         return [*map(_with_neutral, questions)] if self.neutral else questions
 
@@ -147,7 +147,7 @@ def _fetch(options: OwnQuestions, partition: Partition, access: Access) -> Fetch
 def checked_questions(
     path: Path, file_questions: FileQuestions, columns: Mapping[str, str] = MappingProxyType({})
 ) -> FetchedQuestions:
-    """Return the questions of a file; log warnings of unusable rows and of contexts without a kind.
+    """Return the questions of a file; warn of unusable rows and of contexts without a kind.
 
     Args:
         path: The file.
@@ -174,7 +174,7 @@ def read_questions(options: OwnQuestions) -> FileQuestions:
     try:
         status = options.path.stat()
     except OSError:
-        version = 0, 0  # reading names the reason
+        version = 0, 0  # `_read_questions` raises an error with the reason
     else:
         version = status.st_mtime_ns, status.st_size
     return _read_questions(options.path, version, tuple(options.columns.items()), options.origin, options.replies)
@@ -227,7 +227,7 @@ def _with_neutral(question: Question) -> Question:
 
 
 class OwnRows(NamedTuple):
-    """The rows of a file, and the recognised layout; empty for the columns of docs/own-data.md."""
+    """The rows of a file; `layout` is its recognised layout, or empty if it has the columns of docs/own-data.md."""
 
     rows: list[FileRow]
     layout: str = ""
@@ -266,7 +266,7 @@ def question_rows(file: Path, columns: Mapping[str, str], replies: Sequence[str]
 
 
 def _with_missing_replies(content: FileRows, replies: Sequence[str]) -> FileRows:
-    """Return the rows with None for empty replies, because CSV has no other sign of a missing reply."""
+    """Return the rows with None for an empty reply, because in CSV an empty cell may mean a missing reply."""
     rows = []
     for row in content.rows:
         cells = {name: none_where_empty(cell) if name in replies else cell for name, cell in row.cells.items()}
@@ -286,7 +286,7 @@ def _with_replies(rows: Sequence[FileRow], original: Sequence[FileRow], replies:
 
 
 def unusable_message(file: Path, file_questions: FileQuestions) -> str:
-    """Return the message about unusable rows, a missing column first; empty without unusable rows."""
+    """Return the message about unusable rows, which begins with a missing column; empty without unusable rows."""
     wrong = unusable_rows_message(file, wrong_rows(file_questions.rejected), file_questions.rows)
     if not wrong:
         return ""

@@ -1,7 +1,7 @@
-"""Facts of Wikidata from a list: a user's file in CSV, JSON or Parquet, or PopQA's [Mallen et al. 2023].
+"""Facts of Wikidata from a list: a user's file in CSV, JSON or Parquet, or the list of PopQA [Mallen et al. 2023].
 
-PopQA's subj_id, prop_id and obj_id are no ids of Wikidata; the ids are in s_uri and o_uri. PopQA has only the names of
-its sixteen properties.
+PopQA's columns subj_id, prop_id and obj_id have no ids of Wikidata; the ids are in s_uri and o_uri. PopQA has sixteen
+properties by name, such as "capital", without their ids, which are in PROPERTIES.
 """
 
 import json
@@ -16,7 +16,7 @@ from unicodedata import category
 from swaymeter.data.digests import git_sha1, sha256
 from swaymeter.data.errors import InputError, ServiceError, is_text, nearest, printable
 from swaymeter.data.records import RelationName, Triple, WikidataId
-from swaymeter.data.sources.own.files import named, read_rows
+from swaymeter.data.sources.own.files import names_for_message, read_rows
 from swaymeter.data.sources.own.lists import as_text
 from swaymeter.data.sources.property_names import relations_of
 
@@ -34,7 +34,7 @@ COLUMNS = {
     "answers": ("answers", "possible_answers"),
     "list_id": ("list_id", "id"),
 }
-"""The fields of a list, and the names of their columns; the second names are DynamicQA's. PopQA has POPQA_COLUMNS."""
+"""The fields of a list, each with the possible names of its column; the second names are DynamicQA's."""
 REQUIRED = ("subject_id", "property_id", "object_id")
 _POPQA = "s_uri"
 """A column that only PopQA's list has."""
@@ -56,6 +56,7 @@ POPQA_COLUMNS = {
     "answers": ("possible_answers",),
     "list_id": ("id",),
 }
+"""The fields of PopQA's list, each with the name of its column."""
 _POPQA_PROPERTIES = {
     "author": "P50",
     "capital": "P36",
@@ -82,7 +83,7 @@ Ids = tuple[WikidataId, WikidataId, WikidataId]
 
 @dataclass(frozen=True, slots=True)
 class ListedRow:
-    """A row: its stripped cells by field, the file's names of columns, and its location, such as "line 4"."""
+    """A row: its stripped cells by field, the name of each field's column, and its location, such as "line 4"."""
 
     file: Path
     location: str
@@ -166,7 +167,7 @@ def rows(file: Path, names: Mapping[str, Sequence[str]], required: Sequence[str]
         if present:
             columns[field] = present[0]
         elif field in required:
-            raise InputError(f"{file} has no column {' or '.join(possible)}; it has {named(header)}")
+            raise InputError(f"{file} has no column {' or '.join(possible)}; it has {names_for_message(header)}")
     if not file_rows:
         raise InputError(f"{file} has a header and no rows")
     for location, cells, problem in file_rows:
@@ -180,7 +181,7 @@ def rows(file: Path, names: Mapping[str, Sequence[str]], required: Sequence[str]
         yield ListedRow(file, location, texts, columns)
 
 
-def from_csv(path: Path) -> list[Triple]:
+def from_file(path: Path) -> list[Triple]:
     """Return the facts of a list, in their order.
 
     The columns are subject_id, property_id, object_id (ids, or addresses that end with an id). Optional columns are
@@ -209,7 +210,7 @@ def popqa(path: Path | None, *, offline: bool = False) -> list[Triple]:
     """Return the facts of PopQA in their order, each once.
 
     Args:
-        path: A copy of its file test.tsv, with tabs or as CSV; None for the file of the hub.
+        path: A copy of PopQA's file test.tsv, with tabs or as CSV; None for the file on the Hugging Face hub.
         offline: True to use only a copy in the hub's cache.
 
     Raises:
@@ -236,7 +237,7 @@ def popqa(path: Path | None, *, offline: bool = False) -> list[Triple]:
 
 
 def _from_hub(offline: bool) -> tuple[Path, str]:
-    """Return the file of the hub, and the time of its download (UTC, ISO 8601)."""
+    """Return PopQA's file from the Hugging Face hub, and the time of its download (UTC, ISO 8601)."""
     from huggingface_hub import hf_hub_download
 
     try:

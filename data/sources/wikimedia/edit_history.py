@@ -1,15 +1,16 @@
 """The revisions of an item that changed a value of a property.
 
-A revision counts if it adds or removes a statement of the property, or changes its value. References, qualifiers,
-ranks, labels and links are not values. If the summary does not decide, the statements before and after the revision are
-compared by their ids; only the contents for these comparisons are requested.
+A revision counts if it adds or removes a statement of the property, or changes the value of a statement. References,
+qualifiers, ranks, labels and links are not values. If the summary of a revision does not decide, the statements before
+and after the revision are compared by their ids; only the contents for these comparisons are requested.
 
 Wikibase begins a summary with a key, `/* wbsetclaim-create:2||1 */ [[Property:P36]]: [[Q585]]`, then names what was
 edited, then adds the editor's comment. Only a key at the very start counts, and only a property right after it,
 because the rest is free text. In case of doubt the effect is UNKNOWN, and contents must be compared.
 
-Some revisions are hidden or deleted. If the summary does not decide, either, the last content before is compared with
-the first content after, and a difference counts as one change. So the number of changes is a lower bound.
+The content of some revisions is hidden or deleted. If the summary of such a revision does not decide, the last
+readable content before it is compared with the first one after it. A difference counts as one change. So the number of
+changes is a lower bound.
 """
 
 import json
@@ -27,7 +28,7 @@ from swaymeter.data.sources.wikimedia.wikidata import Wikidata, statements_of
 
 
 class Effect(Enum):
-    """The effect of an edit on a property's values; a change adds or removes a statement, or changes its value."""
+    """The effect of an edit on the values of a property; to add or remove a statement is a change, too."""
 
     CHANGED = auto()
     UNCHANGED = auto()
@@ -42,10 +43,11 @@ class Edit(Enum):
     MAY_CHANGE_NAMED = auto()
     """Only statements of the named property were edited, possibly only their references."""
     REMOVES_NAMED = auto()
-    """Statements were removed; the summary names the property of the first one, others may have any property."""
+    """Statements were removed. The summary names only the property of the first; the others may have any property."""
     CHANGES_NOTHING = auto()
-    """No values: references, qualifiers, ranks, names, links."""
+    """No value changes, but references, qualifiers, ranks, names or links."""
     CHANGES_ANYTHING = auto()
+    """Values of any property may change."""
 
 
 _KEYS: Mapping[Edit, str] = {
@@ -78,7 +80,7 @@ _KEYS: Mapping[Edit, str] = {
 }
 
 EDITS: Mapping[str, Edit] = {key: edit for edit, keys in _KEYS.items() for key in keys.split()}
-"""The meaning of each key of Wikibase; an unknown key may belong to an edit that changes anything."""
+"""The kind of the edits with each key of Wikibase; an unknown key counts as CHANGES_ANYTHING."""
 
 _KEY = re.compile(r"/\*\s*([a-z][a-z-]*)(?::(.*?))?\s*\*/\s*", re.DOTALL)  # /* wbsetclaim-create:2||1 */
 _NAMED_PROPERTY = re.compile(r"\[\[Property:(P[1-9][0-9]*)]](?::|,|$)")
@@ -97,13 +99,13 @@ def effect_of(summary: str | None, property_id: WikidataId) -> Effect:
         return Effect.UNKNOWN
     if named[1] == property_id:
         return Effect.UNKNOWN if edit is Edit.MAY_CHANGE_NAMED else Effect.CHANGED
-    statements = (key[2] or "").split("|")[0]
+    statements = (key[2] or "").split("|")[0]  # the number of statements, as 1 in wbremoveclaims-remove:1|
     removes_several = edit is Edit.REMOVES_NAMED and statements != "1"
     return Effect.UNKNOWN if removes_several else Effect.UNCHANGED
 
 
 TAGS_OF_FREE_SUMMARIES = ("mw-undo", "mw-rollback")
-"""Tags of edits with a free summary, which may look like a key."""
+"""Tags of edits whose summary is free text, which may look like a key."""
 
 Values = Mapping[str, str]
 """The values of a property's statements, by the statements' ids."""
@@ -113,8 +115,12 @@ Values = Mapping[str, str]
 class EditHistory:
     """The revisions of an item that changed a value of a property, oldest first.
 
-    `hidden` has unreadable revisions whose summary does not decide, including deleted ones that the history still
-    lists; they are not in `edits`. `latest` is the newest revision of the history, `retrieved_at` is in UTC.
+    Attributes:
+        edits: The revisions that changed a value.
+        hidden: Unreadable revisions whose summary does not decide, and deleted revisions that others name as their
+            parent; none of them is in `edits`.
+        latest: The newest revision of the history.
+        retrieved_at: The time of the newest response, UTC.
     """
 
     edits: tuple[int, ...]
@@ -211,7 +217,7 @@ def _trail(revisions: Sequence[Revision], effects: Sequence[Effect], readable: S
 
 
 class _Contents:
-    """Values of a property at revisions; a content of several revisions is requested once."""
+    """The values of a property at revisions; a content that several revisions have is requested once."""
 
     def __init__(self, wiki: Wiki, revisions: Iterable[Revision], property_id: WikidataId) -> None:
         self._wiki, self._property_id = wiki, property_id
@@ -248,7 +254,7 @@ class _Contents:
         for comparison in comparisons:
             before, after = self._keys(comparison)
             is_same = before == after or self._values[before] == self._values[after]
-            # One certain change in between explains a difference. Equal contents after one change imply another change.
+            # One certain change in between explains a difference. If the contents are equal, another change undid it.
             if comparison.changes_between == (1 if is_same else 0):
                 changed.append(comparison.after.revision_id)
         return changed

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from swaymeter.data.sources.http.session import Session
 
 CONTENTS_AT_ONCE = 20
+"""Number of versions whose contents a request names."""
 MAXLAG_S = 5
 """Replication lag (s) of a wiki above which requests wait."""
 _PARAMETERS = {"format": "json", "formatversion": "2", "maxlag": str(MAXLAG_S)}
@@ -27,10 +28,13 @@ ContentCheck = Callable[[Any], object]
 PATIENCE = 15
 """Tries while a wiki lags or limits the rate, over about eight minutes."""
 _WAIT_S = 5.0
+"""Least seconds before a retry of a request that a busy wiki refused."""
 _BUSY_CODES = ("maxlag", "ratelimited", "actionthrottledtext")
 """Codes of errors for which only waiting helps."""
 _NO_TITLE = re.compile(r"[\x00-\x1f\x7f#<>\[\]|{}\ud800-\udfff]")
+"""A character that no title has."""
 _LONGEST_TITLE = 512
+"""Limit of the bytes of a title."""
 _TEMPORARY_ACCOUNT = re.compile(r"~[0-9]{4}-[0-9]+(-[0-9]+)*")  # ~2025-12345-67
 
 
@@ -39,7 +43,7 @@ class Revision:
     """A version of a page, without its content; hidden values of user, sha1 and comment are None.
 
     Attributes:
-        parent_id: The version before; 0 for the first version or an unknown one.
+        parent_id: The id of the version before; 0 for the first version, or if the id is unknown.
         timestamp: ISO 8601, UTC.
         registered: True for a permanent account; False for anonymous, temporary and hidden users.
         sha1: Digest of the content in UTF-8, hexadecimal.
@@ -63,7 +67,13 @@ class Revision:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The versions of a page, oldest first, with the wiki's title and the time of the newest response (UTC)."""
+    """The versions of a page, oldest first.
+
+    Attributes:
+        title: The title in the wiki's spelling.
+        retrieved_at: The time of the newest response, UTC.
+        address: The address of the wiki's API.
+    """
 
     title: str
     page_id: int
@@ -83,7 +93,7 @@ class Wiki:
 
         Args:
             form: The fields.
-            check: Raises one of MISREAD for an invalid response, which becomes an error and is not cached.
+            check: Raises one of MISREAD for an invalid response; the response is then an error and is not cached.
             caching: `immutable` and `bypass_cache` of `Session.ask`.
         """
         error_check = reading_check(check or (lambda content: None))
@@ -108,9 +118,10 @@ class Wiki:
             next_part = continuation(response.content)
 
     def revisions(self, title: str, *, redirects: bool = False) -> History | None:
-        """Return all versions of a page; None for a missing page or an invalid title; `redirects` follows redirects.
+        """Return all versions of a page; None for a missing page or an invalid title.
 
-        If another page takes the title during the requests, all parts are requested a second time.
+        With `redirects`, a redirect gives the versions of its target. If another page takes the title during the
+        requests, all parts are requested a second time.
         """
         if not is_title(title):
             return None
@@ -159,7 +170,7 @@ class Wiki:
 
 
 def is_title(title: str) -> bool:
-    """Return True if a page can have this title, judged without a request: "A|B" would be read as two."""
+    """Return True if a page can have this title, judged without a request: in a request, "A|B" would be two titles."""
     return bool(title.strip(" _")) and not _NO_TITLE.search(title) and len(title.encode()) <= _LONGEST_TITLE
 
 

@@ -9,6 +9,7 @@ from swaymeter.data.options import ModelName, NamedPath, Options
 from swaymeter.data.sources.source import ModelUse, QuestionsOptions, QuestionSource, refuse_repeated
 
 CONTROVERSIAL = "Wikipedia:List of controversial issues"
+"""The page whose links name the pages that are searched for disputes by default."""
 
 PropertyId = Annotated[str, Field(pattern=r"^P[1-9][0-9]*$")]
 Title = Annotated[str, Field(min_length=1)]

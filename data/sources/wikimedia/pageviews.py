@@ -1,4 +1,4 @@
-"""Page views of the English Wikipedia: views a month, by people, over all kinds of access.
+"""Page views of the English Wikipedia: views a month by people, not by programs, on devices of all kinds.
 
 Views through redirects are not counted. The service adds a month to its counts some days after the month's end. A month
 without views has no entry; a page without any views gets a 404.
@@ -31,7 +31,7 @@ class PageViews:
     def monthly_mean(self, title: str, *, first: str, last: str) -> float:
         """Return the mean views of a page per month, over the months from first to last (YYYY-MM), both included.
 
-        A month without an entry counts 0, and so does a page that the service does not know.
+        A month without an entry has 0 views, and a page that the service does not know has 0 views in every month.
 
         Args:
             title: The title of the page, not of a redirect.
@@ -73,13 +73,13 @@ def _month_name(number: int) -> str:
 
 
 def _month_number(name: str) -> int:
-    """Return the number of a month YYYY-MM from January of the year 0, which is 0."""
+    """Return the number of a month YYYY-MM; January of the year 0 has the number 0."""
     year, month = name.split("-")
     return 12 * int(year) + int(month) - 1
 
 
 def _views(content: Any, months: list[str]) -> dict[str, int]:
-    """Return the views by month; {} if the service has no views, which differs from the error of an invalid address."""
+    """Return the views by month; {} for a page without views. An invalid address has a different 404, an error."""
     if "items" not in content and "not found" in content["title"].lower() and not content["type"].endswith("#route"):
         return {}
     views: dict[str, int] = {}

@@ -1,6 +1,6 @@
-"""Items of Wikidata, or of another wiki with Wikibase: names, statements, page of Wikipedia; and similar items.
+"""Items of Wikidata, or of another wiki with Wikibase: names, statements and page of Wikipedia; and similar items.
 
-A statement's value, the main snak as canonical JSON, is only compared and never shown.
+The values of statements are canonical JSON; they are compared with each other and never shown.
 """
 
 import json
@@ -22,23 +22,28 @@ if TYPE_CHECKING:
 SOURCE = "Wikidata"
 LICENCE = "CC0 1.0"
 BATCH = 50
+"""Number of items in a request."""
 LARGEST_NUMBER = 2**31 - 1
 """The largest number of an id; the wiki refuses a whole request with a larger one."""
 LANGUAGES = ("en", "mul")
 """English, and `mul` for names that are the same in all languages."""
 WIKIPEDIA = "enwiki"
+"""The name of the English Wikipedia in Wikibase."""
 DEPRECATED = "deprecated"
 _LETTERS = {"item": "Q", "property": "P"}
 _ITEM_ID = re.compile(r"Q[1-9][0-9]*")
-_MAX_SIMILARITY = 1.001  # the largest cosine, as rounded numbers give it
+_MAX_SIMILARITY = 1.001  # a cosine is at most 1, and a rounded one a little more
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """Statement of an item under a property.
+    """A statement of an item under a property.
 
-    `value` is the main snak (kind and value) as canonical JSON, `item_id` the item that is the value or None, and
-    `rank` preferred, normal or deprecated.
+    Attributes:
+        statement_id: The id.
+        value: The main snak, which is the kind of the value and the value, as canonical JSON.
+        item_id: The item that is the value; None for another value.
+        rank: preferred, normal or deprecated.
     """
 
     statement_id: str
@@ -68,7 +73,7 @@ class Item:
     retrieved_at: datetime
 
     def values(self, property_id: str, *, deprecated: bool = False) -> tuple[WikidataId, ...]:
-        """Return the items stated under a property, each once; `deprecated` includes deprecated statements."""
+        """Return the items that are values of a property, each once; `deprecated` adds deprecated statements."""
         statements = self.statements.get(WikidataId(property_id), ())
         counted = (statement for statement in statements if deprecated or statement.rank != DEPRECATED)
         return tuple(dict.fromkeys(statement.item_id for statement in counted if statement.item_id is not None))
@@ -182,13 +187,13 @@ class SimilarItem:
 
 
 class Wembedder:
-    """The Wembedder service: embeddings of the graph of June 2017 (Nielsen 2017)."""
+    """The Wembedder service: embeddings of Wikidata's graph of June 2017 (Nielsen 2017)."""
 
     def __init__(self, session: "Session") -> None:
         self.session = session
 
     def similar_items(self, item_id: WikidataId) -> tuple[SimilarItem, ...] | None:
-        """Return the other items most similar to an item, most similar first; None for an unknown item."""
+        """Return the items that are similar to an item, the most similar first; None for an unknown item."""
         path = f"most-similar/{item_id}"
         response = self.session.ask({}, path=path, allow=(200, 404), error_of=reading_check(_similar))
         similar = _similar(response.content)

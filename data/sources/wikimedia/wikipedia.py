@@ -58,7 +58,7 @@ class Wikipedia:
         fields: dict[str, Any] = {}
 
         def is_whole_page(content: Any) -> bool:
-            """Return True for a page in one response, with a text: parts could come from different days."""
+            """Return True for a page with a text in a single response: parts could be of different days."""
             is_only_part = not fields and "continue" not in content
             return is_only_part and bool((page_of(content) or {}).get("extract"))
 
@@ -100,7 +100,7 @@ def _page(fields: Mapping[str, Any], address: str, retrieved_at: datetime) -> Pa
 
 
 def _check_page(content: Any, before: Mapping[str, Any]) -> None:
-    """Check a part of a page; `before` has the fields of the earlier parts, and the revision may follow later."""
+    """Check a part of a page; `before` has the fields of the earlier parts. A later part may have the revision."""
     part = page_of(content)
     if part is not None:
         placeholder = {"revisions": [{"revid": 0}]} if "continue" in content else {}

@@ -1,10 +1,13 @@
 """Dates and times of day in one normal form.
 
-A date is written as year, month and day, so that a date contains its year: 12 May 1990 = May 12th, 1990 = 1990-05-12 =
-12.05.1990 = 12. Mai 1990 = 1990年5月12日. A time of day is one word: clock2100 if its half of the day is clear (9 p.m.
-= 21:00 = nine in the evening), else dial0900 (9:00 = nine o'clock). 44 BCE = 44 BC; AD 79 = 79 CE.
-What it is not: a parser of every date. From 5/6/1990 only the year is read, because the order of month and day is
-ambiguous. "8h" is a duration, and "half nine" no time.
+A date is written as year, month and day, so that it contains its year as a word: 1990 May 12d = 12 May 1990 =
+May 12th, 1990 = 1990-05-12 = 12.05.1990 = 12. Mai 1990 = 1990年5月12日.
+A time of day is one word. It is clock2100 if its half of the day is clear (9 p.m. = 21:00 = nine in the evening), and
+otherwise a time on a dial of 12 hours: dial0900 (9:00 = nine o'clock).
+44 BCE = 44 BC; AD 79 = 79 CE.
+
+Not every date is read. From 5/6/1990 only the year is read, because the order of month and day is ambiguous. "8h" is
+read as a duration, and "half nine" as ordinary words.
 """
 
 import re
@@ -41,7 +44,7 @@ _MONTH_NAMES = (
 )
 _MONTH_NUMBERS = {name: number for number, names in enumerate(_MONTH_NAMES, 1) for name in names.split()}
 _ALSO_WORDS = frozenset(("may", "mar", "march", "mars", "marco", "mai", "mei", "jan", "dec", "sept"))
-"""Names of months that are other words, too, in small letters."""
+"""Names of months that, in small letters, are also other words."""
 _MONTH = rf"({'|'.join(sorted(_MONTH_NUMBERS, key=len, reverse=True))})\b\.?"
 _ANY_MONTH = re.compile(rf"\b{_MONTH}")
 """A month in a text in lower case."""
@@ -72,6 +75,7 @@ _WORD_MONTH = re.compile(rf"{_DAY_WORD}(?= (?:of )?(?-i:(?=[A-Z])){_MONTH})", re
 _HOUR_WORDS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 _HOURS = {word: number for number, word in enumerate(_HOUR_WORDS, 1)}
 _UHR = {name: number for name, number in GERMAN.items() if number <= 12}
+"""Hours in German words."""
 _HOUR = rf"(?<![\w.,:$€£¥+])(?P<hour>\d{{1,2}}|{'|'.join(_HOUR_WORDS)})"
 _MINUTE, _SECOND = r"(?P<minute>[0-5]\d)", r"(?::[0-5]\d)?"
 _HALF = (
@@ -80,6 +84,7 @@ _HALF = (
 )
 _CLOCK = r"(?: ?o'? ?clock)"
 _SHIFT_MINUTES = {"quarter": 15, "half": 30, "半": 30, "반": 30, "halb": -30, "five": 5, "ten": 10, "twenty": 20}
+"""Minutes that a word adds to the hour, or takes off before "to" or "vor"; "halb neun" is 8:30."""
 _TIMES = [
     (marks, re.compile(pattern, re.IGNORECASE))
     for marks, pattern in (
@@ -117,7 +122,7 @@ _TIMES = [
         ),
     )
 ]
-"""Patterns of times; each matches only texts with one of its marks, in lower case, because patterns cost more."""
+"""Patterns of times with their marks. A pattern is tried only on texts that have one of its marks, to save time."""
 _NAMED_TIMES = [
     (
         ("noon", "midnight"),
@@ -140,6 +145,7 @@ _NAMED_TIMES = [
     ),
     (("midnight",), re.compile(r"\bmidnight\b", re.IGNORECASE), " clock0000 "),
 ]
+"""Marks, pattern and replacement of times that are names or parts of a span of time."""
 _DIGIT = re.compile(r"\d")
 _WORDS_OF_TIMES = (
     "clock",
@@ -185,11 +191,11 @@ _SIGNS_OF_TIMES = (
     "a m",
     "p m",
 )
-"""Signs of a time of day besides figures."""
+"""Signs of a time of day in a text with digits."""
 
 
 def with_dates(text: str) -> str:
-    """Return the text with every date as in 1990 May 12d, and every time of day as one word."""
+    """Return the text with every date in the form 1990 May 12d, and every time of day as one word."""
     lower = text.lower()
     has_digits = _DIGIT.search(text) is not None
     signs = (*_WORDS_OF_TIMES, *_SIGNS_OF_TIMES) if has_digits else _WORDS_OF_TIMES
@@ -256,7 +262,7 @@ def _date(text: str, year: str | None, month: int, day: str | None) -> str:
 
 
 def _time(match: re.Match[str]) -> str:
-    """Return a time as one word: "clock" and 24 hours if its half of the day is clear, else "dial" and 12 hours."""
+    """Return a time as one word: clock2100 (of 24 hours) if its half of the day is clear, else dial0900 (of 12)."""
     groups = match.groupdict()
     if uhr := groups.get("uhr"):
         groups["hour"] = uhr

@@ -1,4 +1,4 @@
-"""Tables of words of numbers, scales, fractions and units; numbers in figures in one form."""
+"""Tables of words for numbers, scales, fractions and units, and the normal form of numbers in figures."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -31,17 +31,23 @@ SCALES = _values(
     "dutzend hundert tausend mil mille millionen millone milhoe milioni milliarde milliarden milliard miliardi",
     [12, 10**2, 10**3, 10**3, 10**3, 10**6, 10**6, 10**6, 10**6, 10**9, 10**9, 10**9, 10**9],
 )
+"""Scales in English, and in other European languages without accents and plural s."""
 SCALE_LETTERS = {"k": 10**3, "K": 10**3, "M": 10**6, "mn": 10**6, "B": 10**9, "bn": 10**9, "Bn": 10**9, "tn": 10**12}
+"""Scales after a figure, as in 5k."""
 MONEY_LETTERS = {"m": 10**6, "b": 10**9, "t": 10**12, "T": 10**12}
+"""Further scales after a figure with a currency before it, as in $5m."""
 FRACTIONS = {"half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
+"""Divisors of fractions, such as 4 for three quarters."""
 DECADES = _values("twenties thirties forties fifties sixties seventies eighties nineties", range(20, 100, 10))
 FIRST_WORDS = frozenset((*NUMERALS, *SCALES, *DECADES, "half", "quarter", "halfte", "moitie", "mitad"))
+"""Words with which a number in words may begin."""
 
 GERMAN = _values(
     "ein zwei drei vier funf sechs sieben acht neun zehn elf zwolf dreizehn vierzehn "
     "funfzehn sechzehn siebzehn achtzehn neunzehn",
     range(1, 20),
 ) | _values("zwanzig dreissig vierzig funfzig sechzig siebzig achtzig neunzig", range(20, 100, 10))
+"""Values of German numbers below 20 and of tens, in the normal form of words, which has no umlauts."""
 _BEGINNINGS = frozenset(word[:3] for word in (*GERMAN, "hundert", "tausend", "anderthalb"))
 """The first three letters of every German number."""
 _TENS = "|".join(word for word, value in GERMAN.items() if value >= 20)
@@ -138,8 +144,10 @@ UNITS = {
     }.items()
     for spelling in (unit, *spellings.split())
 }
+"""Units by their spellings, which are in the normal form of words."""
 MONEY = word_set("$ € £ ¥ ₹ usd eur gbp jpy inr rs chf")
-COMPARED: Mapping[tuple[str, ...], str] = {
+"""Signs and codes of currencies, which may precede a number."""
+SIGNS_BEFORE_NUMBERS: Mapping[tuple[str, ...], str] = {
     tuple(phrase.split()): sign
     for sign, phrases in {
         "<": "less than|fewer than|under|below|lower than|smaller than",
@@ -149,10 +157,12 @@ COMPARED: Mapping[tuple[str, ...], str] = {
     }.items()
     for phrase in phrases.split("|")
 }
-COMPARED_BEHIND: Mapping[tuple[str, ...], str] = {("or", "more"): ">=", ("or", "less"): "<=", ("or", "fewer"): "<="}
-"""The signs of comparisons after a number."""
-FIRST_WORDS_OF_COMPARISONS = frozenset(phrase[0] for phrase in COMPARED)
+"""The signs of comparisons before a number, such as "<" for less than 8."""
+SIGNS_AFTER_NUMBERS: Mapping[tuple[str, ...], str] = {("or", "more"): ">=", ("or", "less"): "<=", ("or", "fewer"): "<="}
+"""The signs of comparisons after a number, such as ">=" for 8 or more."""
+FIRST_WORDS_OF_COMPARISONS = frozenset(phrase[0] for phrase in SIGNS_BEFORE_NUMBERS)
 SIGNS = {"≤": "<=", "=<": "<=", "≥": ">=", "=>": ">="}
+"""The normal form of written signs of comparison."""
 
 _THOUSANDS = re.compile(r"-?\d{1,3}(?:,\d{2,3})*,\d{3}(?:\.\d+)?")  # 1,200,000.5 and 12,00,000
 _POINTS = re.compile(

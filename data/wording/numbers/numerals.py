@@ -1,12 +1,13 @@
-"""Numbers in figures and units by their name: the normal form of both.
+"""The normal form of numbers and units: figures for a number, the name for a unit.
 
 eight = 8; 1,200 = 1 200 = 1'200 = 1200; 8,5 = 8.50 = 8.5; 1.5 million = 1.5M = 1500000; half a million; a dozen = 12;
 two and a half = 2½ = 2 1/2 = 2.5; two thirds = 2/3; third = 3rd; nineteen ninety = 1990; World War II = World War 2;
-8kg = 8 kilogrammes = 8 kg; $8 = 8 USD = 8 dollars. A comparison is a word before its number: "< 8" for less than 8,
-">= 8" for 8 or more.
-What it is not: a conversion (see tasks.scoring.wording.forms), or arithmetic (10² is not 100). 1.200 is read as one
-point two; the 1990s, 3D and 2.0.1 are words. A capital M, B or K after a figure is a scale; a small m is a metre, or a
-million after a currency.
+8kg = 8 kilogrammes = 8 kg; $8 = 8 USD = 8 dollars. A comparison becomes a sign before its number: "< 8" for less than
+8, ">= 8" for 8 or more.
+
+Units are not converted (see tasks.scoring.wording.forms), and nothing is computed: 10² is not 100. 1.200 is read as one
+point two; the 1990s, 3D and 2.0.1 are words. M, B or K after a figure is a scale. A small m after a figure is a metre,
+but million in an amount of money, such as $5m.
 """
 
 import re
@@ -20,9 +21,9 @@ from swaymeter.data.wording.word import Token, Word
 
 _BEFORE_PRONOUN = frozenset(("no", "any", "every", "this", "that"))
 _BEHIND_PRONOUN = frozenset(("of", "who", "that", "which"))
-"""Words before and after "one" as a pronoun: no one, one of."""
+"""Words before and after "one" that make it a pronoun: no one, one of."""
 _ALSO_NAMES = frozenset(("Otto", "Dix"))
-"""Names whose normal form is a number word of another language."""
+"""Names whose normal form is a number in another language."""
 _WORDS_OF_NUMBERS = frozenset(
     (
         *("a", "an", "minus", "negative"),
@@ -32,7 +33,7 @@ _WORDS_OF_NUMBERS = frozenset(
         *table.MONEY,
     )
 )
-"""Words that may begin a number or a comparison, or are a unit, besides German numbers."""
+"""Words that may begin a number or a comparison, and units; German numbers are not among them."""
 _ROMAN = re.compile(r"(?=[IVXL])(?:XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
 
 
@@ -48,7 +49,7 @@ def with_numerals(tokens: Sequence[Token]) -> Iterator[Word]:
         is_sign = token.kind == "sign"
         if length := 1 if is_sign else _comparison_length(tokens, index):
             phrase = _folded(tokens, index, length)
-            sign = table.SIGNS.get(token.text, token.text) if is_sign else table.COMPARED[phrase]
+            sign = table.SIGNS.get(token.text, token.text) if is_sign else table.SIGNS_BEFORE_NUMBERS[phrase]
             yield Word(sign, token.begins_clause, kind="sign")
             index, behind_number = index + length, False
             continue
@@ -66,12 +67,12 @@ def with_numerals(tokens: Sequence[Token]) -> Iterator[Word]:
             number = _NumberMatch("", index)
         unit = UNITS.get(token.folded, "")
         if number.end > index:
-            if compared := number.compared or table.COMPARED_BEHIND.get(_folded(tokens, number.end, 2)):
+            if compared := number.compared or table.SIGNS_AFTER_NUMBERS.get(_folded(tokens, number.end, 2)):
                 yield Word(compared, token.begins_clause, kind="sign")
             yield Word(number.text, token.begins_clause, token.joined, kind=number.kind)
             yield from [Word(currency, kind="unit")] if currency else []
             index, currency, behind_number = number.end, "", number.kind == "number"
-            if _folded(tokens, index, 2) in table.COMPARED_BEHIND:
+            if _folded(tokens, index, 2) in table.SIGNS_AFTER_NUMBERS:
                 index += 2
             continue
         if token.folded in table.MONEY and index + 1 < len(tokens) and tokens[index + 1].kind == "number":
@@ -86,7 +87,7 @@ def with_numerals(tokens: Sequence[Token]) -> Iterator[Word]:
 
 
 def _is_plain(token: Token) -> bool:
-    """Return True if a token is neither a figure nor a sign, and has no part in numbers and units."""
+    """Return True if a token cannot belong to a number, a comparison or a unit."""
     word = token.folded
     if token.kind in ("number", "sign") or word in _WORDS_OF_NUMBERS:
         return False
@@ -94,7 +95,7 @@ def _is_plain(token: Token) -> bool:
 
 
 def _plain_word(tokens: Sequence[Token], index: int) -> Word:
-    """Return the word of a token outside numbers; a Roman numeral after a name is its value."""
+    """Return the word of a token that belongs to no number; a Roman numeral after a name becomes its value."""
     token = tokens[index]
     capitals = 2 if token.text.isupper() else int(token.text[0].isupper())
     if capitals == 2 and (roman := _roman(tokens, index)):
@@ -109,7 +110,7 @@ def _folded(tokens: Sequence[Token], start: int, count: int) -> tuple[str, ...]:
 def _comparison_length(tokens: Sequence[Token], start: int) -> int:
     """Return the length of a comparison before a number, in words: two in "more than 8", 0 in "more than Oslo"."""
     for length in (3, 2, 1) if tokens[start].folded in table.FIRST_WORDS_OF_COMPARISONS else ():
-        if _folded(tokens, start, length) in table.COMPARED and start + length < len(tokens):
+        if _folded(tokens, start, length) in table.SIGNS_BEFORE_NUMBERS and start + length < len(tokens):
             after = tokens[start + length]
             if after.kind == "number" or after.folded in table.MONEY | CARDINALS.keys() | {"half"}:
                 return length
@@ -131,7 +132,7 @@ class _NumberMatch(NamedTuple):
         text: The normal form; "" without a number.
         end: The index after the number; without a number, the index at which the search began.
         kind: The kind of its word.
-        compared: The comparison before the number, such as "<"; "" for none.
+        compared: The sign of comparison for the number, such as ">=" for 8+; "" without a comparison.
     """
 
     text: str
@@ -141,7 +142,7 @@ class _NumberMatch(NamedTuple):
 
 
 def _number(tokens: Sequence[Token], start: int, is_money: bool) -> _NumberMatch:
-    """Read a number in figures or words; `is_money` is True after a currency, for which m means million."""
+    """Read a number in figures or words; after a currency `is_money` is True, and m means million."""
     first, after = tokens[start], tokens[start + 1] if start + 1 < len(tokens) else None
     if first.kind == "number":
         return _number_in_figures(tokens, start, is_money)
@@ -180,7 +181,11 @@ def _number_in_figures(tokens: Sequence[Token], start: int, is_money: bool) -> _
 
 
 def _number_in_words(tokens: Sequence[Token], start: int) -> _NumberMatch:
-    """Read a number in words: `group` is the value since the last scale, `last` the kind of the last word."""
+    """Read a number in words.
+
+    In the loop, `total` is the value up to the last scale, such as thousand, and `group` the value after that scale.
+    `last` is the kind of the last word: start, ones, tens or scale.
+    """
     total, group, last, index = 0, 0, "start", start
     while index < len(tokens) and (index == start or not tokens[index].begins_clause):
         word = tokens[index].folded
@@ -206,7 +211,7 @@ def _number_in_words(tokens: Sequence[Token], start: int) -> _NumberMatch:
 
 
 def _half(tokens: Sequence[Token], start: int) -> _NumberMatch:
-    """Return a half or a quarter: half, half a million, a quarter of."""
+    """Return the number in "half", "half a million" or "a quarter of"."""
     word = tokens[start].folded
     if word == "quarter" and _folded(tokens, start + 1, 1) == ("of",):
         return _NumberMatch("0.25", start + 1)
@@ -229,7 +234,7 @@ def _with_fraction(tokens: Sequence[Token], value: int, end: int) -> _NumberMatc
 
 
 def _scaled(tokens: Sequence[Token], value: Fraction, end: int) -> _NumberMatch:
-    """Return the value, times the scale after it if there is a scale."""
+    """Return the value in figures, multiplied by the scale after it, as in 1.5 million, if there is a scale."""
     scale = SCALES.get("".join(_folded(tokens, end, 1)))
     return _NumberMatch(written_out(value * scale), end + 1) if scale else _NumberMatch(written_out(value), end)
 

@@ -1,4 +1,4 @@
-"""The command `swaymeter annotate`: kinds of passages, choices and corrections. The answers page collects verdicts."""
+"""The command `swaymeter annotate`: people judge questions and passages. The answers page collects verdicts."""
 
 import shlex
 from collections.abc import Sequence

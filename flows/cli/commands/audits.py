@@ -24,7 +24,7 @@ OWN_SOURCE = "swaymeter.data.sources.own.source"
 
 
 def _panel(title: str) -> Callable[..., Any]:
-    """Return a function that makes options of a panel of the help, each on one line of 80 columns."""
+    """Return a function that makes options for a panel of `--help`; each option fits on a line of 80 columns."""
     return partial(typer.Option, rich_help_panel=title, show_default=False)
 
 
@@ -156,7 +156,7 @@ def _run(
     offline: bool,
     wait: bool,
 ) -> None:
-    """Run an audit, print its results, write the JUnit file, and end with a code for failed steps and thresholds."""
+    """Run an audit, print its results, and write the JUnit file; a failed step or an unmet threshold is an error."""
     from swaymeter.flows.cli.terminal import TerminalProgress, summary
     from swaymeter.flows.cli.views import ages
     from swaymeter.flows.cli.views import audit as view

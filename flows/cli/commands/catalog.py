@@ -79,9 +79,9 @@ def predicates(
     from swaymeter.flows.datasets.export import predicates_of_graph
 
     rows = []
-    for row, users in predicates_of_graph(Study.load(study, workspace).contents, offline=offline):
+    for row, relation_names in predicates_of_graph(Study.load(study, workspace).contents, offline=offline):
         classes = ", ".join(iri[max(iri.rfind("/"), iri.rfind("#")) + 1 :] for iri in row.subject_classes)
-        rows.append((row.iri, f"{row.triples:,}", classes, ", ".join(users)))
+        rows.append((row.iri, f"{row.triples:,}", classes, ", ".join(relation_names)))
     print_table(("predicate", "triples", "classes of its subjects", "relations"), rows, numbers=("triples",))
 
 
@@ -111,7 +111,7 @@ def init(
 
 
 def _list(name: str, as_json: bool, *arguments: Any) -> None:
-    """Print the rows of a function of `views/listings.py`, as a table or as JSON."""
+    """Print the rows that the function `name` of `views/listings.py` yields, as a table or as JSON."""
     from swaymeter.flows.cli.views import listings
 
     rows = list(getattr(listings, name)(*arguments))

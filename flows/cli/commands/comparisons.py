@@ -1,17 +1,17 @@
-"""The commands that compare: `compare` two runs, `diff` two datasets, `history` the runs of one study.
+"""The commands `compare` for two runs, `diff` for two datasets, and `history` for the runs of one study.
 
 What changed between two runs:
 
     flows/cli/commands/comparisons.py   takes two runs, and prints what changed
     data/dataset/snapshot.py            reads a run, and declares the rows of changes
-    tasks/statistics/changes.py         pairs the numbers (`compare`), then compares everything else (`compare_items`)
+    tasks/statistics/changes.py         `compare_snapshots` pairs the numbers, then `compare_items` compares the rest
     reports/changes.py                  writes lines, tables, JSON and pages
 
-`diff` calls `compare_items` alone. tasks/statistics/models.py says which numbers there are.
-`audit --baseline` (views/baseline.py) calls the same `compare`. For `history` and the page, flows/stages/history.py
-stores the changes of each completed run, and `changes_of_run` reads them.
+`diff` calls `compare_items` alone. The numbers are declared in tasks/statistics/models.py.
+`audit --baseline` (views/baseline.py) calls `compare_snapshots`, too. For `history` and the page,
+flows/stages/history.py stores the changes of each completed run, and `changes_of_run` reads them.
 
-Functions import these late, because every command imports this module.
+Functions import these modules late, because every command of `swaymeter` imports this module.
 """
 
 import os
@@ -37,8 +37,11 @@ if TYPE_CHECKING:
     from swaymeter.data.dataset.snapshot import Comparison, DatasetChanges, RelationChanges, RunChanges
 
 CHANGES_OF_RUNS = "changes_of_runs"
+"""Named query of the changes of every completed run."""
 RUN_NAMES = ("A: ", "B: ")
+"""Beginnings of the names of models in tables of two runs."""
 STYLES = {"-": "red", "+": "green", "~": "yellow"}
+"""Colours of the signs before removed, added and changed facts and questions."""
 _DATASET = "A workspace with fetched facts or questions, a folder of DynamicQA's CSV files, or a yago_qec.json."
 comparisons = typer.Typer()
 
@@ -111,12 +114,12 @@ def diff(
     except SwaymeterError as error:  # exit code 2, because 1 means that the datasets differ
         raise UsageError(str(error)) from error
     for snapshot in comparison.snapshots:
-        for warning in snapshot.sources.warnings:
+        for warning in snapshot.dataset.warnings:
             warn(warning)
     if as_json:
         print_product(comparison_json(comparison, **dataset_rows(comparison)))
     else:
-        show_sources(out, comparison.sources, limit=limit)
+        show_sources(out, comparison.dataset_changes, limit=limit)
     if comparison.differs:
         raise typer.Exit(1)
 
@@ -172,7 +175,7 @@ def history(
 
 
 def compare_databases(first: Path, second: Path) -> "Comparison":
-    """Compare two databases.
+    """Compare the runs in two databases.
 
     Raises:
         UsageError: The databases have no question or query in common.
@@ -180,13 +183,13 @@ def compare_databases(first: Path, second: Path) -> "Comparison":
     from swaymeter.data.dataset.snapshot import Snapshot
     from swaymeter.data.warehouse.warehouse import Limits, opened
     from swaymeter.flows.stages.aggregate import schema
-    from swaymeter.tasks.statistics.changes import compare
+    from swaymeter.tasks.statistics.changes import compare_snapshots
 
     def snapshot(database: Path) -> Snapshot:
         with opened(database, schema(), limits=Limits()) as warehouse:
             return Snapshot.from_database(warehouse, str(database))
 
-    comparison = compare(snapshot(first), snapshot(second))
+    comparison = compare_snapshots(snapshot(first), snapshot(second))
     if not comparison.numbers:
         raise UsageError(
             f"{first} and {second} have no question or query in common; compare runs with the same questions"
@@ -197,10 +200,10 @@ def compare_databases(first: Path, second: Path) -> "Comparison":
 def _write_page(
     file: Path | None, databases: tuple[Path, Path], comparison: "Comparison", unmatched: Sequence[str]
 ) -> Path | None:
-    """Write the page of two runs and return its path; without a name it lies beside the second database.
+    """Write the page that compares two runs; without `file`, the page stands beside the second database.
 
     Returns:
-        The path; None if no page is named and that folder cannot be written.
+        The path; None without `file` if the folder of the second database cannot be written.
 
     Raises:
         UsageError: The page cannot be written.
@@ -307,7 +310,7 @@ def _show_relations(
 
 
 def read_history(database: Path) -> "dict[str, pd.DataFrame]":
-    """Return the named queries about runs over time."""
+    """Return the rows of each named query about runs over time; UsageError without a completed run."""
     from swaymeter.data.warehouse.warehouse import opened
     from swaymeter.flows.stages.aggregate import schema
     from swaymeter.reports.changes import NUMBERS, RUNS_OVER_TIME
@@ -321,7 +324,7 @@ def read_history(database: Path) -> "dict[str, pd.DataFrame]":
 
 
 def select_run(frames: "Mapping[str, pd.DataFrame]", run: int | None) -> "tuple[int, RunChanges | None]":
-    """Return the number of a run, by default of the last run, and its changes; None for the first run.
+    """Return the number of a run, by default of the last run, and its changes, which are None for the first run.
 
     Raises:
         UsageError: There is no such run.
@@ -338,7 +341,11 @@ def select_run(frames: "Mapping[str, pd.DataFrame]", run: int | None) -> "tuple[
 
 
 def _write_figures(file: Path, frames: "Mapping[str, pd.DataFrame]") -> list[Path]:
-    """Write the figure of each model as SVG or PNG, by the file's ending; UsageError without a figure."""
+    """Write the figure of each model as SVG or PNG, by the file's ending.
+
+    Raises:
+        UsageError: The name has another ending, or fewer than two runs have headline numbers.
+    """
     from swaymeter.reports.changes import NUMBERS
     from swaymeter.reports.figures.figure import draw_all
     from swaymeter.reports.figures.over_time import OVER_TIME

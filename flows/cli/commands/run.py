@@ -1,4 +1,4 @@
-"""The commands `run` and `status` of a study's steps, and `doctor`."""
+"""The commands `run`, `status` and `doctor`."""
 
 import time
 from collections.abc import Collection
@@ -36,9 +36,9 @@ def run_study(
         raise typer.Exit(WorkFailed.exit_code)
     if selected.study.thresholds and ("aggregate" in stages or "report" in stages):
         from swaymeter.flows.config.thresholds import refuse_unmet
-        from swaymeter.flows.stages.thresholds import judge_thresholds
+        from swaymeter.flows.stages.thresholds import study_threshold_outcomes
 
-        refuse_unmet(judge_thresholds(selected.study, selected.workspace.database))
+        refuse_unmet(study_threshold_outcomes(selected.study, selected.workspace.database))
 
 
 @runs.command()

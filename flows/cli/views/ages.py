@@ -21,14 +21,14 @@ UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days
 MAX_AGE_IN_CI = timedelta(hours=24)
 """Limit of the age of stored answers in a CI pipeline."""
 MIN_AGE_OF_LINES = timedelta(minutes=5)
-"""Age from which the answers of a server have a line."""
+"""Age from which the output has a line on the stored answers of a server."""
 
 
 def max_age_of(text: str | None) -> timedelta | None:
     """Return the age up to which stored answers of a server are used; None for any age.
 
     Args:
-        text: The option --max-age, such as 24h, 30m, 7d or off; None for the default.
+        text: The option --max-age, such as 24h, 30m, 7d or off. None: 24h in a CI pipeline, else any age.
 
     Raises:
         UsageError: The text is no age.

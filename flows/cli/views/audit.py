@@ -1,4 +1,4 @@
-"""An audit: a study of a user's questions that is written and run by one command, and judged by thresholds."""
+"""An audit: one command writes a study of a user's questions, runs the study, and compares it with thresholds."""
 
 import json
 import re
@@ -38,11 +38,11 @@ from swaymeter.flows.config.sections import ModelPart
 from swaymeter.flows.config.study import StudyFile
 from swaymeter.flows.config.thresholds import (
     QUANTITIES,
-    JudgedThresholds,
     MeasuredQuantity,
     Threshold,
+    ThresholdOutcomes,
     bounds_of_thresholds,
-    judged,
+    compare_with_thresholds,
     measured_of,
     write_junit,
 )
@@ -65,12 +65,12 @@ from swaymeter.tasks.models.applications import FUNCTION, is_function, name_func
 from swaymeter.tasks.statistics.statistic import Row
 
 NOT_USED = "rows-not-used.txt"
-"""The file of the workspace with the unusable rows."""
+"""Name of the file in the workspace that lists the unusable rows."""
 PERSUASION_MEASURES: Mapping[str, Any] = {
     "clusters": {"entailment": "all-minilm-l6-v2"},
     "coherent_persuasion": {},
 }
-"""Measures that need enough sampled replies of a model on this machine."""
+"""Further measures of an audit that has enough sampled replies, and no model at a server."""
 DTYPES = frozenset(get_args(ModelPart.model_fields["dtype"].annotation))
 THOUGHTS = 2048
 """Default limit of the tokens of thoughts in an audit."""
@@ -80,15 +80,15 @@ class AuditResults(NamedTuple):
     """Results of an audit, from the database.
 
     Attributes:
-        measured: The quantities of each model that thresholds name.
+        measured: The quantities of each model that thresholds can bound.
         differences: Rows of the query model_differences, for the same quantities.
         unfinished: Rows of the query unfinished_greedy_answers.
         servers: Rows of the query served_models.
         means: Rows of the query models_side_by_side, from which `measured` is made.
         variants: A row for each variant; empty for one variant.
-        advice: The sentence that recommends a variant; empty without one.
+        advice: The sentence that recommends a variant; empty without a recommendation.
         people: Sentences on people's judgements.
-        skipped: Lines on rejected questions of usable rows, by reason with an example.
+        skipped: Lines on questions that were rejected although their rows are usable: one for each reason.
         effects: Rows of the query passage_effects_summary: effects of order, length and so on.
         silent: Rows of the query silent_replies: empty, undecided and missing replies by model and condition.
         judge: Sentences on the verdicts of the judge and its agreement; empty without a judge.
@@ -139,11 +139,11 @@ def read_rows(
 def _with_kinds(read: FileQuestions, judgements: Sequence[Judgement]) -> FileQuestions:
     """Return the questions with the kinds from people's judgements."""
     questions, _ = with_kinds(read.questions, judgements)
-    unknown = [
+    unknown_before, unknown_after = (
         sum(case.condition == "unknown" for question in listed for case in question.contexts)
         for listed in (read.questions, questions)
-    ]
-    return read._replace(questions=questions, unknown=max(0, read.unknown - unknown[0] + unknown[1]))
+    )
+    return read._replace(questions=questions, unknown=max(0, read.unknown - unknown_before + unknown_after))
 
 
 def about_rows(read: FileQuestions, file: Path, folder: Path) -> list[str]:
@@ -154,27 +154,34 @@ def about_rows(read: FileQuestions, file: Path, folder: Path) -> list[str]:
 
 
 def about_answers(results: AuditResults) -> list[str]:
-    """Return lines on served models, thinking, and unfinished replies."""
+    """Return lines on servers, on thoughts, on unfinished and undecided replies, and on people's judgements."""
     unfinished = results.unfinished
     sentences = (
         (empty_sentence(unfinished), ""),
         (server_sentences(results.servers, results.means), ""),
         (thinking_sentence(unfinished), ""),
         (cut_off_sentence(unfinished), "; --max-new-tokens raises it"),
-        (missing_sentence(unfinished), "; --thinking with more tokens lets them end" if _thought(unfinished) else ""),
+        (
+            missing_sentence(unfinished),
+            "; --thinking with more tokens lets them end" if _has_unfinished_thoughts(unfinished) else "",
+        ),
         (undecided_sentence(results.silent), "" if results.judge else "; --judge NAME[@URL] decides them"),
         (results.judge, ""),
     )
     return [*(f"{sentence.strip()[:-1]}{remedy}." for sentence, remedy in sentences if sentence), *results.people]
 
 
-def _thought(unfinished: pd.DataFrame) -> bool:
+def _has_unfinished_thoughts(unfinished: pd.DataFrame) -> bool:
     """Return True if thoughts of any model did not end."""
     return bool(len(unfinished)) and bool(unfinished["unfinished_thoughts"].any())
 
 
 def columns_of(maps: Iterable[str]) -> dict[str, str]:
-    """Return the file's names of columns by Swaymeter's, from --map; UsageError for any other text than a pair."""
+    """Return the names of the file's columns by Swaymeter's names, from texts of --map such as question=query.
+
+    Raises:
+        UsageError: A text is no pair of names.
+    """
     pairs = [text.partition("=")[::2] for text in maps]
     if wrong := [text for text, (ours, theirs) in zip(maps, pairs, strict=True) if not (ours and theirs)]:
         raise UsageError(
@@ -187,7 +194,7 @@ def columns_of(maps: Iterable[str]) -> dict[str, str]:
 
 
 def prompts_of(named: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Return the prompts of --prompt by name: a form, or a file, whose name is the file's name without its ending.
+    """Return the prompts of --prompt by name; a prompt from a file has the name of the file without its ending.
 
     Raises:
         UsageError: A text is neither a form nor a file, or two prompts have the same name.
@@ -208,7 +215,7 @@ def prompts_of(named: Sequence[str]) -> dict[str, dict[str, str]]:
 
 
 def passages_of(sets: Sequence[str], orders: Sequence[str], form: str) -> dict[str, Any] | None:
-    """Return the section `passages` of --set, --order and --passages-as; None without them.
+    """Return the section `passages` for --set, --order and --passages-as; None without these options.
 
     Raises:
         UsageError: A set, an order or a form is impossible.
@@ -227,7 +234,7 @@ def passages_of(sets: Sequence[str], orders: Sequence[str], form: str) -> dict[s
 
 
 def questions_file(file: str) -> Path:
-    """Return the file of questions of a path or of a bundled name; UsageError for a missing file."""
+    """Return the file of questions that a path or a bundled name stands for; UsageError for a missing file."""
     path = Path(file).expanduser()
     if not path.exists() and (STUDIES / f"{file}.jsonl").exists():
         path = STUDIES / f"{file}.jsonl"
@@ -251,7 +258,7 @@ class AuditOptions:
         samples: Number of sampled answers besides the greedy one.
         questions: Limit of the questions; None for all.
         max_new_tokens: Limit of the tokens of an answer.
-        columns: The file's names of columns, by Swaymeter's.
+        columns: Names of the file's columns, by Swaymeter's names.
         thinking: off, on, or the limit of the tokens of thoughts; off: only models without a switch think.
         neutral: True to add a passage without content.
         judge: The judge of undecided replies; None for no judge.
@@ -290,7 +297,7 @@ class AuditOptions:
     thresholds: Sequence[Threshold] = ()
 
     def check(self) -> None:
-        """Raise UsageError for an option that has an invalid value, or none to be used with."""
+        """Raise UsageError for an option with an invalid value, or without the option that it needs."""
         if self.thinking not in ("off", "on") and not (self.thinking.isdecimal() and int(self.thinking)):
             raise UsageError(
                 f"--thinking {self.thinking}: use off, on, or a limit of tokens for thoughts, such as 4096"
@@ -359,7 +366,7 @@ def _measures(options: AuditOptions) -> dict[str, Any]:
 
 
 def _judge(name: str, options: AuditOptions) -> dict[str, Any]:
-    """Return the judge of an option, with the absolute path of a file or a folder, and the keys of its server."""
+    """Return the parameters of the judge that --judge names; a file or a folder has its absolute path."""
     file, colon, function = name.rpartition(".py:")
     if colon:
         name = f"{Path(file).expanduser().absolute()}.py:{function}"
@@ -371,8 +378,8 @@ def _judge(name: str, options: AuditOptions) -> dict[str, Any]:
 
 def _refuse_another(folder: Path, file: Path, name: str) -> None:
     """Refuse a workspace that holds the audit of another file, or another study."""
-    audited = baselines.last_audit(folder).get("questions")
-    before = Path(str(audited.get("file"))) if isinstance(audited, dict) else file
+    section = baselines.last_audit(folder).get("questions")
+    before = Path(str(section.get("file"))) if isinstance(section, dict) else file
     if before.name != file.name:
         raise UsageError(
             f"the workspace {folder} holds the audit of {before.name}, and this one is of {file.name}; name another "
@@ -383,7 +390,7 @@ def _refuse_another(folder: Path, file: Path, name: str) -> None:
 
 
 def _all_together(file: Path, options: AuditOptions) -> dict[str, Any] | None:
-    """Return the set of all passages if a recorded reply is about several of them; None otherwise."""
+    """Return the section `passages` with the set of all passages if a recorded reply is about several; else None."""
     source = OwnQuestions(file=str(file.absolute()), columns=dict(options.columns))
     source.read_replies(options.replies)
     try:
@@ -395,7 +402,7 @@ def _all_together(file: Path, options: AuditOptions) -> dict[str, Any] | None:
 
 
 def _models(options: AuditOptions) -> list[dict[str, Any]]:
-    """Return the models and the recorded replies; a name at several servers gets numbers."""
+    """Return the sections of models and of recorded replies; models with one name at servers get numbers."""
     models = [_model(name, options.key_from) for name in options.models]
     count = Counter(model["name"] for model in models)
     for number, model in enumerate(models, 1):
@@ -406,7 +413,7 @@ def _models(options: AuditOptions) -> list[dict[str, Any]]:
 
 
 def _call_keys(model: Mapping[str, str], options: AuditOptions) -> dict[str, Any]:
-    """Return the version and the limits of calls of a server or a function; empty for a model of this machine."""
+    """Return the keys for calls of a server or a function, such as `timeout_s`; empty for a model of this machine."""
     keys: dict[str, Any] = {}
     if "endpoint" in model:
         hours = None if options.max_age is None else options.max_age.total_seconds() / 3600
@@ -417,7 +424,7 @@ def _call_keys(model: Mapping[str, str], options: AuditOptions) -> dict[str, Any
 
 
 def _model(name: str, key_from: str) -> dict[str, str]:
-    """Return the model of an option, which may have a dtype behind a colon, or an address behind an @."""
+    """Return the section of a model from a text of --model, such as NAME, NAME:bfloat16 or NAME@URL."""
     if served := re.fullmatch("(.+?)@(https?)(://.*)", name, re.IGNORECASE):
         served_as, scheme, address = served.groups()
         key = {"key_from": key_from} if key_from else {}
@@ -433,7 +440,7 @@ def _model(name: str, key_from: str) -> dict[str, str]:
 
 
 def _function(module: str, function: str) -> dict[str, str]:
-    """Return the keys of a function, and allow its import, because its user names it here."""
+    """Return the section of a function as a model, and allow its import, because the user names it in a command."""
     path = Path(module).expanduser().absolute() if module.endswith(".py") else None
     reference = f"{path or module}:{function}"
     name_function(reference)
@@ -448,7 +455,7 @@ class PreparedAudit(NamedTuple):
         selected: Its study.
         read: The rows of its file.
         lines: Lines to print about rows, judgements, and models of the audit before.
-        before: The baseline; None without one.
+        before: The run to compare with; None for no comparison.
     """
 
     options: AuditOptions
@@ -463,7 +470,7 @@ def prepare(options: AuditOptions, named: str, baseline: str | None, *, offline:
 
     Args:
         options: The options.
-        named: The file as the user names it in a command, with its maps.
+        named: The file and its maps as arguments of a command, such as "own.csv --map=question=query".
         baseline: The run to compare with; None for no comparison.
         offline: True to use no network.
 
@@ -489,11 +496,11 @@ class Outcome(NamedTuple):
     """The outcome of an audit that was run.
 
     Attributes:
-        error: The reason why there are no results, or no comparison with the baseline; None if there are.
+        error: The reason why the results or the comparison with the baseline are missing; None if nothing is missing.
         results: The results; None if a step failed.
         notes: Lines on servers and replies.
         lines: Lines on rejected questions, failed replies and old answers.
-        checks: Each threshold for each model, with the reason if it is not met.
+        checks: Each threshold with the quantity of each model, and the reason if it is not met.
         compared: The comparison with the baseline.
     """
 
@@ -501,12 +508,15 @@ class Outcome(NamedTuple):
     results: AuditResults | None = None
     notes: Sequence[str] = ()
     lines: Sequence[str] = ()
-    checks: JudgedThresholds = ()
+    checks: ThresholdOutcomes = ()
     compared: Gate = Gate()
 
 
 def outcome_of(prepared: PreparedAudit, message: str) -> Outcome:
-    """Judge the results of an audit by its thresholds and its baseline; `message` tells of a failed step."""
+    """Compare the results of an audit with its thresholds and its baseline.
+
+    `message` is about a failed step; empty if all steps are done.
+    """
     if message:
         return Outcome(WorkFailed(message))
     database = prepared.selected.workspace.database
@@ -515,10 +525,10 @@ def outcome_of(prepared: PreparedAudit, message: str) -> Outcome:
     lines = [*results.skipped, *failed, *ages.lines_of(results.servers)]
     outcome = Outcome(None, results, about_answers(results), lines)
     try:
-        outcome = outcome._replace(checks=judged(prepared.options.thresholds, results.measured))
+        outcome = outcome._replace(checks=compare_with_thresholds(prepared.options.thresholds, results.measured))
         if prepared.before:
             outcome = outcome._replace(compared=baselines.compare_with_baseline(prepared.before, database))
-    except SwaymeterError as error:  # also of a baseline that cannot be compared
+    except SwaymeterError as error:  # such as a baseline that cannot be compared
         return outcome._replace(error=error, lines=())
     return outcome
 
@@ -537,11 +547,11 @@ def write_outcome(file: Path, prepared: PreparedAudit, outcome: Outcome) -> None
 
 
 def results_in(database: Path) -> AuditResults:
-    """Return the results of a database."""
+    """Return the results of an audit from its database."""
     with opened(database, schema()) as warehouse:
         means = warehouse.frame(variants.MEANS)
         differences = warehouse.frame(variants.DIFFERENCES)
-        spent = warehouse.frame(variants.SPENT)
+        spent = warehouse.frame(variants.COSTS)
         unfinished = warehouse.frame("unfinished_greedy_answers")
         servers = warehouse.frame("served_models")
         rejected = warehouse.frame("rejected_summary")
@@ -549,7 +559,7 @@ def results_in(database: Path) -> AuditResults:
         silent = warehouse.frame("silent_replies")
         judge = agreement.sentences({name: warehouse.frame(name) for name in agreement.QUERIES})
         people = people_sentences(warehouse.frame("answers_judged_by_people"), warehouse.frame("judgements_to_read"))
-    frames = {variants.MEANS: means, variants.DIFFERENCES: differences, variants.SPENT: spent}
+    frames = {variants.MEANS: means, variants.DIFFERENCES: differences, variants.COSTS: spent}
     has_several_variants = len(means[["model", "dtype"]].drop_duplicates()) > 1
     measured_rows = differences[differences["quantity"].isin(QUANTITIES.values())].astype(object)
     return AuditResults(
@@ -575,7 +585,7 @@ def _line_of_skipped(row: Mapping[str, Any]) -> str:
 
 
 def as_json(prepared: PreparedAudit, outcome: Outcome) -> str:
-    """Return the whole output of an audit that has results as JSON."""
+    """Return the whole output of an audit as JSON; the audit must have results."""
     selected, read, results = prepared.selected, prepared.read, outcome.results
     assert results is not None
     checks = [

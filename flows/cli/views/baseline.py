@@ -1,4 +1,4 @@
-"""The gate `audit --baseline`: headline numbers that are worse than in an earlier run, on the items of both."""
+"""The gate `audit --baseline`: headline numbers that became worse on the questions that both runs have."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,8 +20,8 @@ from swaymeter.reports.changes import change_lines, sentence
 from swaymeter.reports.estimates import direction, estimate, number, plural
 from swaymeter.reports.models import Model
 from swaymeter.reports.words import OWN_QUANTITIES, threshold_name
-from swaymeter.tasks.statistics.changes import compare
-from swaymeter.tasks.statistics.formulas.paired import MIN_CLUSTERS_TO_TEST, smallest_shown_fall
+from swaymeter.tasks.statistics.changes import compare_snapshots
+from swaymeter.tasks.statistics.formulas.paired import MIN_CLUSTERS_TO_TEST, smallest_significant_decrease
 from swaymeter.tasks.statistics.models import MODEL_QUERIES, interval_unit
 
 BETTER: Mapping[tuple[str, str], str] = {
@@ -39,7 +39,7 @@ BETTER: Mapping[tuple[str, str], str] = {
     ("context_bias", "conflicting"): DOWN,
     ("prior_bias", "supporting"): DOWN,
 }
-"""Direction of improvement of a quantity in a group; missing quantities have none."""
+"""Direction in which a quantity of a group improves; a quantity that is missing here is neither better nor worse."""
 
 
 class Compared(NamedTuple):
@@ -107,7 +107,7 @@ class LastRun(NamedTuple):
 
     Attributes:
         name: Name of the run for messages.
-        snapshot: Its items.
+        snapshot: Items of the run, such as its replies.
         unfinished: Number of its greedy replies that ended at the limit of tokens.
     """
 
@@ -117,7 +117,7 @@ class LastRun(NamedTuple):
 
     @property
     def cut_off(self) -> str:
-        """The number of replies that were cut off, of all."""
+        """Number of greedy replies that were cut off, and of all replies, such as "3 of 40"."""
         return f"{self.unfinished} of {len(self.snapshot.frames[MODEL_QUERIES[0]])}"
 
 
@@ -147,7 +147,7 @@ def compare_with_baseline(before: LastRun, database: Path) -> Gate:
     and, if the gate passes, the number of compared numbers.
     """
     now = _last_run(database, str(database))
-    comparison = compare(before.snapshot, now.snapshot, over_time=True)
+    comparison = compare_snapshots(before.snapshot, now.snapshot, over_time=True)
     numbers = compared_numbers(comparison)
     lines = change_lines(comparison)
     if failure := _failure(before, now, numbers):
@@ -171,7 +171,7 @@ def _failure(before: LastRun, now: LastRun, numbers: Sequence[Compared]) -> str:
 
 
 def not_worse(run: str, numbers: Sequence[Compared]) -> str:
-    """Return a sentence that no number is shown to be worse, with the number closest to it."""
+    """Return a sentence that no number is shown to be worse, with the largest change for the worse."""
     lowest = min(numbers, key=lambda row: row.gain)
     largest_change = (
         f"largest change for the worse: {lowest.name} of {lowest.model} {lowest.change}, {lowest.direction}"
@@ -181,17 +181,17 @@ def not_worse(run: str, numbers: Sequence[Compared]) -> str:
 
 
 def smallest_fall_line(numbers: Sequence[Compared]) -> str:
-    """Return the smallest fall that the questions can show, and that of 100 questions, in words."""
+    """Return, in words, the smallest fall that these questions can show, and the smallest that 100 questions show."""
     tested = [row for row in numbers if row.p is not None]
     largest = max(tested, key=lambda row: row.clusters)
-    fall, fall_of_100 = (smallest_shown_fall(count, largest.tests) for count in (largest.clusters, 100))
+    fall, fall_of_100 = (smallest_significant_decrease(count, largest.tests) for count in (largest.clusters, 100))
     shown = f"can show a fall of {100 * fall:.0f} points or more" if fall else "can show no fall, however large"
     units, hundred = plural(largest.clusters, largest.over), plural(100, largest.over)
     return f"{units} {shown}; {hundred} can show a fall of {100 * (fall_of_100 or 1):.0f}"
 
 
 def nothing_tested(run: str, numbers: Sequence[Compared]) -> str:
-    """Return a sentence that the questions are too few for a test, with the needed number and the largest fall."""
+    """Return a sentence that a test needs more questions, with their number and the largest change for the worse."""
     largest, lowest = max(numbers, key=lambda row: row.clusters), min(numbers, key=lambda row: row.gain)
     change = (
         f"largest change for the worse: {lowest.change_words}" if lowest.gain < 0 else "no number changed for the worse"
@@ -249,7 +249,7 @@ def models_of_last_audit(folder: Path) -> tuple[str, ...]:
 
 
 def replaced_page(before: Sequence[str], now: Sequence[str]) -> str:
-    """Return a line if this audit's page replaces a page of other models; empty if this audit has all of them."""
+    """Return a line if this audit's page replaces a page with models that this audit lacks; otherwise empty."""
     if {*before} <= {*now}:
         return ""
     return f"this run replaces the page of {', '.join(before)}; another --workspace keeps both"

@@ -56,7 +56,7 @@ def checks() -> Iterator[Check]:
 
 
 def servers(models: Iterable[ModelPart]) -> Iterator[Check]:
-    """Yield the capabilities of the server of each served model, with reasons for missing ones."""
+    """Yield the check of each server, with its capabilities and the reasons for missing capabilities."""
     for model in models:
         if endpoint := model.served:
             try:
@@ -83,6 +83,7 @@ def _server(endpoint: Endpoint) -> str:
         f"prompts are sent {prompt_form}",
         *(f"cannot give {capability} ({reason})" for capability, reason in probe.missing.items()),
     ]
+    # failed checks of the probe that are no reason for a missing capability
     notes = {f"{check}: {reason}" for check, reason in probe.failed.items()} - {*probe.missing.values()}
     return "; ".join([*parts, *(f"noted, {note}" for note in sorted(notes))])
 

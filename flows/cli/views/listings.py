@@ -18,7 +18,7 @@ from swaymeter.tasks.measures.measure import INPUTS
 from swaymeter.tasks.models.files.identity import identify_model, is_downloaded
 
 Row = Mapping[str, str | Sequence[str]]
-"""A cell by column; several values are a list in JSON, and joined by commas in a table."""
+"""The cells of a row by column. A cell with several values is a list in JSON, and a text with commas in a table."""
 
 
 def measures() -> Iterator[Row]:

@@ -29,7 +29,11 @@ class Annotation:
     judgements: list[Judgement] = field(default_factory=list)
 
     def add(self, question: Question, context: QuestionContext, **values: str) -> None:
-        """Store a kind and an answer in place of earlier ones; InputError if the context cannot have this kind."""
+        """Store the kind and the answer of a context in place of this annotator's earlier judgements.
+
+        Raises:
+            InputError: The context cannot have this kind.
+        """
         about = (question.question_id, context.context_id)
         rows = [
             Judgement(0, self.target.name, 0, *about, name, context.text or "", value, self.annotator)
@@ -51,7 +55,11 @@ class Annotation:
 def annotation_of(
     file: Path, to: Path | None, columns: Mapping[str, str], annotator: str, *, everything: bool
 ) -> Annotation:
-    """Return the contexts without a kind in a file of questions, or all of them; UsageError if no row can be used."""
+    """Return the contexts without a kind in a file of questions, or with `everything` all contexts.
+
+    Raises:
+        UsageError: No row of the file can be used.
+    """
     target = to or file.with_name(f"{file.stem}-judgements.csv")
     try:
         read = read_questions(OwnQuestions(file=str(file), columns=dict(columns)))

@@ -14,10 +14,10 @@ from swaymeter.flows.config.places import AUDIT
 
 @contextmanager
 def undone_if_refused(folder: Path) -> Iterator[None]:
-    """Restore the study of an audit and remove an empty folder if a UsageError is raised within.
+    """Restore the study of an audit, and remove an empty folder, if the block raises a UsageError.
 
     A folder that was made within the block counts as empty if it has only the stored replies of a server's probe. The
-    message has no position in the study, which the user did not write.
+    message omits positions in the study, such as models.0, because the user did not write the study.
     """
     study = folder / AUDIT
     before = study.read_bytes() if study.is_file() else None
@@ -27,9 +27,9 @@ def undone_if_refused(folder: Path) -> Iterator[None]:
     except UsageError as error:
         if before is None:
             study.unlink(missing_ok=True)
-            answers = Workspace(folder).downloads
-            if is_new and [*folder.glob("*")] == [answers]:
-                shutil.rmtree(answers, ignore_errors=True)
+            downloads = Workspace(folder).downloads
+            if is_new and [*folder.glob("*")] == [downloads]:
+                shutil.rmtree(downloads, ignore_errors=True)
             with suppress(OSError):  # the folder is missing, or has other files
                 folder.rmdir()
         else:

@@ -28,7 +28,7 @@ def is_broken(rows: Sequence[StatusRow]) -> bool:
 
 
 def show(console: Console, rows: Sequence[StatusRow], workspace: Path, *, everything: bool = False) -> None:
-    """Print the states of steps, the reasons of steps that are not done, and counts.
+    """Print the states of steps, the reasons of steps that are not done, and the number of steps in each state.
 
     Args:
         console: The terminal.
@@ -53,7 +53,10 @@ def show(console: Console, rows: Sequence[StatusRow], workspace: Path, *, everyt
 
 
 def _show_stages(console: Console, rows: Sequence[StatusRow]) -> None:
-    """Print a line for each stage, and below it a line for each relation with an unfinished step, or its steps."""
+    """Print a line for each stage, and below it a line for each relation with an unfinished step.
+
+    If a stage has only one relation, the line names the unfinished steps in place of the relation.
+    """
     table = Table.grid(padding=(0, 2, 0, 0))
     for stage in dict.fromkeys(row.stage for row in rows):
         stage_rows = [row for row in rows if row.stage == stage]

@@ -1,1 +1,1 @@
-"""Disputes of a page: reverted edits, the spans that they exchange, and a question about each."""
+"""Disputes of a wiki page: reverted edits, the spans of text that they exchange, and a question about each dispute."""

@@ -1,6 +1,7 @@
-"""Unclosed markup of a wikitext, at which the parser backtracks and reads the rest of the text again.
+"""Unclosed markup of a wikitext, such as "{{" without "}}".
 
-The count is an upper bound: unfinished tags, and markup that the end of another kind cuts off, count as unclosed.
+At unclosed markup, the parser mwparserfromhell reads the rest of the text again. `open_markup` finds at least as much
+unclosed markup as the parser: it also counts a tag without ">", and the link in "{{ [[ }}".
 """
 
 import re
@@ -23,15 +24,17 @@ _MARK = re.compile(
 """A mark that opens or closes markup. `rest` is missing for a tag without ">", and `slash` is that of <br/>."""
 _BRACES, _LINK, _ADDRESS, _ITALIC, _BOLD = "{{", "[[", "[", "''", "'''"
 _KINDS = {"comment": "<!--", "table": "{|", "heading": "="}
+"""The opening mark of further markup, by the name of its group in `_MARK`."""
 _LINE_KINDS = frozenset({_ADDRESS, _ITALIC, _BOLD, _KINDS["heading"]})
 """Markup that ends with its line."""
 
 
 def open_markup(wikitext: str) -> tuple[list[int], int]:
-    """Return the positions of unclosed markup, unordered, and the depth of nested closable markup; in linear time."""
+    """Return the positions of unclosed markup, unordered, and the largest nesting depth; the time is linear."""
     reader = _Reader()
     for mark in _MARK.finditer(wikitext):
         reader.read(mark)
+    # A tag with an optional end has no level, and may stay open.
     still_open = (opened.start for opened in reader.open if opened.levels)
     return [*reader.unclosed, *still_open], reader.depth
 
@@ -43,8 +46,8 @@ class _OpenMark:
     Attributes:
         kind: its opening mark, or "<" and the name of a tag.
         start: its position in the text.
-        levels: its nesting depth; 0 for a tag with an optional end.
-        braces: number of open braces.
+        levels: the nesting levels that it adds; 0 for a tag with an optional end, such as <li>.
+        braces: number of its braces that are still open; 0 for other markup.
     """
 
     kind: str
@@ -62,7 +65,7 @@ class _Reader:
         unclosed: positions of markup that can no longer be closed.
         nested: the nesting depth of the open markup.
         depth: the largest nesting depth so far.
-        counts: the number of open markups by kind.
+        counts: the number of open marks by kind.
     """
 
     open: list[_OpenMark] = field(default_factory=list)
@@ -105,7 +108,7 @@ class _Reader:
             count -= 1 if self._end().kind == _ADDRESS else 2
 
     def _end_line(self) -> None:
-        """Give up the innermost markup that ends with its line."""
+        """Give up the innermost marks of `_LINE_KINDS`, up to a mark that may stay open after the line."""
         while any(self.counts[kind] for kind in _LINE_KINDS):
             if self.open[-1].kind in _LINE_KINDS:
                 self._give_up()
@@ -146,7 +149,7 @@ class _Reader:
             self._end()
 
     def _reach(self, *kinds: str) -> bool:
-        """Return True if a kind is open; markup that was opened within the innermost one counts as unclosed."""
+        """Return True if markup of these kinds is open; the marks within the innermost such markup are given up."""
         if not any(self.counts[kind] for kind in kinds):
             return False
         while self.open[-1].kind not in kinds:

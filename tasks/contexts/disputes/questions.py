@@ -1,7 +1,8 @@
 """Questions about disputes, written by a language model from the sentence and the answer [Marjanovic et al. 2024].
 
-The first sample that is a question about the page or its sentence, and names neither answer, becomes the question. A
-question depends only on seed, model and dispute. Annotators judge its meaning, which no rule checks.
+The model writes `TRIES` samples for each dispute. The first sample that asks about the page or the disputed sentence,
+and names neither answer, becomes the question. A question depends only on seed, model and dispute. No rule checks the
+meaning of a question; annotators judge it.
 """
 
 import re
@@ -21,10 +22,12 @@ from swaymeter.tasks.models.prompts.template_options import prompt_form
 TEMPERATURE = 0.6
 TOP_P = 0.9
 TRIES = 5
-MAX_TOKENS = 64
-AT_ONCE = 32  # every reply has a distribution over the vocabulary, which would fill memory for a whole dataset
-MIN_WORDS, MAX_WORDS = 4, 40
+MAX_TOKENS = 64  # of a sample
+AT_ONCE = 32
+"""Disputes that are sampled together. More would fill the memory: each reply has a distribution over the vocabulary."""
+MIN_WORDS, MAX_WORDS = 4, 40  # of a question
 MIN_TOPIC_LETTERS = 4
+"""A question is about a sentence if both have a common word of at least so many letters."""
 FUNCTION_WORDS = frozenset(
     {"a", "an", "and", "as", "at", "by", "for", "from", "in", "is", "of", "on", "or", "the", "to"}
 )
@@ -40,14 +43,14 @@ def write_questions(model: LanguageModel, disputes: Sequence[Dispute], *, seed: 
     A dispute whose prompt exceeds the context window is rejected.
 
     Raises:
-        ModelError, ScoreError: as the prompt and the engine raise.
+        ModelError, ScoreError: as `turn_prompt` and `sample_answers` raise.
     """
     distinct_disputes = list({dispute_id(dispute): dispute for dispute in reversed(disputes)}.values())[::-1]
     built = BuiltQuestions([], [])
     prompts = []
-    form = dispute_prompt().chat if prompt_form(model) == "chat" else dispute_prompt().plain
+    template = dispute_prompt().chat if prompt_form(model) == "chat" else dispute_prompt().plain
     for dispute in distinct_disputes:
-        text = fill_gaps(form, page=dispute.page, sentence=dispute.context, answer=dispute.object)
+        text = fill_gaps(template, page=dispute.page, sentence=dispute.context, answer=dispute.object)
         prompt = turn_prompt(model, text, answer_start="Question:")
         if model.context_window is not None and len(prompt) + MAX_TOKENS > model.context_window:
             detail = f"{len(prompt)} tokens and {MAX_TOKENS} of the answer; {model.name} reads {model.context_window}"
@@ -97,7 +100,10 @@ def question_in(answer: str) -> str | None:
 
 
 def _is_about(question: str, dispute: Dispute) -> bool:
-    """Return True if a question shares a word with title or sentence; small models often ask about the task itself."""
+    """Return True if a question shares a word with the page's title or a long word with the sentence.
+
+    Small models often ask about the task itself.
+    """
     texts = (question, dispute.page, dispute.context)
     question_words, title_words, sentence_words = (set(re.findall(r"\w+", text.casefold())) for text in texts)
     long_words = {word for word in sentence_words if len(word) >= MIN_TOPIC_LETTERS}
@@ -105,7 +111,7 @@ def _is_about(question: str, dispute: Dispute) -> bool:
 
 
 def _question(dispute: Dispute, text: str) -> Question:
-    """Return the question of a dispute with this text; its contexts are equal if the sentence lacks the answer."""
+    """Return the question of a dispute; if the sentence lacks the answer, both contexts are the sentence."""
     counter_memory = dispute.counter_memory_context()
     flags = flags_of(text, (dispute.object,), dispute.object, dispute.replacement)
     return Question(

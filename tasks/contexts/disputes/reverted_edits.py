@@ -1,11 +1,14 @@
 """Disputed facts of a page: spans of text that editors put back and forth [Marjanovic et al. 2024].
 
-    revisions -> reverted pairs of registered editors -> the one span that both edits replace, in running text
-    -> one dispute for each pair of spans and position -> rejection of spans with nearly one meaning or no sentence
+    1  find the reverted pairs of registered editors in the revisions of the page
+    2  find the span of running text that both edits of a pair replace
+    3  group the pairs that exchange the same two spans at the same position: each group is a dispute
+    4  reject a dispute if its spans have nearly the same meaning, or if its span stands in no whole sentence
 
-An edit and the next edit are a reverted pair if the text before the first equals the text after the second, by SHA-1:
-A B A B A has three pairs. A revision with the content of its predecessor is not an edit and splits no pair. The object
-of a dispute is the span that was restored last; nothing checks which of the two spans is right.
+An edit and the next edit are a reverted pair if the text before the first edit equals the text after the second, by
+SHA-1. Five revisions with the texts A B A B A have three reverted pairs. A revision with the content of the revision
+before it is no edit, and splits no pair. The object of a dispute is the span that was restored last; nothing checks
+which of the two spans is right.
 """
 
 from collections import defaultdict
@@ -27,9 +30,12 @@ from swaymeter.tasks.contexts.texts import fold
 
 RELATION = RelationName("disputable")
 SIMILARITY = 0.98
+"""Default upper bound of the cosine similarity of the two spans of a dispute."""
 SPAN_WORDS = 5
+"""Default limit of the words of a span."""
 
 Embed = Callable[[Sequence[str]], NDArray[np.floating]]
+"""Maps texts to (n, d), each row of length 1."""
 Digests = frozenset[str | None]
 """The SHA-1 of the two texts of a reverted pair."""
 
@@ -40,7 +46,7 @@ class PageDisputes:
 
     Attributes:
         disputes: disputes, ordered by their first edit.
-        rejected: rejected reverted pairs, by reason, and rejected pairs of spans.
+        rejected: a row for each rejection reason of reverted pairs, and a row for each rejected dispute.
     """
 
     disputes: list[Dispute]
@@ -86,7 +92,7 @@ def disputes_of_page(
     max_similarity: float = SIMILARITY,
     span_words: int = SPAN_WORDS,
 ) -> PageDisputes:
-    """Return the disputes of a page, or of the page that it redirects to.
+    """Return the disputes of a page, or of the page that it redirects to; a missing page is rejected.
 
     Args:
         title: title of the page.
@@ -94,7 +100,7 @@ def disputes_of_page(
         embed: maps texts to unit vectors, (n, d).
         pageviews: client for page views; None to leave them out.
         months: the first and the last month whose views count (YYYY-MM).
-        max_similarity: upper bound of the cosine of two spans.
+        max_similarity: upper bound of the cosine similarity of the two spans of a dispute.
         span_words: limit of the words of a span.
 
     Raises:
@@ -169,6 +175,7 @@ def _reversions(
         spans = replacements[pair.digests]  # or a rejection reason
         if isinstance(spans, str):
             rejected[spans].append(pair)
+        # `first` is the span of the text with the lower SHA-1.
         elif (pair.restored.sha1 or "") < (pair.edited.sha1 or ""):
             reversions.append(_Reversion(pair, spans.first, spans.second, spans))
         else:
@@ -177,11 +184,11 @@ def _reversions(
 
 
 def _replacements(wiki: Wiki, pairs: Sequence[RevertedPair], span_words: int) -> dict[Digests, Replacement | str]:
-    """Return the spans of every pair, or a rejection reason; `first` belongs to the text with the lower SHA-1."""
+    """Return the spans of every pair, or its rejection reason; `first` is of the text with the lower SHA-1."""
     replacements: dict[Digests, Replacement | str] = {}
-    different = list({pair.digests: pair for pair in reversed(pairs)}.values())[::-1]
-    at_once = CONTENTS_AT_ONCE // 2
-    for batch in (different[start : start + at_once] for start in range(0, len(different), at_once)):
+    distinct_pairs = list({pair.digests: pair for pair in reversed(pairs)}.values())[::-1]
+    at_once = CONTENTS_AT_ONCE // 2  # pairs of two texts each
+    for batch in (distinct_pairs[start : start + at_once] for start in range(0, len(distinct_pairs), at_once)):
         contents = wiki.contents(
             [number for pair in batch for number in (pair.before.revision_id, pair.edited.revision_id)]
         )
@@ -196,7 +203,7 @@ def _replacements(wiki: Wiki, pairs: Sequence[RevertedPair], span_words: int) ->
 
 
 def _by_dispute(reversions: Iterable[_Reversion]) -> list[list[_Reversion]]:
-    """Group the reversions of each pair of spans at one position, oldest first; the words around it may change."""
+    """Group reversions into disputes, oldest first: the same two spans with similar words around them."""
     disputes: dict[frozenset[str], list[list[_Reversion]]] = {}
     for reversion in reversions:
         spans = frozenset({fold(reversion.restored.text), fold(reversion.undone.text)})
@@ -221,9 +228,11 @@ def _similarities(disputes: Sequence[Sequence[_Reversion]], embed: Embed) -> lis
     return similarities
 
 
-def _dispute(history: History, dispute: Sequence[_Reversion], sentence: PlacedSentence, similarity: float) -> Dispute:
-    """Return the dispute of reversions of one pair of spans, in the sentence of the last reversion."""
-    last = dispute[-1]
+def _dispute(
+    history: History, reversions: Sequence[_Reversion], sentence: PlacedSentence, similarity: float
+) -> Dispute:
+    """Return the dispute of these reversions; sentence, object and replacement are those of the last reversion."""
+    last = reversions[-1]
     return Dispute(
         page=history.title,
         page_revision=last.pair.restored.revision_id,
@@ -231,8 +240,8 @@ def _dispute(history: History, dispute: Sequence[_Reversion], sentence: PlacedSe
         place=sentence.start,
         object=last.restored.text,
         replacement=last.undone.text,
-        reversions=len(dispute),
-        edit_revisions=tuple(edit for reversion in dispute for edit in reversion.pair.edits),
+        reversions=len(reversions),
+        edit_revisions=tuple(edit for reversion in reversions for edit in reversion.pair.edits),
         similarity=similarity,
         subject_popularity=None,
         hidden_edits=sum(revision.content_hidden for revision in history.revisions),
@@ -244,7 +253,7 @@ def _dispute(history: History, dispute: Sequence[_Reversion], sentence: PlacedSe
 
 
 def _rejected(history: History, reason: str, pairs: Iterable[RevertedPair]) -> Rejected:
-    """Return the row of reverted pairs that are no dispute."""
+    """Return the row of rejected reverted pairs."""
     return Rejected(
         partition="disputable",
         relation=RELATION,

@@ -1,7 +1,7 @@
 """The running text of a wiki page: paragraphs and lists as a reader sees them, and their sentences.
 
-Templates, references, tables, headings and pictures are removed. A template or a formula within a line leaves a gap,
-and text with a gap is not a sentence.
+Tables, headings, footnotes and pictures are removed. Any other template, or a formula, leaves a gap in its line, and
+text with a gap is not a sentence.
 """
 
 import re
@@ -16,16 +16,17 @@ from mwparserfromhell.wikicode import Wikicode
 from swaymeter.tasks.contexts.disputes.open_markup import open_markup
 from swaymeter.tasks.contexts.texts import sentences_of
 
-GAP = "\ufffc"  # Unicode's object replacement character
+GAP = "\ufffc"  # stands for removed text; Unicode's object replacement character
 
-_READ = frozenset(
+_READ_TAGS = frozenset(
     {"b", "i", "u", "em", "strong", "small", "big", "sub", "sup", "span", "div", "p", "q", "cite", "abbr", "bdi", "bdo"}
     | {"center", "blockquote", "dfn", "font", "ins", "mark", "nowiki", "noinclude", "time", "tt", "var", "wbr"}
 )
-_SHOWS_NOTHING = frozenset(
+"""Tags whose text is read. A tag that is neither here nor in `_SKIPPED_TAGS` leaves a gap."""
+_SKIPPED_TAGS = frozenset(
     {"ref", "references", "gallery", "table", "li", "dd", "dt", "hr", "includeonly", "section", "templatestyles"}
 )
-"""Tags whose text is read, and tags that show no text in a line; any other tag leaves a gap."""
+"""Tags that show no text in a line."""
 _FOOTNOTES = frozenset(
     {"sfn", "sfnp", "sfnm", "efn", "efn-ua", "efn-la", "refn", "r", "rp", "ref", "notetag", "cn", "fact"}
     | {"citation needed", "cite needed", "better source needed", "page needed", "failed verification"}
@@ -35,40 +36,40 @@ _FOOTNOTES = frozenset(
 """Templates that add no words to their sentence: footnotes, and remarks of editors."""
 _TABLE_LINE = re.compile(r"\s*(?:[|!]|\{\|)")
 _MARKUP = re.compile(r"\{\{|\}\}|\[\[|\]\]|</?[a-z]|<!--|-->", re.IGNORECASE)
-_MAGIC = re.compile(r"__[A-Z]+__")
-_NO_TEXT = re.compile(r"\s*(?:file|image|media|category)\s*:", re.IGNORECASE)
+_MAGIC = re.compile(r"__[A-Z]+__")  # __NOTOC__
+_NO_TEXT = re.compile(r"\s*(?:file|image|media|category)\s*:", re.IGNORECASE)  # a picture or a category
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z]+)*:")  # the link de:Oslo to another Wikipedia
 _REDIRECT = re.compile(r"\s*#redirect\b", re.IGNORECASE)
 _SPACE = re.compile(r"\s+")
 _BEFORE_MARK = re.compile(r" +(?=[,.;:!?)\]](?:[\s\")\]]|$))")  # the space of "Oslo , the capital"
 _BEHIND_BRACKET = re.compile(r"\((?:[ ,;]+|(?=\)))")  # "(; " of a removed pronunciation
 _EMPTY_BRACKETS = re.compile(r" ?\( ?\)")
-_ENDS = re.compile(r"[.!?…][\"'”’»)\]]*$")
+_SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]]*$")
 _WORD = re.compile(
     r"[\w\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0900-\u0dff\u0e31-\u0e4e\u200c\u200d]+"
     r"(?:['’.\-‐‑]\w+|(?<=\d),(?=\d)\w+)*"
 )
 
-# The character of an HTML entity is text, even if it looks like markup, so a private-use character replaces it until
-# the search for markup is over.
+# An HTML entity such as &lt; is text, although its character "<" looks like markup. A private-use character replaces it
+# until the search for markup is over.
 _HIDDEN = {ord(sign): chr(0xE000 + ord(sign)) for sign in "<>[]{}|!"}
 _RESTORED = {ord(hidden): chr(sign) for sign, hidden in _HIDDEN.items()}
 
 WORDS = range(5, 101)  # numbers of words of a sentence
-MAX_LETTERS = 2_000
-MAX_DEPTH = 100
+MAX_LETTERS = 2_000  # of a sentence
+MAX_DEPTH = 100  # of nested markup
 MAX_COMMENTS = 20  # in a heading; the parser's time grows with the square of their number
 MAX_REREAD = 5_000_000  # characters that the parser may read again: a few seconds
 
 
 def running_text(wikitext: str) -> list[str]:
-    """Return the lines of the running text, with single spaces and `GAP` for anything but text.
+    """Return the lines of the running text, with single spaces and with `GAP` for a template, a formula and the like.
 
-    Lines with broken markup are removed. The list is empty if the parser fails or would take too long.
+    Lines with broken markup are removed. The list is empty for a redirect, and if the parser fails or is too slow.
     """
     if _REDIRECT.match(wikitext) or not _is_readable(wikitext):
         return []
-    encodable = wikitext.encode("utf-8", "replace").decode("utf-8")
+    encodable = wikitext.encode("utf-8", "replace").decode("utf-8")  # without lone surrogates
     try:
         shown = "".join(_visible_text(mwparserfromhell.parse(encodable).nodes))
     except (ParserError, RecursionError):
@@ -102,7 +103,7 @@ def sentence_at(paragraph: str, start: int, end: int) -> PlacedSentence | None:
             text = sentence.lstrip()
             offset = start - begin - (len(sentence) - len(text))
             text = text.rstrip(f"{GAP} ")
-            is_whole = GAP not in text and len(text) <= MAX_LETTERS and _ENDS.search(text)
+            is_whole = GAP not in text and len(text) <= MAX_LETTERS and _SENTENCE_END.search(text)
             return PlacedSentence(text, offset) if is_whole and len(words_of(text)) in WORDS else None
         begin += len(sentence)
     return None
@@ -139,9 +140,9 @@ def _visible_text(nodes: Iterable[Node]) -> Iterator[str]:
             name = str(node.tag).strip().casefold()
             if name == "br":
                 yield " "
-            elif name in _READ:
+            elif name in _READ_TAGS:
                 yield from _visible_text_of(node.contents)
-            elif name not in _SHOWS_NOTHING:
+            elif name not in _SKIPPED_TAGS:
                 yield GAP
 
 

@@ -1,6 +1,6 @@
-"""The span of words in which two texts of a page differ, from its first differing word to its last.
+"""The span of words in which two texts of a page differ, from the first differing word to the last.
 
-The wikitexts differ in one line, and their visible texts differ only in the span.
+Two texts have such a span only if their wikitexts differ in one line, and their visible texts differ only in the span.
 """
 
 import re
@@ -15,10 +15,13 @@ from swaymeter.tasks.contexts.disputes.running_text import PlacedSentence, runni
 from swaymeter.tasks.contexts.texts import fold
 
 MAX_BYTES_PER_WORD = 200
+"""Texts whose sizes differ by more bytes than this for each word of the longest span are not compared."""
 _NEIGHBOURS = 5
 """Words around a span that are compared on either side."""
 _MIN_LIKENESS = 0.5
-_WORDS_OF_MARKUP = 2  # a link has a word of its target for each visible word
+"""Least share of equal words on either side of two spans at the same position."""
+_WORDS_PER_VISIBLE_WORD = 2
+"""Words of wikitext for each visible word, because a link has both its target and its text."""
 _PIECE = re.compile(r"\w+|\s+|.", re.DOTALL)
 _NON_TEXT = re.compile(r"\{\{|\}\}|[<>]")
 _LINK = re.compile(r"[\[\]|]")
@@ -44,13 +47,13 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """The spans in which two texts differ.
+    """The span in which two texts differ, in each of the texts.
 
     Attributes:
         first: the span of the first text.
         second: the span of the second text.
-        before: the five words before the span, of any line, folded.
-        after: the five words after the span, of any line, folded.
+        before: the five words before the span, folded; they may be in earlier lines.
+        after: the five words after the span, folded; they may be in later lines.
     """
 
     first: Span
@@ -92,7 +95,7 @@ def likeness(first: Replacement, second: Replacement) -> float:
 
 
 def _sections(first: Sequence[str], second: Sequence[str], number: int) -> tuple[str, str]:
-    """Return the sections around the differing line; the whole texts if markup crosses a heading."""
+    """Return the section of the differing line in each text; the whole texts if markup is open across a heading."""
     headings = [index for index, line in enumerate(first) if _is_heading(line)]
     start = max((index for index in headings if index < number), default=0)
     end = min((index for index in headings if index > number), default=len(first))
@@ -111,7 +114,10 @@ def _is_heading(line: str) -> bool:
 
 
 def _line_rejection(first: str, second: str, max_words: int) -> str | None:
-    """Return a rejection reason from the changed line only, because parsing whole texts is slow."""
+    """Return a rejection reason that the wikitext of the changed line gives; None without one.
+
+    It saves parsing of the whole texts, which is slow.
+    """
     if _is_heading(first) or _is_heading(second):
         return reasons.NOT_IN_RUNNING_TEXT
     pieces = _PIECE.findall(first), _PIECE.findall(second)
@@ -124,7 +130,7 @@ def _line_rejection(first: str, second: str, max_words: int) -> str | None:
     has_link = any(_LINK.search(middle) for middle in middles)
     if not all(counts) and not has_link:
         return reasons.SEVERAL_SPANS
-    if max(counts) > max_words * _WORDS_OF_MARKUP:
+    if max(counts) > max_words * _WORDS_PER_VISIBLE_WORD:
         return reasons.SPAN_TOO_LONG
     if any(_NON_TEXT.search(middle) for middle in middles):
         return reasons.NOT_IN_RUNNING_TEXT
@@ -134,7 +140,14 @@ def _line_rejection(first: str, second: str, max_words: int) -> str | None:
 def _line_replacement(
     lines: Sequence[str], other_lines: Sequence[str], number: int, max_words: int
 ) -> Replacement | str:
-    """Return the span that differs in the only line in which two texts differ."""
+    """Return the span in which two visible texts differ, or a rejection reason.
+
+    Args:
+        lines: the lines of the first text.
+        other_lines: the lines of the second text.
+        number: index of the only line in which they differ.
+        max_words: limit of the words of the span.
+    """
     first, second = lines[number], other_lines[number]
     words = words_of(first), words_of(second)
     texts = [[word[0] for word in row] for row in words]
@@ -158,7 +171,13 @@ def _line_replacement(
 
 
 def _neighbours(nearest: Sequence[str], beyond: Sequence[str], *, step: int) -> tuple[str, ...]:
-    """Return the words nearest to a span, nearest first: from its line, then from further lines."""
+    """Return the words nearest to a span on one side of it, nearest first.
+
+    Args:
+        nearest: the words of the span's line on this side, nearest first.
+        beyond: the further lines on this side, nearest first.
+        step: 1 after the span, -1 before it, to read the words of a further line from its end.
+    """
     all_words = chain(nearest, (word[0] for line in beyond for word in words_of(line)[::step]))
     return tuple(fold(word) for word in islice(all_words, _NEIGHBOURS))
 

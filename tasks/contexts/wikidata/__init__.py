@@ -1,1 +1,1 @@
-"""Questions from facts of Wikidata: edits, a snippet that states the answer, and a counter-memory answer."""
+"""Questions from facts of Wikidata, each with its edits, a snippet with the answer, and a counter-memory answer."""

@@ -1,7 +1,7 @@
 """The counter-memory answer of a fact: the most similar entity of the answer's kind that is not a right answer.
 
-Similarity comes from Wembedder or, without it, from embeddings of labels and descriptions. Marjanovic et al. 2024 do
-not require that the answer is of the same kind, or wrong.
+Similarity comes from Wembedder or, without it, from embeddings of labels and descriptions. In Marjanovic et al. 2024, a
+counter-memory answer may be of another kind than the answer, or be right.
 """
 
 import unicodedata
@@ -26,7 +26,7 @@ Embed = Callable[[Sequence[str]], NDArray[np.float32]]
 
 @dataclass(frozen=True, slots=True)
 class CounterMemory:
-    """The replacement of an answer.
+    """A counter-memory answer, which replaces the right answer.
 
     Attributes:
         item_id: its item of Wikidata.
@@ -42,15 +42,15 @@ class CounterMemory:
 
 
 @dataclass(frozen=True, slots=True)
-class Truth:
+class AnsweredFact:
     """A fact, and all right answers.
 
     Attributes:
         subject: the subject.
         object: the object.
         ids: the ids of the right answers.
-        name_lists: the names of each right answer, the object first, each label first.
-        implied: items of which a right answer is a kind or a part, in which it lies, or with which it may be identical.
+        name_lists: the names of each right answer, its label first; the first list has the object's names.
+        implied: items that a right answer implies: its kinds, wholes and places, and items that may be the same.
     """
 
     subject: KnownItem
@@ -65,24 +65,29 @@ class Truth:
         return frozenset(fold(name) for names in self.name_lists for name in names)
 
 
-def truth(subject: KnownItem, answer: KnownItem, items: Items, answers: Iterable[str] = ()) -> Truth:
-    """Return a fact with all right answers; `items` has the values of the subject, and `answers` adds other names."""
-    items_of_values = {value.item_id: value for item_id in subject.stated if (value := items.get(item_id))}
-    right = [answer, *(value for value in items_of_values.values() if value.item_id != answer.item_id)]
-    return Truth(
+def answered_fact(subject: KnownItem, answer: KnownItem, items: Items, answers: Iterable[str] = ()) -> AnsweredFact:
+    """Return a fact with all right answers; `items` has the subject's values, `answers` further names of `answer`."""
+    items_of_values = {
+        value.item_id: value for item_id in subject.values_with_deprecated if (value := items.get(item_id))
+    }
+    right_answers = [answer, *(value for value in items_of_values.values() if value.item_id != answer.item_id)]
+    return AnsweredFact(
         subject=subject,
         object=answer,
-        ids=frozenset((*subject.stated, *(value.item_id for value in right))),
-        name_lists=((*answer.names, *answers), *(value.names for value in right[1:])),
-        implied=frozenset(wider for value in right for wider in value.wider),
+        ids=frozenset((*subject.values_with_deprecated, *(value.item_id for value in right_answers))),
+        name_lists=((*answer.names, *answers), *(value.names for value in right_answers[1:])),
+        implied=frozenset(wider for value in right_answers for wider in value.wider),
     )
 
 
-def is_wrong_but_alike(candidate: KnownItem, fact: Truth) -> bool:
-    """Return True if a candidate is of the object's kind, has a name, and is no right answer by id or by name.
+def may_replace_object(candidate: KnownItem, fact: AnsweredFact) -> bool:
+    """Return True if a candidate may replace the object: an item with a name, of the object's kind, and wrong.
 
-    The candidate is not the subject. It does not imply a right answer, or follow from one: "painter" implies "artist".
-    Its name is no part of a right answer's name, or the reverse: "actor" is a part of "film actor".
+    False if one of these holds:
+
+    - The candidate is the subject, or has a name of the subject or of a right answer.
+    - The candidate implies a right answer, or follows from one: "painter" implies "artist".
+    - The candidate's name is a part of a right answer's name, or contains one: "actor" is a part of "film actor".
     """
     name = candidate.label
     if name is None or len(name) == 1 or not candidate.kinds & fact.object.kinds:
@@ -99,14 +104,14 @@ def is_wrong_but_alike(candidate: KnownItem, fact: Truth) -> bool:
     return not any(mentions(unicodedata.normalize("NFC", text), names, any_case=True) for text, names in pairs)
 
 
-def wembedder_answer(similar: Sequence[SimilarItem], items: Items, fact: Truth) -> CounterMemory | None:
-    """Return the most similar item of Wembedder that is in `items` and fits; None if no item fits."""
+def wembedder_answer(similar: Sequence[SimilarItem], items: Items, fact: AnsweredFact) -> CounterMemory | None:
+    """Return the most similar item of Wembedder that is in `items` and may replace the object; None without one."""
     listed = sorted(similar, key=lambda item: (-item.similarity, int(item.item_id[1:])))
     return _first(((items.get(item.item_id), item.similarity) for item in listed), fact, WEMBEDDER)
 
 
-def embeddings_answer(candidates: Iterable[KnownItem], fact: Truth, embed: Embed) -> CounterMemory | None:
-    """Return the fitting candidate whose label and description are most similar to the object's; None without one."""
+def embeddings_answer(candidates: Iterable[KnownItem], fact: AnsweredFact, embed: Embed) -> CounterMemory | None:
+    """Return the candidate that may replace the object and has the most similar label and description, or None."""
     others = {item.item_id: item for item in candidates if item.label and item.item_id not in fact.ids}
     listed = [others[item_id] for item_id in sorted(others, key=lambda item_id: int(item_id[1:]))]
     if not listed:
@@ -118,14 +123,14 @@ def embeddings_answer(candidates: Iterable[KnownItem], fact: Truth, embed: Embed
     return _first(((listed[index], float(similarity[index])) for index in order), fact, EMBEDDINGS)
 
 
-def _first(candidates: Iterable[tuple[KnownItem | None, float]], fact: Truth, by: str) -> CounterMemory | None:
-    """Return the first candidate, an item with its similarity, that fits; None if no candidate fits."""
-    fit = ((item, quality) for item, quality in candidates if item and is_wrong_but_alike(item, fact))
+def _first(candidates: Iterable[tuple[KnownItem | None, float]], fact: AnsweredFact, by: str) -> CounterMemory | None:
+    """Return the first of the candidates (an item and its similarity) that may replace the object; None without one."""
+    fit = ((item, quality) for item, quality in candidates if item and may_replace_object(item, fact))
     return next((CounterMemory(item.item_id, item.name, by, quality) for item, quality in fit), None)
 
 
 def cached_embeddings(embed: Embed) -> Embed:
-    """Return a function with the same embeddings that computes each text once."""
+    """Return the function `embed` with a cache, so that it embeds each text once."""
     vectors: dict[str, NDArray[np.float32]] = {}
 
     def embed_new(texts: Sequence[str]) -> NDArray[np.float32]:

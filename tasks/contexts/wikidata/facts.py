@@ -1,4 +1,4 @@
-"""Listed facts of Wikidata, read one by one: the parts for questions, or a rejection reason."""
+"""Facts of a list, checked against Wikidata and Wikipedia. Each becomes the parts of a question, or is rejected."""
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,9 +18,9 @@ ID_SOURCE = "wikidata"
 LICENCE = f"facts: {wikidata.SOURCE} {wikidata.LICENCE}; texts: {wikipedia.SOURCE} {wikipedia.LICENCE}"
 
 KIND = ("P31", "P279")
-"""Instance of, subclass of."""
+"""Properties that name the kind of an item: instance of, subclass of."""
 WIDER = (*KIND, "P131", "P361", "P460")
-"""KIND, located in, part of, said to be the same as: the properties whose values an item implies."""
+"""Properties whose values an item implies: KIND, located in, part of, said to be the same as."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +33,10 @@ class KnownItem:
         aliases: its other names, each on one line.
         description: its description.
         wikipedia: the title of its article.
-        kinds: values of KIND.
-        wider: values of WIDER.
-        values: values of the requested property.
-        stated: values of the requested property, deprecated ones included.
+        kinds: values of the properties KIND.
+        wider: values of the properties WIDER.
+        values: values of the requested property, such as P36 (capital), without deprecated ones.
+        values_with_deprecated: values of the requested property, with deprecated ones.
         retrieved_at: time of the response.
     """
 
@@ -48,7 +48,7 @@ class KnownItem:
     kinds: frozenset[WikidataId]
     wider: frozenset[WikidataId]
     values: tuple[WikidataId, ...]
-    stated: tuple[WikidataId, ...]
+    values_with_deprecated: tuple[WikidataId, ...]
     retrieved_at: datetime
 
     @property
@@ -66,16 +66,16 @@ class Items:
     """Items of Wikidata, looked up and cached.
 
     Args:
-        entities: the client.
-        property_id: the property whose values matter.
+        wikidata_client: the client.
+        property_id: the property whose values are read.
     """
 
-    def __init__(self, entities: wikidata.Wikidata, property_id: WikidataId) -> None:
-        self._wikidata, self._property_id = entities, property_id
+    def __init__(self, wikidata_client: wikidata.Wikidata, property_id: WikidataId) -> None:
+        self._wikidata, self._property_id = wikidata_client, property_id
         self._cache: dict[WikidataId, KnownItem | None] = {}
 
     def learn(self, ids: Iterable[WikidataId]) -> None:
-        """Request the items that are not cached; raises ServiceError."""
+        """Request and cache the items that are not cached yet; raises ServiceError."""
         new = [item_id for item_id in dict.fromkeys(ids) if item_id not in self._cache]
         items = self._wikidata.items(new)
         for item_id in new:
@@ -101,7 +101,7 @@ class Items:
             kinds=_values(item, KIND),
             wider=_values(item, WIDER),
             values=item.values(self._property_id),
-            stated=item.values(self._property_id, deprecated=True),
+            values_with_deprecated=item.values(self._property_id, deprecated=True),
             retrieved_at=item.retrieved_at,
         )
 
@@ -111,7 +111,7 @@ def _values(item: wikidata.Item, properties: Iterable[str]) -> frozenset[Wikidat
 
 
 def _single_line(name: str | None) -> str | None:
-    """Return the name on one line; None for a name of invisible characters."""
+    """Return the name on one line; None if no character of it is visible."""
     line = " ".join(CONTROL.sub(" ", name or "").split())
     return line if any(unicodedata.category(character)[0] not in "CZ" for character in line) else None
 
@@ -136,7 +136,7 @@ class StatedFact:
 
     @property
     def likely_forms(self) -> tuple[str, ...]:
-        """The forms that a text is likely to use for the object: not "in" for India."""
+        """The label and the forms of more than three letters; the word "in" of a text rarely means India."""
         return tuple(form for form in self.answers if form == self.object.label or len(form) > SHORT)
 
     def property_name(self, items: Items) -> str:
@@ -157,9 +157,9 @@ class StatedFact:
 
 @dataclass(frozen=True, slots=True)
 class ReadFact:
-    """A fact with the edits of its value and the snippet of its page, whose text is dropped."""
+    """A fact with the edits of its value and the snippet of its page; `page.text` is empty."""
 
-    stated: StatedFact
+    stated_fact: StatedFact
     history: EditHistory
     page: wikipedia.Page
     snippet: str
@@ -172,7 +172,12 @@ def origin(triple: Triple) -> dict[str, Any]:
 
 
 def stated_facts(triples: Sequence[Triple], items: Items) -> Iterator[StatedFact | Rejected]:
-    """Yield the listed facts in order, each once; `items` must contain their subjects, objects and values."""
+    """Yield each listed fact in order, or its rejection; a repeated fact is rejected.
+
+    Args:
+        triples: the listed facts.
+        items: cached items, with the subjects, the objects and the values of the subjects.
+    """
     seen: set[str] = set()
     for triple in triples:
         fact = _check_triple(triple, items)
@@ -194,8 +199,8 @@ def _check_triple(triple: Triple, items: Items) -> StatedFact | Rejected:
     if answer.label is None:
         return reject(fact, reasons.OBJECT_UNNAMED)
     if answer.item_id not in map(items.true_id, subject.values):
-        now = ", ".join(subject.values) or "none"
-        return reject(fact, reasons.NOT_A_VALUE, detail=f"values: {now}"[:200])
+        current_values = ", ".join(subject.values) or "none"
+        return reject(fact, reasons.NOT_A_VALUE, detail=f"values: {current_values}"[:200])
     if fold_without_qualifier(subject.label) == fold_without_qualifier(answer.label):
         return reject(fact, reasons.OBJECT_IS_SUBJECT)
     question = fact.question(items)
@@ -205,17 +210,22 @@ def _check_triple(triple: Triple, items: Items) -> StatedFact | Rejected:
 
 
 def read_fact(
-    fact: StatedFact, entities: wikidata.Wikidata, pages: wikipedia.Wikipedia, items: Items, *, words: int
+    fact: StatedFact,
+    wikidata_client: wikidata.Wikidata,
+    wikipedia_client: wikipedia.Wikipedia,
+    items: Items,
+    *,
+    words: int,
 ) -> ReadFact | Rejected:
-    """Return a fact with its edits and its snippet of at most about `words` words; raises ServiceError."""
-    history = edit_history(entities, fact.subject.item_id, fact.triple.property_id)
+    """Return a fact with its edits and a snippet of about `words` words, or its rejection; raises ServiceError."""
+    history = edit_history(wikidata_client, fact.subject.item_id, fact.triple.property_id)
     if history is None:
         return reject(fact, reasons.SUBJECT_MISSING)
     if history.count == 0:
         return reject(fact, reasons.NOT_EDITED, history, f"hidden revisions: {len(history.hidden)}")
     if fact.subject.wikipedia is None:
         return reject(fact, reasons.NO_PAGE, history)
-    page = pages.page(fact.subject.wikipedia)
+    page = wikipedia_client.page(fact.subject.wikipedia)
     if page is None:
         return reject(fact, reasons.PAGE_MISSING, history, fact.subject.wikipedia)
     if not _is_about(page, fact, items):
@@ -230,7 +240,7 @@ def read_fact(
 
 
 def _is_about(page: wikipedia.Page, fact: StatedFact, items: Items) -> bool:
-    """Return True if a page is about the fact's subject, or names no item."""
+    """Return True if a page is about the fact's subject, or names no item of Wikidata."""
     if page.item_id is None or page.item_id == fact.subject.item_id:
         return True
     items.learn([page.item_id])
@@ -254,7 +264,7 @@ def reject(fact: StatedFact, reason: str, history: EditHistory | None = None, de
 
 
 def _reject_triple(triple: Triple, reason: str) -> Rejected:
-    """Return the row of a listed fact that is rejected before it is read."""
+    """Return the row of a rejected fact, with only what its list says."""
     return Rejected(
         partition=None,
         relation=triple.relation,

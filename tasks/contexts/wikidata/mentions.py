@@ -18,13 +18,13 @@ from swaymeter.data.records import SLOT
 from swaymeter.tasks.contexts.texts import sentences_of
 
 SHORT = 3
-"""Limit of the characters of a form that matches with restrictions."""
+"""Forms of at most so many characters match only with the restrictions in the module's docstring."""
 # Single characters replace single characters, so that positions in the text stay the same.
 _PLAIN = str.maketrans(
     {**dict.fromkeys("‘’ʼ", "'"), **dict.fromkeys("‐‑", "-"), **dict.fromkeys("\u00a0\u2009\u202f", " ")}
 )
-_JOINERS = frozenset("_\u200c\u200d")
-# Words of a name that may have a capital: "The Hague", "the Hague".
+_JOINERS = frozenset("_\u200c\u200d")  # characters that continue a word, beside letters, marks and digits
+# Words of a name that may or may not have a capital: "The Hague", "the Hague".
 _PARTICLES = frozenset(
     {
         "a",
@@ -68,7 +68,7 @@ class NameSpan:
 
 
 def mentions(text: str, names: Sequence[str], *, inside: Sequence[str] = (), any_case: bool = False) -> list[NameSpan]:
-    """Return every mention in order; the longest of overlapping mentions counts.
+    """Return the mentions in order; the first of overlapping mentions counts, or the longest of those that begin there.
 
     Args:
         text: a text in normal form C.
@@ -90,7 +90,7 @@ def mentions(text: str, names: Sequence[str], *, inside: Sequence[str] = (), any
 
 
 def is_written(text: str, name: str) -> bool:
-    """Return True if a name's letters occur in a text, even within a word."""
+    """Return True if a text contains a name, even within a longer word; the rules for capitals hold."""
     form = _plain(name)
     return bool(form and _pattern(form, any_case=False).search(text.translate(_PLAIN)))
 
@@ -126,7 +126,7 @@ def _alternatives(first: str, second: str) -> str:
 
 
 def _has_capitals(form: str) -> bool:
-    """Return True if a form has capitals other than the first letter of a phrase."""
+    """Return True if a form has capitals, apart from the first letter of a phrase such as "Film actor"."""
     is_phrase = len(re.findall(r"[^\W\d_]{2,}", form)) > 1 and form.split()[0].lower() not in _PARTICLES
     return form[is_phrase:] != form[is_phrase:].lower()
 
@@ -136,7 +136,7 @@ def _forms(names: Sequence[str]) -> list[str]:
     plain = [_plain(name) for name in names]
     long = [form for form in plain if len(form) > SHORT or form == plain[0]]
     short = [form for form in plain if len(form) <= SHORT and any(_is_short_for(form, other) for other in long)]
-    lower_case = {form.lower() for form in plain[:1]} - {*plain[:1]}  # "reading" beside the label "Reading"
+    lower_case = {form.lower() for form in plain[:1]} - {*plain[:1]}  # no "reading" for the label "Reading"
     return [
         form
         for form in dict.fromkeys((*long, *short))
@@ -158,7 +158,7 @@ def _is_short_for(form: str, name: str) -> bool:
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
-    """Return True if no letter, digit or mark touches the range, and no hyphen precedes it, as in "non-fiction"."""
+    """Return True if no letter, digit or mark touches the range, and no hyphenated part such as "non-" precedes it."""
     hyphenated = text[start - 1 : start] == "-" and start > 1 and _joins(text[start - 2])
     return not (hyphenated or (start and _joins(text[start - 1])) or (end < len(text) and _joins(text[end])))
 
@@ -168,7 +168,9 @@ def _joins(character: str) -> bool:
 
 
 WORDS = 80
+"""Default limit of the words of a snippet."""
 _FEWEST_WORDS = 3
+"""Least number of words, beside the mentions, of the sentence that mentions the entity."""
 _DEEPEST_HEADING = 6
 
 _SENTENCE_END = re.compile(r"[.!?…。！？؟।][\"'”’»)\]]*\s*\Z")
@@ -190,6 +192,7 @@ _ABOUT_THE_TEXT = frozenset(
         "works cited",
     }
 )
+"""Headings of sections about the text's sources, which have no snippets; in lower case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +209,7 @@ class _Sentence:
 
     @property
     def is_whole(self) -> bool:
-        """True if it ends like a sentence, which an entry of a list does not."""
+        """True if it ends with a mark such as ".", unlike an entry of a list."""
         return _SENTENCE_END.search(self.text) is not None
 
     def with_slots(self) -> str:
@@ -224,13 +227,13 @@ class _Sentence:
 def find_snippet(text: str, names: Sequence[str], *, subject: Sequence[str] = (), words: int = WORDS) -> str | None:
     """Return the first snippet of a page's plain text that mentions an entity, with slots; None without a mention.
 
-    A snippet begins with its paragraph, or later if the mention would be beyond `words` words, and has at most `words`
-    words.
+    A snippet begins with its paragraph, or later if the mention would be beyond `words` words. It has at most `words`
+    words, unless the sentence of the mention alone has more.
 
     Args:
-        text: plain text; no snippet comes from a text that contains the mark of a slot.
+        text: plain text; a text that contains `SLOT` has no snippet.
         names: names of the entity, the label first.
-        subject: names of the subject, whose parts are no mentions.
+        subject: names of the page's subject; the entity's name within such a name is no mention.
         words: limit of the words.
     """
     text = unicodedata.normalize("NFC", text)
@@ -248,8 +251,8 @@ def find_snippet(text: str, names: Sequence[str], *, subject: Sequence[str] = ()
 
 
 def _paragraphs(text: str) -> Iterator[str]:
-    """Yield the lines of the text's body; control characters become spaces."""
-    skipped_level: int | None = None
+    """Yield each line without headings and the sections of `_ABOUT_THE_TEXT`; control characters become spaces."""
+    skipped_level: int | None = None  # the level of the heading whose section is skipped
     for line in text.splitlines():
         line = CONTROL.sub(" ", line).strip()
         # The level of a heading, by the equals signs on both sides; 0 for other lines.

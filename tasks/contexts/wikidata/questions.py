@@ -19,9 +19,9 @@ from swaymeter.tasks.contexts.questions import BuiltQuestions
 from swaymeter.tasks.contexts.wikidata.counter_memory import (
     CounterMemory,
     Embed,
+    answered_fact,
     cached_embeddings,
     embeddings_answer,
-    truth,
     wembedder_answer,
 )
 from swaymeter.tasks.contexts.wikidata.facts import (
@@ -74,25 +74,32 @@ def questions_of_property(
     items = Items(clients.wikidata, properties[0])
     items.learn(triple.property_id for triple in triples if not triple.property)
     items.learn(item_id for triple in triples for item_id in (triple.subject_id, triple.object_id))
-    items.learn(value for triple in triples if (subject := items.get(triple.subject_id)) for value in subject.stated)
+    items.learn(
+        value
+        for triple in triples
+        if (subject := items.get(triple.subject_id))
+        for value in subject.values_with_deprecated
+    )
 
     listed_facts = list(stated_facts(triples, items))
     facts = [fact for fact in listed_facts if isinstance(fact, StatedFact)]
     outcomes = [read_fact(fact, clients.wikidata, clients.wikipedia, items, words=words) for fact in facts]
     read_facts = [fact for fact in outcomes if isinstance(fact, ReadFact)]
     rejected = [row for row in (*listed_facts, *outcomes) if isinstance(row, Rejected)]
-    similar_items = [_similar_items(fact.stated, clients.wembedder) for fact in read_facts]
+    similar_items = [_similar_items(fact.stated_fact, clients.wembedder) for fact in read_facts]
     items.learn(similar.item_id for similar_to_fact in similar_items for similar in similar_to_fact)
 
     questions, objects, embed = [], [fact.object for fact in facts], cached_embeddings(embed)
     for fact, similar in zip(read_facts, similar_items, strict=True):
-        right_answers = truth(fact.stated.subject, fact.stated.object, items, answers=fact.stated.triple.answers)
+        right_answers = answered_fact(
+            fact.stated_fact.subject, fact.stated_fact.object, items, answers=fact.stated_fact.triple.answers
+        )
         replacement = wembedder_answer(similar, items, right_answers)
         replacement = replacement or embeddings_answer(objects, right_answers, embed)
         if replacement is None:
             by_service = f"{len(similar)} by Wembedder, " if clients.wembedder else ""
             among = f"{by_service}{len({answer.item_id for answer in objects})} answers of the property"
-            rejected.append(reject(fact.stated, reasons.NO_REPLACEMENT, fact.history, f"none fits of {among}"))
+            rejected.append(reject(fact.stated_fact, reasons.NO_REPLACEMENT, fact.history, f"none fits of {among}"))
         else:
             questions.append(_question(fact, replacement, clients.pageviews, items, months))
     return BuiltQuestions(questions, rejected)
@@ -112,15 +119,14 @@ def _question(
     fact: ReadFact, replacement: CounterMemory, pageviews: PageViews, items: Items, months: tuple[str, str]
 ) -> Question:
     """Return the question of a fact, with both contexts, page views and origin."""
-    triple, subject, answer = fact.stated.triple, fact.stated.subject, fact.stated.object
-    question, answers = fact.stated.question(items), fact.stated.answers
+    triple, subject, answer = fact.stated_fact.triple, fact.stated_fact.subject, fact.stated_fact.object
+    question, answers = fact.stated_fact.question(items), fact.stated_fact.answers
     text = fact.snippet.replace(SLOT, " ")
-    likely_forms = [
-        form for form in fact.stated.likely_forms if is_written(text, form)
-    ]  # "reading" is no mention of the town
+    # Only forms that the text contains in their own spelling: "reading" is no mention of the town Reading.
+    likely_forms = [form for form in fact.stated_fact.likely_forms if is_written(text, form)]
     views = partial(pageviews.monthly_mean, first=months[0], last=months[1])
     return Question(
-        question_id=fact.stated.question_id,
+        question_id=fact.stated_fact.question_id,
         relation=triple.relation,
         partition=partition_of(fact.history),
         subject=subject.name,
@@ -145,7 +151,7 @@ def _question(
             *flags_of(question, answers, answer.name, replacement.name),
             *flags_of_snippet(fact.snippet, likely_forms),
         ),
-        property=fact.stated.property_name(items),
+        property=fact.stated_fact.property_name(items),
         replacement_id=replacement.item_id,
         replacement_by=replacement.by,
         replacement_quality=replacement.quality,

@@ -1,4 +1,7 @@
-"""Requests to one model server, through the session of public services, with an adaptive number of concurrent ones."""
+"""Requests to one model server, with an adaptive number of concurrent requests.
+
+They go through the same HTTP session as requests to public services.
+"""
 
 import os
 import re
@@ -26,14 +29,14 @@ Result = TypeVar("Result")
 
 _TRIES = 6
 _TRANSIENT_STATUSES = (*TRANSIENT, 500, 529)
-_CACHE_TTL_DAYS = 36_500.0
+_CACHE_TTL_DAYS = 36_500.0  # a hundred years: cached responses never expire by themselves
 
 
 class RequestsInFlight:
-    """Number of concurrent requests: doubled while doubling raises the rate of responses, halved if the rate falls."""
+    """Limit of concurrent requests; it is doubled while the rate of responses rises, and halved if the rate falls."""
 
     BETTER, WORSE = 1.1, 0.7
-    """Factors on the best rate of responses, above and below which the number of requests changes."""
+    """Factors on the last rate that changed the limit: above the first, it doubles; below the second, it is halved."""
 
     def __init__(self, maximum: int) -> None:
         self.maximum, self.limit = maximum, min(4, maximum)
@@ -74,7 +77,7 @@ class RequestsInFlight:
 
 
 class _CancelledRequest(Exception):
-    """A request that is not sent, because another one has failed."""
+    """A request that is not sent, because another request has failed."""
 
 
 @dataclass(eq=False)
@@ -82,6 +85,7 @@ class Client:
     """Requests to one server.
 
     Attributes:
+        endpoint: The model and its server.
         cache: The folder of cached responses.
         rerun: The number of a forced rerun; cached responses of lower numbers are requested again.
         offline: True to use only cached responses.
@@ -122,7 +126,7 @@ class Client:
             query=query,
             key_header=endpoint.key_header,
         )
-        self.cache = self.cache / identity(endpoint.name)  # two names may have one slug
+        self.cache = self.cache / identity(endpoint.name)  # a digest, which no two names share
         if endpoint.revision:  # replies of other weights are not used
             self.cache = self.cache / f"revision-{identity(endpoint.revision)}"
         variable = endpoint.key_variable
@@ -182,7 +186,7 @@ class Client:
         return response
 
     def get(self, path: str) -> Any:
-        """Return the content of a route; None if the server lacks the route, ServiceError if the request fails."""
+        """Return the content of a route, or None if the server lacks the route; ServiceError if the request fails."""
         response = self.session.ask(
             {}, path=path, allow=(200, 400, 401, 403, 404, 405, 501), bypass_cache=True, keep=False
         )
@@ -197,10 +201,12 @@ class Client:
     def each(
         self, request: Callable[[Item], Result], items: Iterable[Item], *, prompts_each: float = 1
     ) -> list[Result]:
-        """Request several items at once and return the results in order; the first error cancels waiting requests.
+        """Send a request for each item, several at once, and return the results in the order of the items.
+
+        The first error cancels all requests that wait.
 
         Args:
-            request: Sends the request of an item.
+            request: Sends the request of an item, and returns its result.
             items: The items.
             prompts_each: Number of prompts of an item, for progress.
         """

@@ -12,13 +12,15 @@ from numpy.typing import NDArray
 SERVED = "served"
 """Dtype and placement of a model whose server decides both."""
 REPEATED_PROMPTS = 20
-"""Upper bound on prompts whose greedy reply is requested twice, for a check that it is reproducible."""
+"""Upper bound on prompts whose greedy reply is requested twice, to check that it is reproducible."""
 KEY_FROM = r"^((([A-Za-z0-9-]+):\s*)?[A-Za-z_][A-Za-z0-9_]*)?$"
-"""The environment variable of a key, with the name of its header before a colon if that is not Authorization."""
+"""The pattern of `key_from`: the environment variable of a key, or HEADER: VARIABLE for a header of its own."""
 Api = Literal["openai", "vllm", "llama.cpp"]
 Finish = Literal["stop", "length", "content_filter", "tool_call"]
+"""The end of a reply, in the same words for every kind of server."""
 Turns = Sequence[Mapping[str, str]]
-Log = NDArray[np.float32]
+"""The turns of a conversation, each with a `role` and a `content`."""
+LogProbs = NDArray[np.float32]
 """The log-probabilities of all tokens by their ids, (V,)."""
 _LOCALHOST = re.compile(r"localhost|::1|127(\.\d+){3}")
 
@@ -30,9 +32,9 @@ class Endpoint:
     Attributes:
         name: The model's name in scores.
         address: The server's URL; a query such as ?api-version=1 is sent with every request.
-        api: The kind of server; auto: as the server says.
+        api: The kind of server; auto: the kind that the server states.
         served_as: The server's name of the model; empty: `name`.
-        key_from: The environment variable of the key, or HEADER: VARIABLE.
+        key_from: The environment variable of the key, or HEADER: VARIABLE; empty: no key is sent.
         tokenizer: The model whose tokenizer and chat template write the prompts; empty: the server's.
         in_flight: Upper bound on concurrent requests.
         requests_per_minute: Rate limit; None: no limit.
@@ -67,7 +69,7 @@ class Endpoint:
 
     @property
     def key_variable(self) -> str:
-        """The environment variable that holds the key; empty: none is sent."""
+        """The environment variable that holds the key; empty: no key is sent."""
         return self.key_from.rpartition(":")[2].strip()
 
     @property
@@ -99,8 +101,8 @@ class Decoding(NamedTuple):
     Attributes:
         max_tokens: Upper bound on the tokens of a reply.
         temperature: 0 for the greedy reply.
-        top_p: Probability mass that is sampled from.
-        top_k: Likeliest tokens that are sampled from; 0 for all.
+        top_p: Share of the probability mass that is sampled from; 1 for all tokens.
+        top_k: Number of likeliest tokens that are sampled from; 0 for all tokens.
         seed: The seed of the draws; some servers ignore it.
         choices: The allowed replies, for servers that constrain replies; empty for any reply.
     """
@@ -126,7 +128,8 @@ class Reply:
         thoughts: Thoughts that the server separates from the text.
         prompt_tokens: The server's count of the prompt's tokens; 0 if unknown.
         completion_tokens: The server's count of the tokens of thoughts and reply; None if unknown.
-        model: The server's name of the model and of the configuration that replied.
+        model_and_configuration: The server's names of the model and of its configuration (system_fingerprint); empty if
+            unknown.
     """
 
     text: str
@@ -137,11 +140,11 @@ class Reply:
     thoughts: str = ""
     prompt_tokens: int = 0
     completion_tokens: int | None = None
-    model: tuple[str, str] = ("", "")
+    model_and_configuration: tuple[str, str] = ("", "")
 
     @property
     def ends_within_thoughts(self) -> bool:
-        """True if the limit of tokens was reached before any text: all tokens were thoughts, shown or hidden."""
+        """True if the reply reached the limit of tokens without text, because all were thoughts, shown or hidden."""
         return (
             self.finish == "length"
             and not self.text.strip()

@@ -1,7 +1,7 @@
 """A tokenizer for models whose tokens are unknown: each character of the prompt is a "token".
 
-Its id is the code point of the character. With these ids, the measures treat prompts of a server that applies its own
-chat template like all others. Before a request, the ids are decoded into turns.
+The id of such a token is the code point of the character. With these ids, prompts for a server that applies its own
+chat template pass through the measures like all other prompts. Before a request, the ids are decoded into turns.
 """
 
 import json
@@ -11,12 +11,13 @@ from typing import Any
 from swaymeter.tasks.models.endpoints.endpoint import Prompt
 
 _TEMPLATE = "{% for message in messages %}{{ message['role'] }}: {{ message['content'] }}\n{% endfor %}"
+"""A template in place of the server's, which is unknown here."""
 _OPENS_THOUGHTS = "<think>"
-"""The mark in a template that opens thoughts."""
+"""The mark that opens thoughts; it is added to `_TEMPLATE` if the model at the server thinks."""
 _TOKENIZER_ARGUMENTS = frozenset({"add_generation_prompt", "return_dict", "sanitize_control_tokens", "tokenize"})
 """Arguments of a tokenizer that are no keywords of a chat template."""
 _TURNS = "\0"
-"""First character of encoded turns; it is removed from the beginning of texts."""
+"""First character of a prompt that encodes turns; it is removed from the beginning of a text."""
 
 
 class CodePointTokenizer:
@@ -54,7 +55,7 @@ class CodePointTokenizer:
         return "".join(map(chr, ids))
 
     def get_chat_template(self) -> str:
-        """Return a template that shows roles, contents and the opening of thoughts; the server gets turns instead."""
+        """Return a template that shows roles, contents and opened thoughts; the server itself receives turns."""
         return self.chat_template
 
     def apply_chat_template(self, turns: Sequence[Mapping[str, str]], *, chat_template: str, **options: Any) -> Any:
@@ -71,7 +72,7 @@ class CodePointTokenizer:
 
 
 def _code_points(text: str) -> list[int]:
-    """Return the code points of a text, without a leading mark of turns, because the text may be untrusted."""
+    """Return the code points of a text, without a leading `_TURNS`, so that no text can be read as turns."""
     return list(map(ord, text.lstrip(_TURNS)))
 
 

@@ -31,7 +31,7 @@ from swaymeter.tasks.models.endpoints.endpoint import REPEATED_PROMPTS, SERVED, 
 from swaymeter.tasks.models.endpoints.messages import CodePointTokenizer, prompt_of
 from swaymeter.tasks.models.endpoints.probe import ProbeResult, load_probe, note_changes, probe, save_probe
 from swaymeter.tasks.models.files.identity import identify_model
-from swaymeter.tasks.models.network import Engine
+from swaymeter.tasks.models.network import ModelTraits
 from swaymeter.tasks.models.pretrained import once_per_arguments
 from swaymeter.tasks.models.prompts.template_options import SWITCHES
 from swaymeter.tasks.models.prompts.thoughts import without_thoughts
@@ -48,7 +48,7 @@ log = logging.getLogger(__name__)
 
 _NO_DISTRIBUTION = np.zeros(0, np.float32)
 MAX_THOUGHTS = 2048
-"""Tokens of thoughts that a judge may write, if its server cannot turn them off."""
+"""Limit of the tokens of thoughts that a judge may write if its server cannot turn thoughts off."""
 
 
 class ServedModel:
@@ -67,8 +67,8 @@ class ServedModel:
     def __init__(self, endpoint: Endpoint, revision: str, server: "Server", probe: ProbeResult, tokenizer: Any) -> None:
         self.endpoint, self.server, self.probe, self.tokenizer = endpoint, server, probe, tokenizer
         self.name, self.revision = endpoint.name, revision
-        self.engine = Engine()
-        self._repeated = self._changed = 0
+        self.traits = ModelTraits()
+        self._repeated = self._changed = 0  # greedy replies that were requested twice, and those that then differed
 
     @property
     def forward_passes(self) -> int:
@@ -92,7 +92,7 @@ class ServedModel:
 
     @property
     def placement(self) -> str:
-        """The placement of its weights in the database."""
+        """The column `placement` of the database: the server decides the place of the weights."""
         return SERVED
 
     @property
@@ -104,7 +104,7 @@ class ServedModel:
 
     @property
     def reading(self) -> str | None:
-        """Failed checks of the probe and the count of greedy replies that changed, separated by semicolons."""
+        """Failed checks of the probe, and the count of greedy replies that changed; semicolons separate them."""
         notes = [f"{check}: {reason.replace(';', ',')}" for check, reason in self.probe.failed.items()]
         if self._repeated:
             notes.append(f"{self._changed} of {self._repeated} greedy answers differ when they are requested twice")
@@ -121,9 +121,10 @@ class ServedModel:
     def sample_answers(
         self, prompts: Sequence[Tokens], identities: Sequence[tuple[str, ...]], **options: Unpack[SampleOptions]
     ) -> list[SampledAnswers]:
-        """Return the replies to every prompt; the server draws them, by a seed from the identity of the draw.
+        """Return the replies to every prompt; the server draws them by seeds that follow from the identities.
 
-        UsageError for a contrastive decoding: a server draws from the model's own distribution.
+        Raises:
+            UsageError: the options name a contrastive decoding, or the numbers of prompts and identities differ.
         """
         settings: SampleOptions = {**DEFAULT_OPTIONS, **options}
         if settings["decoding"] is not None:
@@ -173,7 +174,7 @@ class ServedModel:
         return [answers(index) for index in range(len(prompts))]
 
     def choose(self, prompts: Sequence[Tokens], choices: Sequence[tuple[str, ...]], *, max_tokens: int) -> list[Answer]:
-        """Return the greedy reply to each prompt, constrained to its choices if the server can.
+        """Return the greedy reply to each prompt; if the server supports it, the reply is one of the choices.
 
         Args:
             prompts: (n,) prompts.
@@ -191,12 +192,12 @@ class ServedModel:
     def _repeat(self, prompts: Sequence[Tokens], limit: int, texts: Sequence[str]) -> None:
         """Request the greedy replies of a run's first prompts again, and count the replies that differ.
 
-        The second request has another seed, so that both responses are cached; a greedy reply does not depend on it.
+        The second request has another seed, so that both responses are cached. No greedy reply depends on the seed.
         """
         server = self.server
         if self._repeated or server.client.offline or {*server.settings.refused} & {"seed", "temperature"}:
             return
-        # Distinct by the text sent, so that the same passages with other kinds or ids cause no request.
+        # The choice depends only on the tokens that are sent: other ids of the same passages cause no new request.
         order = sorted(range(len(prompts)), key=lambda index: content_key({"prompt": [*map(int, prompts[index])]}))
         indices = order[:REPEATED_PROMPTS]
         decoding = Decoding(limit, seed=1)
@@ -211,7 +212,7 @@ class ServedModel:
         return self.probe.api
 
     def mean_distribution(self, prompt: Tokens, answer: Tokens) -> NDArray[np.float32]:
-        """Return the mean of the unscaled softmax over a given answer's steps, (V,); a request for each."""
+        """Return the mean next-token distribution over the steps of a known answer, (V,); each step is a request."""
         steps = [tuple(prompt) + tuple(answer[:step]) for step in range(len(answer))]
         distributions = [np.exp(self.server.next_token(Prompt(tokens=step)).astype(np.float64)) for step in steps]
         mean: NDArray[np.float32] = np.mean(distributions, axis=0).astype(np.float32)
@@ -225,7 +226,7 @@ class ServedModel:
         )
 
     def _order(self, prompts: Sequence[Tokens]) -> list[int]:
-        """Return the indices of prompts sorted by their tokens, because a common prefix is in the server's cache."""
+        """Return the indices of prompts sorted by their tokens, so that the server can cache common prefixes."""
         return sorted(range(len(prompts)), key=lambda index: tuple(prompts[index]))
 
     def _answer(self, reply: Reply, *, single_line: bool, header: str, limit: int | None) -> Answer:
@@ -233,9 +234,9 @@ class ServedModel:
 
         Args:
             reply: The reply.
-            single_line: True if the answer ends with its line.
+            single_line: True if the answer ends with its first line.
             header: A beginning that is removed from the text.
-            limit: Limit of the answer's tokens, if thoughts may precede it; None for no further limit.
+            limit: Limit of the answer's tokens, if the request's limit includes thoughts; None for no further limit.
         """
         if reply.finish == "content_filter":
             return _without_answer("withheld", reply, reply.thoughts)
@@ -263,11 +264,11 @@ class ServedModel:
     # ---- distributions
 
     def is_broken(self, prompt: Tokens) -> bool:
-        """False: an invalid distribution is refused when it is read."""
+        """Return False, because an invalid distribution of a server is refused when it is read."""
         return False
 
     def in_reach(self, prompts: Sequence[Tokens]) -> bool:
-        """True: the server's attention is unknown, and contexts that move nothing are an error."""
+        """Return True: the attention of the model is unknown, so contexts that change nothing are always an error."""
         return True
 
     def engine_of_next_token(self, prompts: Prompts) -> str:
@@ -323,7 +324,7 @@ class ServedModel:
         prompts: Prompts,
         start_token: bool = True,
     ) -> "tuple[torch.Tensor, torch.Tensor, str]":
-        """Return the scores of given answers, from whole distributions along them."""
+        """Return the log-probabilities of complete answers, from a distribution for each of their tokens."""
         from swaymeter.tasks.models.next_token.complete_answers import complete_answers
 
         own: Any = self
@@ -366,7 +367,7 @@ class _Tokens:
         return len(self.ids or self._texts)
 
     def begin_with(self, text: str) -> None:
-        """Drop the tokens before an answer."""
+        """Drop the tokens before an answer with this text; drop all if the answer is not found."""
         for index in range(self.count):
             tail = slice(index, None)
             if self._text(tail).strip() == text.strip():
@@ -411,7 +412,7 @@ def load_served(
     Args:
         endpoint: The endpoint.
         cache: The folder of the server's cached responses.
-        revision: The revision of the weights in scores.
+        revision: The revision of the weights that is stored beside scores.
         rerun: The number of a forced rerun; cached replies of lower numbers are requested again.
         offline: True to use only cached responses and the last probe, without a key.
 
@@ -441,7 +442,7 @@ def _load_served(endpoint: Endpoint, cache: Path, revision: str, rerun: int, off
     server, result = probe(client, write if endpoint.tokenizer else None)
     try:
         changes = note_changes(result, load_probe(client)[1])
-    except ServiceError:  # it was never probed
+    except ServiceError:  # the server was never probed
         changes = ""
     if changes:
         log.warning(
@@ -454,6 +455,7 @@ def _load_served(endpoint: Endpoint, cache: Path, revision: str, rerun: int, off
 
 
 def _code_points_of_probe(result: ProbeResult) -> CodePointTokenizer:
+    """Return the tokenizer for a server that applies the chat template itself."""
     switch = (result.switch, SWITCHES[result.switch][0]) if result.switch else None
     return CodePointTokenizer(takes_any_keyword=result.settings.template_options, switch=switch, thinks=result.thinks)
 
@@ -471,9 +473,9 @@ def _warn_if_unencrypted(endpoint: Endpoint) -> None:
         )
 
 
-_warned = set[str]()
+_warned = set[str]()  # addresses
 
 if TYPE_CHECKING:
-
+    # Never called: mypy checks with it that the class has the protocols.
     def _capabilities_of(model: ServedModel) -> tuple[NextTokenLogits, Samples, AnswerScores]:
         return model, model, model

@@ -1,7 +1,6 @@
 """Probe a server before a study spends anything: a dozen requests measure its capabilities, which servers may misstate.
 
-Each check has a name. A failed check removes the capabilities that depend on it, with the reason; if no number depends
-on the check, only the failure is recorded.
+Each check has a name. A failed check is recorded with its reason, and the capabilities that depend on it are removed.
 
     models          the server lists the model
     parameters      the server accepts the parameters of a request; refused ones are left out
@@ -16,7 +15,7 @@ on the check, only the failure is recorded.
     temperature     log-probabilities do not depend on the temperature
     whole           the server sends whole distributions, and their likeliest token begins the greedy reply
     likeliest       the server sends the likeliest tokens, with distinct texts or ids
-    limit           replies reach the limit of the request
+    limit           a reply that is cut at its limit has as many tokens as the request allows
     moved           the server's description is the same as at the last run
 """
 
@@ -54,11 +53,14 @@ _STORY = "Write the first sentence of a story about a lighthouse, a goat and a m
 """The prompt of all checks."""
 _LETTERS = "The capital of Norway is Oslo, isn't it? 12,345 naïve façades — 東京."
 """A text that different tokenizers split differently."""
+# Kinds of server by `owned_by` of a listed model.
 _OWNERS: Mapping[str, Api] = {"llamacpp": "llama.cpp", "vllm": "vllm"}
 _TOLERANCE = 2e-2
+"""Tolerance of a mass of probabilities, and of log-probabilities in nats."""
 _CONFIGURATION = "configuration"
+"""Name of the server's configuration (system_fingerprint) in its description."""
 _LENGTH = 12
-"""Tokens of a reply, so many that two sampled replies are never the same by chance."""
+"""Tokens of a reply. So many tokens make it unlikely that two sampled replies are the same by chance."""
 _THOUGHTS = (256, 1024, 4096)
 """Limits of the tokens of thoughts during a probe, tried in turn."""
 _LOG_PROB_CAPABILITIES: tuple[Capability, ...] = (
@@ -79,7 +81,7 @@ class ProbeResult:
 
     Attributes:
         api: The kind of server.
-        description: The server's description of itself and the model, by name.
+        description: The server's description of itself and the model, by name, such as "version".
         failed: Failed checks with their reasons.
         missing: Missing capabilities with their reasons.
         context_window: The context window in tokens; None if the server does not state it.
@@ -105,7 +107,10 @@ class ProbeResult:
 
 
 def note_changes(result: ProbeResult, before: ProbeResult) -> str:
-    """Record and return the changes of a server's description since the last run; "" without a change."""
+    """Record and return the changes of a server's description since the last run; "" without a change.
+
+    A change of the configuration alone does not count.
+    """
     now, then = result.description, before.description
     names = sorted(name for name in now.keys() & then.keys() if now[name] != then[name] and name != _CONFIGURATION)
     changes = ", ".join(f"{name} was {then[name]} and is {now[name]}" for name in names)
@@ -123,7 +128,7 @@ def probe(client: Client, write: Write | None) -> tuple[Server, ProbeResult]:
 
     Raises:
         ModelError: The server lacks the model, or the study's tokenizer is not the server's.
-        ServiceError: It cannot be reached, or refuses the key.
+        ServiceError: The server cannot be reached, or refuses the key.
     """
     entries = _entries(client.get(client.prefix + "models"))
     entry = _entry(client.endpoint.model, entries)
@@ -157,7 +162,7 @@ def _unless_refused(server: Server, prompt: Prompt, request: Callable[[], Respon
 
     Raises:
         _RefusedError: The server answers the plain request and refuses this one.
-        ServiceError: The plain request fails, too: a transient fault, which says nothing about capabilities.
+        ServiceError: The plain request fails, too. Such a fault says nothing about capabilities.
     """
     try:
         return request()
@@ -172,7 +177,7 @@ def _unless_refused(server: Server, prompt: Prompt, request: Callable[[], Respon
 
 
 def _first_reply(server: Server, result: ProbeResult, prompt: Prompt, others: list[Mapping[str, Any]]) -> Reply:
-    """Return the first reply, leaving out one refused parameter after the other.
+    """Return the first reply; parameters that the server refuses are left out one by one.
 
     Args:
         server: The server.
@@ -221,7 +226,15 @@ def _first_reply(server: Server, result: ProbeResult, prompt: Prompt, others: li
 
 
 class _Checks:
-    """The checks of one server, all with the same prompt."""
+    """The checks of one server, all with the same prompt.
+
+    Args:
+        server: The server.
+        result: The result, to which the checks are added.
+        prompt: The prompt.
+        reply: The first reply to the prompt.
+        listed_as: The id of the model in the server's list of models; empty if it is not listed.
+    """
 
     def __init__(self, server: Server, result: ProbeResult, prompt: Prompt, reply: Reply, *, listed_as: str) -> None:
         self._server, self._result, self._prompt, self._reply = server, result, prompt, reply
@@ -247,7 +260,7 @@ class _Checks:
         return self._replies(temperature, seed)[0].text
 
     def _thoughts(self) -> None:
-        """Find the switch that turns thoughts off or, without a switch, a limit of tokens above their length."""
+        """Find the switch that turns thoughts off or, without a switch, a limit of tokens within which they end."""
         result, plain = self._result, self._prompt
         result.thinks = True
         for name, in_request in self._switches():
@@ -263,7 +276,7 @@ class _Checks:
         result.fail("thoughts", f"they do not end within {_THOUGHTS[-1]:,} tokens")
 
     def _switches(self) -> Iterator[tuple[str, bool]]:
-        """Yield names of switches, each with True if it is a key of the request."""
+        """Yield the names of possible switches, each with True if it is a key of the request itself."""
         all_names = SWITCHES if self._server.takes_template_options else (_COMMON_SWITCH,)
         yield from ((name, False) for name in all_names)
         yield from ((name, True) for name in _REQUEST_SWITCHES)
@@ -276,7 +289,7 @@ class _Checks:
         self._prompt = self._prompt._replace(options={name: SWITCHES[name][0]})
         try:
             (self._reply,) = self._replies()
-        except ServiceError:  # the server does not take it
+        except ServiceError:  # the server refuses the option
             is_off = False
         else:
             is_off = not _is_thinking(self._reply)
@@ -288,7 +301,8 @@ class _Checks:
         """Record the model and the configuration that replied, and the tokens that a chat template adds."""
         reply, result, server = self._reply, self._result, self._server
         seen = {"", server.endpoint.model, self._listed_as, *result.description.values()}
-        words = zip(("answers as", _CONFIGURATION), reply.model, strict=True)
+        # `reply.model_and_configuration` is a pair: the names of the model and of the configuration.
+        words = zip(("answers as", _CONFIGURATION), reply.model_and_configuration, strict=True)
         result.description |= {name: printable(word, 200) for name, word in words if word not in seen}
         message_tokens = server.tokenize(_STORY) if self._prompt.turns and reply.prompt_tokens else None
         if message_tokens:
@@ -358,7 +372,7 @@ class _Checks:
         if self._prompt.turns:
             self._likeliest_after_text()
         mass = math.fsum(map(math.exp, hot.values()))
-        if len(hot) < FEW - 1:  # the last one may be a part of a character
+        if len(hot) < FEW - 1:  # a text that is a part of a character is left out
             result.fail("likeliest", "tokens have the same texts, or there are none", "likeliest_tokens")
         elif mass > 1 + _TOLERANCE or len({round(value, 6) for value in hot.values()}) == 1:
             reason = f"the likeliest tokens have a mass of {mass:.3f}" if mass > 1 else "all tokens have the same one"
@@ -382,14 +396,14 @@ class _Checks:
             self._result.fail("log_probs", reason, "token_log_probs", "likeliest_tokens")
 
     def _likeliest_after_text(self) -> None:
-        """Check that the server continues a text, which queries need and some chat APIs cannot do."""
+        """Check that the server continues a text: queries need that, and some chat APIs take turns only."""
         try:
             self._unless_refused(lambda: self._server.likeliest(Prompt(text=_STORY), 5))
         except _RefusedError as error:
             self._result.fail("likeliest", f"the server continues no text: {_short(error)}", "likeliest_tokens")
 
     def _whole(self) -> None:
-        """Check the whole distributions against the greedy reply."""
+        """Check that a whole distribution is sent, and that its likeliest token begins the greedy reply."""
         server, result, prompt = self._server, self._result, self._prompt
         needed: tuple[Capability, ...] = ("next_token_logits", "answer_scores", "distributions")
         if not prompt.tokens or not server.has_distributions:
@@ -454,7 +468,10 @@ def load_probe(client: Client) -> tuple[Server, ProbeResult]:
 
 
 def _file(client: Client) -> Path:
-    """Return the file of an endpoint's probe, by the settings that change replies; a server may change its address."""
+    """Return the file of an endpoint's probe, whose name depends only on settings that change replies.
+
+    A server may change its address, for example.
+    """
     same = replace(
         client.endpoint,
         address="",
@@ -499,12 +516,12 @@ def _entries(content: Any) -> list[Mapping[str, Any]]:
 
 
 def _entry(model: str, entries: list[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Return the entry of a model, which may be listed by an alias or a wildcard; empty without an entry."""
+    """Return the entry of a model in the list, by its id, an alias or a wildcard; empty without an entry."""
     for entry in entries:
         aliases = entry.get("aliases")
         if model in (entry.get("id"), *(aliases if isinstance(aliases, list) else ())):
             return entry
-    if len(entries) == 1 and entries[0].get("owned_by") == "llamacpp":  # it answers whatever the name
+    if len(entries) == 1 and entries[0].get("owned_by") == "llamacpp":  # llama.cpp answers to every name
         return entries[0]
     wildcards = (entry for entry in entries if "*" in str(entry.get("id")))
     return next((entry for entry in wildcards if fnmatchcase(model, str(entry["id"]))), {})
@@ -521,7 +538,7 @@ def _description(client: Client, api: Api, entry: Mapping[str, Any]) -> dict[str
         words |= {name: about.get(field_name) for name, field_name in fields.items()}
     texts = {name: str(value) for name, value in words.items() if value}
     texts = {name: text.rpartition("/")[2] if name == "file" else text for name, text in texts.items()}
-    # An id that repeats the name of the file is left out; without a file, "/" ends no id.
+    # An id that ends with the name of the file is left out. No id ends with "/", the default without a file.
     if texts.get("id", "").endswith(texts.get("file", "/")):
         del texts["id"]
     return {name: printable(text, 200) for name, text in texts.items()}

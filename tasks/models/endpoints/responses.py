@@ -1,6 +1,7 @@
 """Read replies, distributions and errors from the JSON that servers send.
 
-Nothing that a server sends is trusted: a value of another type raises one of MISREAD.
+Nothing that a server sends is trusted. A value of an unexpected type raises a LookupError, TypeError, ValueError or
+AttributeError, which the caller turns into a ServiceError.
 """
 
 import re
@@ -12,9 +13,11 @@ import numpy as np
 
 from swaymeter.data.errors import ServiceError, shown
 from swaymeter.data.sources.http.response import TransientError
-from swaymeter.tasks.models.endpoints.endpoint import Finish, Log, Reply
+from swaymeter.tasks.models.endpoints.endpoint import Finish, LogProbs, Reply
 
 LARGEST_VOCABULARY = 1_000_000
+"""Upper bound on token ids, and on counts of tokens."""
+# Finish reasons of replies that ended by themselves, of filtered replies, and of calls of tools.
 _STOPS = ("stop", "eos", "eos_token", "stop_sequence", "word", "end_turn")
 _FILTERS = ("content_filter", "safety", "refusal")
 _TOOL_CALLS = ("tool_calls", "tool_use", "function_call")
@@ -23,6 +26,7 @@ _BROKEN = ("error", "abort", "insufficient_system_resource")
 _TRANSIENT_CODES = (408, 429, 500, 502, 503, 529)
 _CONTENT = frozenset({"model", "messages", "prompt"})
 """Keys of a request that cannot be left out."""
+# Tags of HTML, and scripts and styles as a whole.
 _MARKUP = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>", re.IGNORECASE | re.DOTALL)
 
 
@@ -58,7 +62,7 @@ def chat_reply(choice: Mapping[str, Any], content: Mapping[str, Any], limit: int
         thoughts=thoughts,
         prompt_tokens=_count(usage.get("prompt_tokens") or 0),
         completion_tokens=_optional_count(usage.get("completion_tokens")),
-        model=(str(content.get("model") or ""), str(content.get("system_fingerprint") or "")),
+        model_and_configuration=(str(content.get("model") or ""), str(content.get("system_fingerprint") or "")),
     )
 
 
@@ -74,7 +78,7 @@ def text_reply(choice: Mapping[str, Any], content: Mapping[str, Any], limit: int
         token_texts=() if ids else tuple(map(str, log_probs.get("tokens") or ())),
         prompt_tokens=_count(usage.get("prompt_tokens") or 0),
         completion_tokens=_optional_count(usage.get("completion_tokens")),
-        model=(str(content.get("model") or ""), str(content.get("system_fingerprint") or "")),
+        model_and_configuration=(str(content.get("model") or ""), str(content.get("system_fingerprint") or "")),
     )
 
 
@@ -85,7 +89,7 @@ def llama_reply(content: Mapping[str, Any]) -> Reply:
     """
     entries = content.get("completion_probabilities") or ()
     ids, entry_ids = tuple(map(_count, content["tokens"])), tuple(_count(entry["id"]) for entry in entries)
-    is_complete = entry_ids in (ids, (*ids, *entry_ids[-1:]))  # the end token is in the second alone
+    is_complete = entry_ids in (ids, (*ids, *entry_ids[-1:]))  # only the entries may have the end token
     return Reply(
         text=_text(content["content"]),
         finish="length" if content["stop_type"] == "limit" else "stop",
@@ -107,7 +111,7 @@ def _text_and_thoughts(content: Any) -> tuple[str, str]:
 
 
 def _text_start(tokens: Sequence[str], text: str) -> int | None:
-    """Return the index at which the tokens of a text begin; other tokens may precede it, and an end token follow."""
+    """Return the index of a text's first token; other tokens may precede the text, and an end token may follow."""
     for index in range(len(tokens)):
         if text.strip() in ("".join(tokens[index:]).strip(), "".join(tokens[index:-1]).strip()):
             return index
@@ -165,7 +169,7 @@ def _log_probs(values: Any) -> tuple[float, ...]:
 # ---- distributions
 
 
-def whole_distribution(ids: Sequence[int], log_probs: Sequence[float]) -> Log:
+def whole_distribution(ids: Sequence[int], log_probs: Sequence[float]) -> LogProbs:
     """Return a distribution over all tokens, (V,); ValueError if tokens are missing or the mass is not 1."""
     indices = np.asarray(ids, np.int64)
     values = np.asarray(log_probs, np.float64)
@@ -176,11 +180,11 @@ def whole_distribution(ids: Sequence[int], log_probs: Sequence[float]) -> Log:
     mass = float(np.exp(values).sum())
     if np.isnan(whole).any() or len(np.unique(indices)) < len(indices) or not abs(mass - 1.0) < 1e-2:
         raise ValueError(f"{len(indices):,} tokens of total probability {mass:.4f} are not the whole distribution")
-    return cast("Log", whole.astype(np.float32))
+    return cast("LogProbs", whole.astype(np.float32))
 
 
 def distinct_tokens(tokens: Sequence[tuple[str, Any]]) -> Mapping[str, float]:
-    """Return log-probabilities by token text, without texts of several tokens and parts of a character."""
+    """Return log-probabilities by token text, without texts that several tokens have and parts of characters."""
     count = Counter(text for text, _ in tokens)
     return {_text(text): log_prob(value) for text, value in tokens if count[text] == 1 and "\ufffd" not in text}
 
@@ -189,7 +193,7 @@ def distinct_tokens(tokens: Sequence[tuple[str, Any]]) -> Mapping[str, float]:
 
 
 def find_error(content: Any) -> ServiceError | TransientError | None:
-    """Return the error in a response, also in a response with status 200, or of a reply that broke off.
+    """Return the error in a response of any status, or the error of a reply that broke off; None without an error.
 
     Servers send errors as an object, a list of objects (Gemini), a string, or a page of HTML.
     """
@@ -223,9 +227,9 @@ def is_filtered(content: Any) -> bool:
 
 
 def refused_parameter(content: Any, sent: Collection[str]) -> str:
-    """Return the parameter of a request that an error of any format names; "" if it names no parameter."""
+    """Return the parameter of a request that is named by an error in any format; "" if the error names none."""
     names = set(sent) - _CONTENT
-    texts = [re.sub(r"input_value=.*", "", text) for text in _strings(content)]  # pydantic quotes the request
+    texts = [re.sub(r"input_value=.*", "", text) for text in _strings(content)]  # pydantic repeats the request in it
     if exact := [text for text in texts if text in names]:
         return exact[0]
     words = [word for text in texts for word in re.findall(r"\w+", text) if word in names and word != "n"]
@@ -235,7 +239,7 @@ def refused_parameter(content: Any, sent: Collection[str]) -> str:
 
 
 def _strings(content: Any, depth: int = 0) -> Iterator[str]:
-    """Yield all strings of an error, without the repeated request."""
+    """Yield all strings of an error, without fields that repeat the request."""
     if isinstance(content, str):
         yield content
     elif depth < 20 and isinstance(content, dict | list):

@@ -1,8 +1,8 @@
 """Requests for replies and distributions to each kind of server.
 
-openai      /v1/chat/completions with turns, /v1/completions with a text; texts, and the likeliest 20 tokens at most
-vllm        /v1/completions with token ids; whole distributions with `logprobs: -1`
-llama.cpp   /completion with token ids; whole distributions with `n_probs`
+openai      /v1/chat/completions with turns, /v1/completions with a text; sends texts, and at most 20 likeliest tokens
+vllm        /v1/completions with token ids; sends whole distributions with `logprobs: -1`
+llama.cpp   /completion with token ids; sends whole distributions with `n_probs`
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,26 +13,28 @@ from swaymeter.data.errors import ModelError, ServiceError, shown
 from swaymeter.data.sources.http.response import MISREAD, TransientError, reading_check, reading_problem
 from swaymeter.tasks.models.endpoints import responses
 from swaymeter.tasks.models.endpoints.client import Client
-from swaymeter.tasks.models.endpoints.endpoint import Api, Decoding, Log, Prompt, Reply
+from swaymeter.tasks.models.endpoints.endpoint import Api, Decoding, LogProbs, Prompt, Reply
 
 Content = TypeVar("Content")
 
 FEW = 5
-"""Number of likeliest tokens that every server can send which sends any."""
+"""Number of likeliest tokens that a server can send if it sends such tokens at all."""
 OTHER_NAMES = {"max_tokens": "max_completion_tokens", "seed": "random_seed"}
 """Other names of parameters, for servers that refuse the usual name."""
-_REFUSALS = (400, 422)
+_REFUSALS = (400, 422)  # statuses
 _DEFAULTS: Mapping[str, tuple[Any, ...]] = {"temperature": (0.0, 1.0), "top_p": (1.0,), "top_k": (0, -1), "n": (1,)}
 """Values that servers use by default, so that a refused parameter with such a value can be left out."""
+# Values that turn further parameters off.
 _NEUTRAL = {"min_p": 0.0, "presence_penalty": 0.0, "frequency_penalty": 0.0}
 _SAMPLERS = ("top_k", "top_p", "temperature")
 """llama.cpp's order of truncation and temperature."""
 
 
 class RefusedParameter(ServiceError):
-    """A server refuses a request for one of its parameters."""
+    """A server refuses a request because of one of its parameters."""
 
     name = ""
+    """The name of the parameter."""
 
 
 @dataclass
@@ -43,7 +45,7 @@ class RequestSettings:
         several: True if one request gives several replies.
         log_probs: True to request log-probabilities of the reply's tokens.
         template_options: True if the server passes keywords on to its chat template.
-        request_options: Options of a prompt that are keys of the request itself.
+        request_options: Names of options of a prompt that are sent as keys of the request itself.
         refused: Parameters that are left out, or sent by another name.
     """
 
@@ -59,8 +61,11 @@ class Server:
 
     name: ClassVar[Api] = "openai"
     has_distributions: ClassVar[bool] = False
+    """True if the server sends whole distributions."""
     takes_tokens: ClassVar[bool] = False
+    """True if a prompt can be sent as token ids."""
     takes_template_options: ClassVar[bool] = False
+    """True if the server passes keywords on to its chat template."""
     is_sequential: ClassVar[bool] = False
     """True if replies to one prompt are requested in sequence, because parallel requests would prefill it again."""
 
@@ -110,7 +115,7 @@ class Server:
         self.settings.refused.append("response_format")
         return self._post(self.client.prefix + path, body, read_all, fresh=fresh, may_filter=True)
 
-    def next_token(self, prompt: Prompt) -> Log:
+    def next_token(self, prompt: Prompt) -> LogProbs:
         """Return the log-probabilities of all next tokens, (V,) nats, before temperature."""
         raise ModelError(
             f"model {self.endpoint.name}: its server sends no whole distributions; leave out measures that need them"
@@ -137,7 +142,7 @@ class Server:
 
         def read_completion(content: Any) -> Mapping[str, float]:
             top = content["choices"][0]["logprobs"]["top_logprobs"][0]
-            # A server may send fewer than `count`, but fewer than FEW only if it merges equal texts.
+            # A server may send fewer tokens than `count`, but fewer than FEW only if it merges tokens with equal texts.
             if len(top) < min(count, FEW):
                 raise ValueError(f"{len(top)} likeliest tokens instead of {count}: some have the same text")
             return responses.distinct_tokens([*top.items()])
@@ -145,11 +150,11 @@ class Server:
         return self._post(self.client.prefix + "completions", body, read_completion)
 
     def tokenize(self, text: str) -> tuple[int, ...] | None:
-        """Return the server's own tokens of a text; None without a route for tokens."""
+        """Return the server's own tokens of a text; None if the server has no route for this."""
         return None
 
     def _sampling(self, decoding: Decoding) -> Mapping[str, Any]:
-        """Return further parameters of sampling; ModelError for a parameter that the API lacks."""
+        """Return the parameters of sampling that differ between servers; ModelError for one that the API lacks."""
         if decoding.top_k:
             raise ModelError(
                 f"model {self.endpoint.name}: its API ({self.name}) has no top_k and ignores it; leave `top_k` at 0"
@@ -180,7 +185,7 @@ class Server:
             RefusedParameter: The server names a parameter that it refuses.
             ServiceError: The server reports another error, or its response cannot be read.
         """
-        # `problem` reads each response within `post`; the content of the last one counts, or its refused parameter.
+        # `post` calls `problem` for each response. The last response gives the result or the refused parameter.
         sent, results, refused = self._accepted(body), list[Content](), list[str]()
 
         def problem(content: Any) -> ServiceError | TransientError | None:
@@ -208,7 +213,7 @@ class Server:
         return results[-1]
 
     def _messages(self, prompt: Prompt) -> dict[str, Any]:
-        """Return the turns of a prompt and its options, as keys of a request."""
+        """Return the turns and the options of a prompt as keys of a request."""
         request_options = {
             name: value for name, value in prompt.options.items() if name in self.settings.request_options
         }
@@ -247,10 +252,10 @@ class Vllm(Server):
     name, has_distributions, takes_tokens, takes_template_options = "vllm", True, True, True
 
     def _messages(self, prompt: Prompt) -> dict[str, Any]:
-        # Tokens come as texts, not as ids, because they are matched with the text of the reply.
+        # Tokens are requested as texts, which are matched with the text of the reply.
         return {**super()._messages(prompt), "return_tokens_as_token_ids": False}
 
-    def next_token(self, prompt: Prompt) -> Log:
+    def next_token(self, prompt: Prompt) -> LogProbs:
         """Return the log-probabilities of all next tokens."""
         body = {
             "model": self.endpoint.model,
@@ -261,7 +266,7 @@ class Vllm(Server):
             **self._sampling(Decoding(1)),
         }
 
-        def read(content: Any) -> Log:
+        def read(content: Any) -> LogProbs:
             top = content["choices"][0]["logprobs"]["top_logprobs"][0]
             ids = [int(token.removeprefix("token_id:")) for token in top]
             return responses.whole_distribution(ids, list(top.values()))
@@ -284,11 +289,11 @@ class Vllm(Server):
 
 
 class LlamaCpp(Server):
-    """llama.cpp by its own route: its OpenAI route ignores `echo` and sends no token ids."""
+    """llama.cpp by its own route /completion, because its OpenAI route ignores `echo` and sends no token ids."""
 
     name, has_distributions, takes_tokens, takes_template_options = "llama.cpp", True, True, True
-    is_sequential = True  # a slot's KV cache serves no other slot
-    _letter: int | None = None
+    is_sequential = True  # parallel requests use separate slots, which share no KV cache
+    _letter: int | None = None  # the token of a letter
 
     def replies(self, prompt: Prompt, decoding: Decoding, count: int = 1, *, fresh: bool = False) -> list[Reply]:
         """Return `count` replies to a prompt, one request each."""
@@ -301,11 +306,11 @@ class LlamaCpp(Server):
             for number in range(count)
         ]
 
-    def next_token(self, prompt: Prompt) -> Log:
+    def next_token(self, prompt: Prompt) -> LogProbs:
         """Return the log-probabilities of all next tokens."""
         body = self._body(prompt, Decoding(1)) | {"n_probs": responses.LARGEST_VOCABULARY, **self._letter_bias()}
 
-        def read(content: Any) -> Log:
+        def read(content: Any) -> LogProbs:
             top = content["completion_probabilities"][0]["top_logprobs"]
             return responses.whole_distribution([token["id"] for token in top], [token["logprob"] for token in top])
 
@@ -324,7 +329,7 @@ class LlamaCpp(Server):
         return self._post("completion", body, read)
 
     def _letter_bias(self) -> Mapping[str, Any]:
-        """Return a bias towards a letter, because llama.cpp sends no distribution if it draws part of a character.
+        """Return a bias towards a letter: llama.cpp sends no distribution if it draws a part of a character.
 
         The distribution that the server sends does not include the bias.
         """
@@ -338,7 +343,7 @@ class LlamaCpp(Server):
         return self._post("tokenize", body, _token_ids, store=False)
 
     def _body(self, prompt: Prompt, decoding: Decoding, number: int = 0) -> dict[str, Any]:
-        """Return a request for the reply of this number to a prompt."""
+        """Return the request for reply `number` to a prompt; the number is added to the seed."""
         return {
             "prompt": list(prompt.tokens),
             "n_predict": decoding.max_tokens,

@@ -1,8 +1,8 @@
 """Digests of files, verification of the hub's cache, and GGUF files converted into folders.
 
-The hub's cache names a file by its digest: the SHA-256 of a large file, git's SHA-1 of a small one. Swaymeter's cache
-lists verified files by path, size and times of change. A GGUF file is converted once, into a folder that later loads
-verify by its manifest.
+The hub's cache names a file by its digest: the SHA-256 of a large file, git's SHA-1 of a small file. Swaymeter's cache
+lists the files that are verified, with their sizes and times of change. A GGUF file is converted once, into a folder.
+The manifest of this folder has the digests by which later loads verify it.
 """
 
 import contextlib
@@ -23,11 +23,11 @@ from swaymeter.data.storage.notes import json_object
 from swaymeter.data.storage.writing import replacing_folder, write_file
 
 _log = logging.getLogger(__name__)
-_FORMAT_VERSION = "1"  # raise it when a GGUF file must give another folder
+_FORMAT_VERSION = "1"  # raise it when GGUF files must be converted again
 _MANIFEST = "manifest.json"
 _ADVICE = "set SWAYMETER_CACHE to another folder"
 _OFFLINE = "HF_HUB_OFFLINE"
-_IS_OFFLINE = os.environ.get(_OFFLINE, "").upper() in {"1", "ON", "YES", "TRUE"}  # the hub's own rule
+_IS_OFFLINE = os.environ.get(_OFFLINE, "").upper() in {"1", "ON", "YES", "TRUE"}  # the rule of huggingface_hub
 
 State = tuple[int, int, int]
 """Size of a file, and its times of change in nanoseconds."""
@@ -50,7 +50,7 @@ def _state(path: Path) -> State:
 
 
 def set_offline(offline: bool) -> None:
-    """Forbid or allow requests to the hub in this process; an offline environment always forbids them."""
+    """Forbid or allow requests to the hub in this process; HF_HUB_OFFLINE of the environment always forbids them."""
     offline = offline or _IS_OFFLINE
     os.environ[_OFFLINE] = str(int(offline))  # subprocesses inherit it
     if constants := sys.modules.get("huggingface_hub.constants"):  # the library reads the variable only once
@@ -75,7 +75,7 @@ def verify_snapshot(name: str, folder: Path) -> None:
     for file in sorted(folder.rglob("*")):
         blob = file.resolve()
         if not blob.is_file() or not re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", blob.name):
-            continue  # a system without symbolic links has no blobs
+            continue  # no digest: a system without symbolic links has no blobs
         state = list(_state(blob))
         if states.get(str(blob)) == state:
             continue
@@ -87,19 +87,30 @@ def verify_snapshot(name: str, folder: Path) -> None:
             )
         states[str(blob)], is_new = state, True
     if is_new:
-        with contextlib.suppress(WorkspaceError):  # without this file, snapshots are only verified again
+        with contextlib.suppress(WorkspaceError):  # without this file, snapshots are verified again
             write_file(verified, json.dumps(states))
 
 
 def convert_once(gguf: Path, digest: str) -> Path:
-    """Return the folder with float32 weights and tokenizer of a GGUF file with this SHA-256, or raise ModelError."""
+    """Convert a GGUF file, unless it is converted already, and return the folder.
+
+    Args:
+        gguf: the file.
+        digest: its SHA-256.
+
+    Returns:
+        The folder with the weights in float32 and the tokenizer.
+
+    Raises:
+        ModelError: the file cannot be converted, or the cache cannot be written.
+    """
     folder = conversion_folder(gguf, digest)
     if _damage(folder) is None:
         return folder
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(folder.parent / ".lock"):
-            if damage := _damage(folder):  # another process may have converted it meanwhile
+            if damage := _damage(folder):  # another process may have converted the file meanwhile
                 if folder.is_dir():
                     _log.warning("%s is damaged: %s; %s is converted again", folder, damage, gguf.name)
                 else:
@@ -130,7 +141,7 @@ def _write_conversion(gguf: Path, folder: Path) -> None:
 
 
 def _damage(folder: Path) -> str | None:
-    """Return the fault of a sealed folder; None if its files match its manifest."""
+    """Return the fault of a converted folder; None if its files match its manifest."""
     try:
         digests = json_object((folder / _MANIFEST).read_text(encoding="utf-8"))
         files = {file.name: file for file in folder.iterdir() if file.name != _MANIFEST}
@@ -150,7 +161,7 @@ def _convert(gguf: Path, folder: Path) -> None:
     source = str(gguf.parent)
     with contextlib.redirect_stderr(io.StringIO()):  # no setting turns these progress bars off
         model: Any = AutoModelForCausalLM.from_pretrained(source, gguf_file=gguf.name, dtype=torch.float32)
-        # Without these lines saving is refused, because the model still claims to be quantised.
+        # Without these lines, the model still claims to be quantised, and cannot be saved.
         model.hf_quantizer = None
         if hasattr(model.config, "quantization_config"):
             del model.config.quantization_config

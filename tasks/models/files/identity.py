@@ -1,7 +1,9 @@
-"""Identity of a model name: its model and revision, without loading weights.
+"""The model and the revision that a name stands for, without loading weights.
 
-A name is an alias of the catalog, a folder, or an id on the hub. The revision is a part of the key of a score:
-    embedded   the SHA-256 of the file inside an installed package, which is never imported
+A name is an alias of the catalog, a folder, or an id on the hub. The revision is a part of the key of a score. It
+depends on the origin of the model:
+
+    embedded   the SHA-256 of a file inside an installed package, which is never imported
     folder     the SHA-256 over the names and contents of the folder's configuration, tokenizer and weights
     hub        the commit
 """
@@ -25,14 +27,15 @@ from swaymeter.data.storage.notes import json_object
 from swaymeter.tasks.models.files.hub import sha256_of_file
 
 ModelKind = Literal["language_model", "embedder", "entailment"]
+"""The purpose of a model."""
 _WORDS: Mapping[ModelKind, str] = {
     "language_model": "language model",
     "embedder": "embedder",
     "entailment": "entailment model",
 }
 
-# Patterns of architectures, in the order of their use, and descriptions.
-_KINDS = {
+# Patterns of architectures that are no left-to-right language models, with descriptions. The first match counts.
+_OTHER_ARCHITECTURES = {
     "ForMaskedLM$": "a masked language model, which fills gaps in a text that it reads whole",
     "For(Sequence|Token|Image|Audio)Classification$": "a classifier",
     "For(QuestionAnswering|MultipleChoice|NextSentencePrediction)$": "a model for one task",
@@ -61,13 +64,13 @@ class ModelIdentity:
     Attributes:
         name: The name.
         revision: The revision of the weights, of the function, or of the replies.
-        kind: The origin of the model; a ModelKind is its purpose.
-        location: The embedded file, folder, hub id, address, function, or column of replies, by `kind`.
+        origin: The origin of the model; a ModelKind is its purpose.
+        location: The file, folder, hub id, address, column of replies, or function, as `origin` lists them.
     """
 
     name: str
     revision: str
-    kind: Literal["embedded", "folder", "hub", "endpoint", "recorded", "application"]
+    origin: Literal["embedded", "folder", "hub", "endpoint", "recorded", "application"]
     location: str
 
 
@@ -77,12 +80,12 @@ def is_model_name(name: str) -> bool:
 
 
 def identify_model(name: str, purpose: ModelKind) -> ModelIdentity:
-    """Return the identity of the model of a name, used for a purpose.
+    """Return the identity of the model that a name stands for, and check its purpose.
 
     Raises:
         UnknownName: the name cannot be an alias, a folder or a hub id.
-        UsageError: the alias is of another purpose.
-        ModelError: the model is missing or damaged, or is no left-to-right model and used as a language model.
+        UsageError: the alias stands for a model with another purpose.
+        ModelError: the model is missing or damaged, or a language model does not read from left to right.
     """
     identity = _identify(name, purpose, instead=_OFFLINE[purpose])
     if purpose == "language_model" and (config := _config(identity)):
@@ -91,7 +94,7 @@ def identify_model(name: str, purpose: ModelKind) -> ModelIdentity:
 
 
 def _identify(name: str, purpose: ModelKind, *, instead: str) -> ModelIdentity:
-    """Return the identity of the model of a name; messages name `instead` if the hub does not answer."""
+    """Return the identity of the model that a name stands for; if the hub does not answer, advise `instead`."""
     entry = models().get(name)
     if entry is not None:
         identity = _identify_alias(entry, purpose, instead)
@@ -107,11 +110,11 @@ def _identify(name: str, purpose: ModelKind, *, instead: str) -> ModelIdentity:
 
 
 def identify_judge(name: str) -> tuple[ModelKind, ModelIdentity]:
-    """Return the kind of a judge, entailment model or language model, and its identity.
+    """Return the kind of a judge (entailment model or language model) and its identity.
 
     Raises:
         UnknownName: The name is no alias, folder or hub id.
-        UsageError: The alias is of an embedder, which cannot judge.
+        UsageError: The alias stands for an embedder, which cannot judge.
         ModelError: The model is missing, or is of another kind.
     """
     entry = models().get(name)
@@ -134,7 +137,7 @@ def is_downloaded(hub_id: str) -> bool:
 
 
 def kind_of_equivalence_model(name: str) -> ModelKind:
-    """Return the kind of an equivalence model: an entailment model, or an embedder as its stand-in."""
+    """Return the kind of a model that decides equivalence: an entailment model, or an embedder as its stand-in."""
     entry = models().get(name)
     return "embedder" if entry is not None and entry.kind == "embedder" else "entailment"
 
@@ -183,11 +186,11 @@ def _embedded_file(entry: CatalogModel) -> tuple[Path, str]:
 
 @lru_cache
 def _config(identity: ModelIdentity) -> Mapping[str, Any]:
-    """Return config.json; empty if it is missing, which is reported when the model is loaded."""
-    if identity.kind == "embedded":
+    """Return the content of config.json; empty if it is missing, which loading the model reports."""
+    if identity.origin == "embedded":
         return {}
     file = Path(identity.location) / "config.json"
-    if identity.kind == "hub":
+    if identity.origin == "hub":
         from huggingface_hub import hf_hub_download
         from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
@@ -202,7 +205,7 @@ def _config(identity: ModelIdentity) -> Mapping[str, Any]:
 
 
 def _is_as_installed(file: metadata.PackagePath) -> bool:
-    """Return True if a file of a package has the digest that its record states, or no such digest is stated."""
+    """Return True if a file has the digest that the record of its package states, or the record states none."""
     if file.hash is None or file.hash.mode != "sha256":
         return True
     path = Path(str(file.locate()))
@@ -229,7 +232,7 @@ def _identify_folder(name: str) -> ModelIdentity:
 
 
 def check_index(name: str, folder: Path) -> None:
-    """Raise ModelError if a folder's index names weights that are not safetensors files of the folder itself."""
+    """Raise ModelError if the index of a folder names weights that are not safetensors files in this folder."""
     for index in folder.glob("*.safetensors.index.json"):
         try:
             files = sorted(map(str, set(json_object(index.read_text(encoding="utf-8"))["weight_map"].values())))
@@ -249,7 +252,7 @@ def _is_path(name: str) -> bool:
 
 @lru_cache
 def _commit(hub_id: str, instead: str) -> str:
-    """Return the commit of the hub's default branch; without an answer of the hub, that of the local copy."""
+    """Return the commit of the hub's default branch; if the hub does not answer, the commit of the local copy."""
     from transformers.utils.hub import hf_api
 
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
@@ -264,17 +267,18 @@ def _commit(hub_id: str, instead: str) -> str:
 
 
 def check_left_to_right(name: str, config: Mapping[str, Any]) -> None:
-    """Raise ModelError if a configuration, the content of config.json, is not of a left-to-right language model."""
+    """Raise ModelError if `config`, the content of config.json, names no left-to-right language model."""
     for architecture in map(str, config.get("architectures") or [config.get("model_type")]):
-        kind = next((kind for pattern, kind in _KINDS.items() if re.search(pattern, architecture)), None)
+        descriptions = (text for pattern, text in _OTHER_ARCHITECTURES.items() if re.search(pattern, architecture))
+        description = next(descriptions, None)
         if config.get("is_encoder_decoder"):
-            kind = "an encoder-decoder, which reads a prompt in one part and answers in another"
+            description = "an encoder-decoder, which reads a prompt in one part and answers in another"
         elif config.get("is_decoder") and not architecture.endswith("ForMaskedLM"):
-            kind = None
-        if kind is not None:
-            raise ModelError(f"model {name!r} is {kind} ({architecture}); {_INSTEAD}")
+            description = None
+        if description is not None:
+            raise ModelError(f"model {name!r} is {description} ({architecture}); {_INSTEAD}")
 
 
 def not_left_to_right(name: str, architecture: str) -> ModelError:
-    """Return the error about a loaded model whose answers depend on the tokens after them."""
+    """Return the error about a loaded model whose logits depend on later tokens."""
     return ModelError(f"model {name!r} reads a text in both directions ({architecture}); {_INSTEAD}")

@@ -19,7 +19,7 @@ class AnswerEnd:
     Args:
         model: the network.
         form: the form of the prompt.
-        header: a beginning that is removed from the text.
+        header: the assistant's header, which is removed from the beginning of the text.
     """
 
     def __init__(self, model: Network, form: PromptForm, header: str = "") -> None:
@@ -57,7 +57,7 @@ class AnswerEnd:
 
 @torch.inference_mode()
 def mean_distribution(model: Network, prompt: Sequence[int], answer: Sequence[int]) -> NDArray[np.float32]:
-    """Return the mean softmax over the steps of a given answer, its end token included, at least one step: (V,)."""
+    """Return the mean next-token distribution, (V,), over the tokens of a known answer, its end token included."""
     ids = torch.tensor([[*prompt, *answer[:-1]]], device=model.device)
     logits = model.model(input_ids=ids, use_cache=False, **model.last_logits(len(answer))).logits[0, -len(answer) :]
     mean: NDArray[np.float32] = torch.softmax(logits.float(), dim=-1).mean(dim=0).cpu().numpy()
@@ -66,7 +66,8 @@ def mean_distribution(model: Network, prompt: Sequence[int], answer: Sequence[in
 
 _OPENING = 40  # characters at the beginning of a reply that may contain the mark that opens thoughts
 _Phase = Literal["before", "within", "closed", "answer"]
-"""before: too short to show a mark; within: in the thoughts; closed: after them, without text; answer: after them."""
+"""before: the reply is too short to show a mark; within: its thoughts are open; closed: its thoughts have ended, and no
+text follows; answer: text follows, or the reply has no thoughts."""
 
 
 class Thoughts:
@@ -78,17 +79,17 @@ class Thoughts:
         self._cache: dict[tuple[int, ...], Marks | None] = {}
 
     def ends(self, tokens: tuple[int, ...]) -> bool:
-        """Return True if no further token is decoded after these."""
+        """Return True if decoding stops after these tokens."""
         return tokens[-1] in self._ends or self._phase(tokens) == "answer"
 
     def answer(
         self, tokens: tuple[int, ...], log_probs: tuple[float, ...], mean_distribution: NDArray[np.float32]
     ) -> Answer:
-        """Return the reply of these tokens, its thoughts included."""
+        """Return a reply with these tokens, which `split` divides into thoughts and the rest."""
         return Answer("", tokens, log_probs, mean_distribution, "complete" if self.ends(tokens) else "truncated")
 
     def split(self, tokens: tuple[int, ...]) -> tuple[tuple[int, ...], bool]:
-        """Return the tokens of a reply's thoughts, and True if the thoughts are closed; no tokens without thoughts.
+        """Return the tokens of a reply's thoughts (empty if it has none), and True if no thoughts are open at its end.
 
         If the last token of the thoughts is also the beginning of the answer, only its first part counts as thoughts.
         """
@@ -108,7 +109,7 @@ class Thoughts:
         return reply, self._phase(reply) == "closed"
 
     def unfinished(self, reply: Answer, tokens: tuple[int, ...]) -> Answer:
-        """Return a reply that consists of these tokens of thoughts alone."""
+        """Return a reply that has only thoughts, with these tokens, and no answer."""
         nothing = reply.mean_distribution[:0]
         return Answer("", (), (), nothing, "unfinished_thoughts", self.text(tokens), tokens)
 
@@ -142,11 +143,9 @@ class Thoughts:
         closed = marks.close.search(text)
         assert closed is not None
         letters = text[len(self._text(before)) : closed.end()]
+        # The token of a letter is None if the vocabulary lacks it.
         letter_tokens = (self._tokenizer.convert_tokens_to_ids(letter) for letter in letters)
-        thoughts = (
-            *before,
-            *(token for token in letter_tokens if isinstance(token, int)),
-        )  # None: not in the vocabulary
+        thoughts = (*before, *(token for token in letter_tokens if isinstance(token, int)))
         return (thoughts, True) if self._text(thoughts) == text[: closed.end()] else (tokens, False)
 
     def _marks_of(self, tokens: tuple[int, ...]) -> Marks | None:

@@ -1,14 +1,15 @@
-"""Contrastive decodings, which change the distribution of a step by the distribution without the context.
+"""Contrastive decodings, which contrast the distribution of a step with the distribution without the context.
 
-p2 and p1 are the distributions of a step after the prompt with its context and after the prompt without it, each
-followed by the reply's tokens so far; logarithms are natural. Draws, log-probabilities and the mean distribution of a
-reply are those of the combined distribution. The functions know no model, so that they can be computed by hand.
+p2 is the distribution of a step after the prompt with its context, and p1 after the prompt without its context. The
+tokens of the reply so far follow both prompts. Logarithms are natural. Draws, log-probabilities and the mean
+distribution of a reply are those of the combined distribution p. The functions need only logits and no model, so that
+their results can be checked by hand.
 
     cad     p(y) ~ p2(y)^(1+a) / p1(y)^a                        Shi et al. 2024, arXiv 2305.14739
     adacad  the same, a = JSD(p1, p2) of each step              Wang et al. 2025, arXiv 2409.07394
     coiecd  the same, and p1 (p2 / p1)^a for some tokens        Yuan et al. 2024, arXiv 2402.11893
 
-`greedy`, the fourth name of `decoding_of`, is the model's own distribution, which has no decoding: None.
+The fourth name that `decoding_of` takes is `greedy`: the model's own distribution, for which it returns None.
 """
 
 import math
@@ -27,13 +28,16 @@ _STEEPEST = 2.4  # bound of the change of JSD(p1, p2), nats, if all logits chang
 class ContextAware:
     """Context-aware decoding (CAD): log p(y) = (1 + weight) log p2(y) - weight log p1(y) + a constant.
 
-    Source: Shi et al. 2024 (NAACL), and github.com/xhan77/context-aware-decoding for the weights. No departure from the
-    paper. Departure from the released code, whose "top-p 1.0" drops the tokens after the point at which the sum of the
+    Source: Shi et al. 2024 (NAACL), and github.com/xhan77/context-aware-decoding for the weights. The formula is
+    the paper's. The released code differs: its "top-p 1.0" drops the tokens after the point at which the sum of the
     sorted float32 probabilities rounds to 1.
 
     Attributes:
         weight: alpha of the paper, at least 0; 0 is the model's own distribution. The paper takes 1 if contexts
-            conflict with the model's knowledge, and 0.5 for summaries. UsageError for other values.
+            conflict with the model's knowledge, and 0.5 for summaries.
+
+    Raises:
+        UsageError: the weight is out of range.
     """
 
     weight: float = 1.0
@@ -42,11 +46,11 @@ class ContextAware:
         _check_weight("cad", self.weight)
 
     def log_probs(self, conditioned: torch.Tensor, contextless: torch.Tensor) -> torch.Tensor:
-        """Return nats, (n, V), from the logits with the context and without it, (n, V) float each."""
+        """Return the combined log-probabilities, (n, V) nats, from logits with and without the context, (n, V) each."""
         return _contrast(conditioned, conditioned, contextless, self.weight)
 
     def error(self, conditioned: torch.Tensor, contextless: torch.Tensor, rounding: float) -> torch.Tensor:
-        """Return a bound of the error of a log-probability, (n,), up to a constant of the step.
+        """Return a bound of the error of a log-probability, (n,), without errors that all tokens of a step share.
 
         Args:
             conditioned: logits with the context, (n, V).
@@ -62,7 +66,7 @@ class AdaptiveContextAware:
 
     Source: Wang et al. 2025 (NAACL) and github.com/HanNight/AdaCAD. Departures: in a step with a probability of exactly
     0, the released code raises all probabilities below 1e-9 to 1e-9 before it computes the divergence; here the
-    divergence is exact. The released code drops the same tail as the released code of CAD.
+    divergence is exact. The released code also drops the same tokens as the released code of CAD.
 
     Attributes:
         least: lower bound of the weight, at least 0; 0 for short answers. The authors use 0.3 for long texts.
@@ -86,11 +90,11 @@ class AdaptiveContextAware:
         return (divergences(conditioned, contextless) / math.log(self.base)).clamp(min=self.least)
 
     def log_probs(self, conditioned: torch.Tensor, contextless: torch.Tensor) -> torch.Tensor:
-        """Return nats, (n, V), from the logits with the context and without it, (n, V) float each."""
+        """Return the combined log-probabilities, (n, V) nats, from logits with and without the context, (n, V) each."""
         return _contrast(conditioned, conditioned, contextless, self.weights(conditioned, contextless).unsqueeze(1))
 
     def error(self, conditioned: torch.Tensor, contextless: torch.Tensor, rounding: float) -> torch.Tensor:
-        """Return a bound of the error of a log-probability, (n,), up to a constant of the step.
+        """Return a bound of the error of a log-probability, (n,), without errors that all tokens of a step share.
 
         Rounding moves the weight, too, which matters most for tokens that p1 and p2 rate very differently.
         """
@@ -103,16 +107,16 @@ class AdaptiveContextAware:
 
 @dataclass(frozen=True, slots=True)
 class EntropyConstrained:
-    """COIECD: the contrast starts from p1 for tokens that satisfy an information constraint, from p2 for the others.
+    """COIECD: a contrast is added to p1 for tokens that satisfy an information constraint, to p2 for other tokens.
 
         log p(y) = log p1(y) + weight g(y) if y satisfies the constraint, else log p2(y) + weight g(y), + a constant
         g(y) = log p2(y) - log p1(y)
         the constraint: min d / ratio <= d(y) <= ratio max d, with d = softmax over tokens of (-log p2 - H(p1))
 
-    The entropy H(p1) is the same for all tokens, so that it cancels in the softmax and d(y) is 1 / p2(y) up to a
-    constant: the constraint reads min p2 / ratio <= p2(y) <= ratio max p2. If only one token is above the upper bound,
-    this token satisfies the constraint, too, because a context that leaves no doubt is not a conflict. With weight 1,
-    the default, tokens that satisfy the constraint get p2(y), and the others p2(y)^2 / p1(y), before the constant.
+    The entropy H(p1) is the same for all tokens and cancels in the softmax, so that d(y) is 1 / p2(y) up to a constant.
+    The constraint is then min p2 / ratio <= p2(y) <= ratio max p2. If only one token is above the upper bound, this
+    token satisfies the constraint, too, because a context that leaves no doubt is not a conflict. With the default
+    weight 1, tokens that satisfy the constraint get p2(y), and all other tokens p2(y)^2 / p1(y), before the constant.
     Source: Yuan et al. 2024 (Findings of ACL) and github.com/Stacy027/COIECD, with its defaults; no departure from it.
 
     Attributes:
@@ -131,7 +135,7 @@ class EntropyConstrained:
         if not 0 < self.ratio < 1:
             raise UsageError(f"ratio of coiecd is {self.ratio}; it must lie between 0 and 1")
 
-    def keeps(self, conditioned: torch.Tensor) -> torch.Tensor:
+    def satisfies_constraint(self, conditioned: torch.Tensor) -> torch.Tensor:
         """Return True for tokens that satisfy the constraint, (n, V) bool, from the logits with the context."""
         highest, lowest = self._bounds(conditioned)
         above = conditioned > highest
@@ -139,12 +143,12 @@ class EntropyConstrained:
         return ~above & (conditioned >= lowest)
 
     def log_probs(self, conditioned: torch.Tensor, contextless: torch.Tensor) -> torch.Tensor:
-        """Return nats, (n, V), from the logits with the context and without it, (n, V) float each."""
+        """Return the combined log-probabilities, (n, V) nats, from logits with and without the context, (n, V) each."""
         own, other = torch.log_softmax(conditioned, dim=1), torch.log_softmax(contextless, dim=1)
-        return _contrast(torch.where(self.keeps(conditioned), other, own), own, other, self.weight)
+        return _contrast(torch.where(self.satisfies_constraint(conditioned), other, own), own, other, self.weight)
 
     def error(self, conditioned: torch.Tensor, contextless: torch.Tensor, rounding: float) -> torch.Tensor:
-        """Return a bound of the error, (n,); infinite if rounding decides whether a token satisfies the constraint."""
+        """Return a bound of the error, (n,); infinite if rounding can decide if a token satisfies the constraint."""
         unsure = [((conditioned - bound).abs() < 2 * rounding).any(dim=1) for bound in self._bounds(conditioned)]
         # Log-probabilities of both distributions are compared here, so that the rounding of their sums counts, too.
         errors = _constant(conditioned, 2 * (1 + 2 * self.weight) * rounding)
@@ -167,7 +171,7 @@ DECODINGS: dict[str, type[Decoding] | None] = {
 
 
 def decoding_of(name: str, **parameters: float) -> Decoding | None:
-    """Return the decoding of a name, with the papers' parameters by default; None for greedy, which has none.
+    """Return the decoding of a name, with the papers' parameters by default; None for greedy.
 
     Raises:
         UsageError: unknown name or parameter, or a value out of range.
@@ -183,7 +187,7 @@ def decoding_of(name: str, **parameters: float) -> Decoding | None:
 
 
 def name_of(decoding: Decoding | None) -> str:
-    """Return the name of a decoding, as `decoding_of` takes it."""
+    """Return the name of a decoding, such as "cad"."""
     kind = type(decoding) if decoding else None
     return next(name for name, decoding_kind in DECODINGS.items() if decoding_kind is kind)
 
@@ -198,7 +202,7 @@ def divergences(conditioned: torch.Tensor, contextless: torch.Tensor) -> torch.T
 
 @dataclass(frozen=True, eq=False)
 class Contrast:
-    """A decoding with the logits without the context, for some rows of a pass.
+    """A contrastive decoding of some rows of a pass, with their logits without the context.
 
     Attributes:
         decoding: the contrastive decoding.
@@ -234,7 +238,7 @@ class Contrast:
 def _contrast(
     base: torch.Tensor, conditioned: torch.Tensor, contextless: torch.Tensor, weight: float | torch.Tensor
 ) -> torch.Tensor:
-    """Return the log-softmax, (n, V), of a base plus the weighted contrast of two logits."""
+    """Return the log-softmax, (n, V), of base + weight (conditioned - contextless)."""
     return torch.log_softmax(base + weight * (conditioned - contextless), dim=1)
 
 

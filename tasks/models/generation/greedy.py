@@ -26,7 +26,7 @@ _STEPS_BETWEEN_CHECKS = {"cpu": 1, "cuda": 4}  # a check for ended replies synch
 def greedy_lines(
     model: Network, prompts: Prompts, queries: Sequence[str], contexts: Sequence[str], *, max_tokens: int
 ) -> tuple[list[list[str]], str]:
-    """Return the greedy replies, [query][context], and the engine that read them.
+    """Return the greedy replies, [query][context], and the name of the engine that read them.
 
     Args:
         model: the network.
@@ -45,6 +45,7 @@ def greedy_lines(
     broken = np.zeros((len(queries), len(contexts)), dtype=bool)
 
     def decode_plainly(prompts: Sequence[Tokens]) -> tuple[torch.Tensor, torch.Tensor]:
+        """Decode the replies like `_LineDecoder.decode`, and read every prompt in full at every step."""
         grown_prompts = [[*prompt] for prompt in prompts]
 
         def next_logits(tokens: torch.Tensor) -> torch.Tensor:
@@ -87,8 +88,8 @@ class _LineDecoder:
         # A token with a part of a character counts as blank, because the character may be a blank.
         texts = [text.replace("\ufffd", "") for text in vocabulary_texts(model)]
         texts += [""] * (model.vocabulary_size - len(texts))
-        # Tokens with visible text; tokens with a line break; and tokens that always end a reply: end tokens, and tokens
-        # with a line break after visible text.
+        # Masks over the vocabulary: tokens with visible text, tokens with a line break, and tokens that always end a
+        # reply. These are end tokens, and tokens with a line break after visible text.
         self._visible = torch.tensor([bool(text.strip()) for text in texts], device=model.device)
         self._breaks = torch.tensor(["\n" in text for text in texts], device=model.device)
         self._ends_reply = torch.tensor(
@@ -99,9 +100,18 @@ class _LineDecoder:
     def decode(
         self, logits: torch.Tensor, following: Callable[[torch.Tensor], torch.Tensor], max_tokens: int
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return greedy tokens (..., steps) from logits (..., V) on, and (...) True for replies with a broken logit."""
+        """Return the greedy tokens of replies, and True for each reply with a logit that is not finite.
+
+        Args:
+            logits: (..., V), the logits of the first step.
+            following: reads the next token of each reply, (...), and returns the logits after it.
+            max_tokens: limit of the steps.
+
+        Returns:
+            Tokens (..., steps), and the mask (...).
+        """
         steps: list[torch.Tensor] = []
-        # For each reply: it has ended; it has visible text; a logit was not finite.
+        # True for each reply that has ended, that has visible text, and that had a logit that is not finite.
         has_ended, is_visible, broken = torch.zeros((3, *logits.shape[:-1]), dtype=torch.bool, device=logits.device)
         while True:
             best, tokens = logits.max(dim=-1)

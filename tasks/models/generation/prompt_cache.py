@@ -11,10 +11,10 @@ from swaymeter.tasks.models.capabilities import Tokens
 from swaymeter.tasks.models.generation.slots import Slots, SlotTokens
 from swaymeter.tasks.models.network import Network
 
-WORTH = 8  # tokens that are worth a copy, or a wait for another prompt with the same prefix
+WORTH = 8  # shared tokens that make it worth copying keys, or waiting for another prompt
 
 _NO_TOKEN = -1
-"""The record at an index of a slot that holds no token."""
+"""Record of an index without a token."""
 
 
 class UnreadTokens(NamedTuple):
@@ -45,7 +45,7 @@ class PromptCache:
         self._tokens: NDArray[np.int64] = np.full((slots, slot_tokens), _NO_TOKEN)
 
     def longest_prefix(self, prompt: Tokens) -> tuple[int, int]:
-        """Return the slot with the longest prefix of a prompt, and the prefix length; 0 if a copy is not worthwhile.
+        """Return the slot with the longest prefix of a prompt, and the length of this prefix; 0 if it is too short.
 
         The last token of a prompt is always read, for the logits after it.
         """
@@ -62,8 +62,8 @@ class PromptCache:
         for slot, prompt in zip(slots, prompts, strict=True):
             source, start = self.longest_prefix(prompt)
             copies.append((source, slot, start))
-            self.record(slot, prompt[:start])  # the rest is recorded once it is read: nobody copies unread tokens
-        # In order, unsorted: a source may be the target of an earlier copy.
+            self.record(slot, prompt[:start])  # the rest is recorded when it is read, before which no slot may copy it
+        # The order stays, because the source of a copy may be the target of an earlier copy.
         for source, group in itertools.groupby(copies, key=lambda copy: copy[0]):
             targets = [(slot, start) for _, slot, start in group if start]
             if targets:  # tokens beyond a target's own start are overwritten when the rest is read

@@ -26,8 +26,9 @@ from swaymeter.tasks.models.prompts.tokens import common_prefix_length
 
 SLOTS = "slots"
 PLAIN = "plain"
+"""Names of the engines, which are stored beside scores."""
 
-_ROUNDING = 2e-5  # log-probabilities of the bundled model in float32 differed by up to 1.1e-5 between batches
+_ROUNDING = 2e-5  # nats; batches of the bundled model in float32 differed by up to 1.1e-5
 TOKENS_PER_PASS = {"cpu": 1024, "cuda": 16384}
 """Limit of the prompt tokens in a pass."""
 
@@ -38,7 +39,7 @@ class PassLogits(NamedTuple):
     Attributes:
         logits: (n, V), the logits after every prompt.
         contextless: (m, V), the logits after the same prompts without their contexts, only for contrastive decodings.
-        contextless_rows: (m,), indices of the prompts that have such a second prompt, in rising order.
+        contextless_rows: (m,), indices of the prompts to which the rows of `contextless` belong, in rising order.
     """
 
     logits: torch.Tensor
@@ -79,7 +80,8 @@ class SlotReader:
         slots: number of slots.
         slot_tokens: tokens of a slot.
         contextless_slot_tokens: tokens of a slot for a prompt without its context; 0 without a contrastive decoding.
-            These slots have the same numbers as the prompts' own; a text that several prompts share is prefilled once.
+            A prompt and the same prompt without its context have slots of the same number. Prompts that are equal
+            without their contexts are prefilled once.
     """
 
     def __init__(self, model: Network, slots: int, slot_tokens: int, *, contextless_slot_tokens: int = 0) -> None:
@@ -88,7 +90,10 @@ class SlotReader:
         self._contextless = PromptCache(model, slots, contextless_slot_tokens)
 
     def unread_tokens(self, tree: Tree, before: Tree | None) -> int | None:
-        """Return the number of tokens that the prefill of a tree reads; None to wait for the prefix of `before`."""
+        """Return the number of tokens that the prefill of a tree reads; None if the tree should wait.
+
+        A tree waits if it shares a long prefix with the tree `before`, which is prefilled first.
+        """
         cached = self._own.longest_prefix(tree.prompt)[1]
         unread_tokens = len(tree.prompt) - cached
         if before is not None:
@@ -100,7 +105,7 @@ class SlotReader:
         return unread_tokens
 
     def prefill(self, trees: Sequence[Tree]) -> PassLogits:
-        """Read the prompts of trees with new slots."""
+        """Read the prompts of new trees into their slots."""
         own = self._own.admit([tree.slot for tree in trees], [tree.prompt for tree in trees])
         prompts = {index: tuple(tree.contextless) for index, tree in enumerate(trees) if tree.contextless is not None}
         slots_by_prompt: dict[tuple[int, ...], list[int]] = {}
@@ -130,7 +135,7 @@ class SlotReader:
         return PassLogits(logits[: len(nodes)], logits[len(nodes) :], list(contextless_nodes))
 
     def _in_passes(self, prompts: Sequence[UnreadTokens]) -> torch.Tensor:
-        """Return the logits after each prompt, (n, V), in passes of limited length; long prompts take several."""
+        """Return the logits after each prompt, (n, V); a long prompt is read in several passes."""
         unread_tokens, logits = deque(prompts), []
         while unread_tokens:
             chunks, room = list[SlotTokens](), TOKENS_PER_PASS[torch.device(self._model.device).type]
@@ -146,27 +151,27 @@ class SlotReader:
 
 
 def engine_of_answers(model: Network, prompts: Sequence[Tokens], *, new_tokens: int = 0) -> str:
-    """Return the engine that decodes `new_tokens` tokens after the prompts; ScoreError if no prompt fits the memory."""
+    """Return the engine that decodes `new_tokens` tokens after prompts; ScoreError if one prompt exceeds the memory."""
     return choose_method(
         model, prompts, {SLOTS: partial(_read_probe, model)}, PLAIN, new_tokens=new_tokens, in_parts=True
     )
 
 
 def rounding(model: Network) -> float:
-    """Return a bound on the difference of a logit between batches.
+    """Return a bound on the difference that batches make to a logit.
 
-    The bound is 0 for a dtype other than float32, because no bound makes its draws repeatable.
+    Only float32 has a bound that makes draws repeatable; it is 0 for other dtypes.
     """
     if model.dtype != "float32":
         return 0.0
-    verdicts = list(model.engine.verdicts.items())  # another thread may add to them
+    verdicts = list(model.traits.verdicts.items())  # a copy, because another thread may add verdicts
     slots_rejected = any(method == SLOTS and verdict.reason for (method, _), verdict in verdicts)
     methods = (SLOTS, PADDED, EQUAL) if slots_rejected else (SLOTS,)
     return max([_ROUNDING, *(2 * verdict.rounding for (method, _), verdict in verdicts if method in methods)])
 
 
 def _read_probe(model: Network, probe: Probe) -> torch.Tensor:
-    """Return the logits after a probe's prompts: contexts are prefilled, tails decoded token by token."""
+    """Return the logits after a probe's prompts, whose contexts are prefilled and whose tails are decoded."""
     if reason := unreadable(model):
         raise CannotRead(reason)
     trees = [Tree(number, prompt, np.empty((1, 0)), slot=number) for number, prompt in enumerate(probe.contexts)]

@@ -1,7 +1,7 @@
 """Replies to many prompts: prompts are prefilled, and their replies are decoded together until each has ended.
 
-Thoughts are decoded first, and the answer is sampled after them with separate random numbers. Without a budget for
-thoughts, a reply that begins with thoughts is sampled again after the thoughts.
+If `max_thoughts` is set, thoughts are decoded first, and the answer is sampled after them with separate random numbers.
+Otherwise, a reply that begins with thoughts is sampled again after the thoughts.
 """
 
 from collections import deque
@@ -40,7 +40,7 @@ from swaymeter.tasks.models.prompts.template_options import prompt_form
 from swaymeter.tasks.models.prompts.tokens import check_length, no_distribution, shorten
 
 PROMPTS_AT_ONCE = {"cpu": 48, "cuda": 256}
-"""Prompts whose replies are decoded together."""
+"""Default limit of the prompts whose replies are decoded together."""
 
 
 def sample_answers(
@@ -51,7 +51,7 @@ def sample_answers(
     Args:
         model: the network.
         prompts: token ids of each prompt.
-        identities: a tuple for each prompt; draws depend only on it, on the seed and on the model's name.
+        identities: a tuple of names for each prompt. Draws depend only on this tuple, the seed and the model's name.
         **options: see SampleOptions.
 
     Raises:
@@ -75,7 +75,7 @@ def sample_answers(
     contextless_prompts = _contextless_prompts(settings, len(prompts))
     if not prompts:
         return []
-    first = max_thoughts or max_new_tokens
+    first = max_thoughts or max_new_tokens  # steps of the first decoding
     reserved_tokens = max_new_tokens + (max_thoughts or 0)
     for prompt, contextless_prompt, identity in zip(prompts, contextless_prompts, identities, strict=True):
         for read in (prompt,) if contextless_prompt is None else (prompt, contextless_prompt):
@@ -92,6 +92,7 @@ def sample_answers(
         [rows[:, :first] for rows in points],
         thoughts if max_thoughts else ends,
     )
+    # The numbers of replies whose answers are decoded next, by the number of their prompt and by their thoughts.
     groups: dict[tuple[int, tuple[int, ...]], list[int]] = {}
     for number, rows in enumerate(replies):
         for member, reply in enumerate(rows):
@@ -126,7 +127,7 @@ def sample_answers(
 def _random_numbers(
     model: Network, identity: tuple[str, ...], settings: SampleOptions, steps: int
 ) -> NDArray[np.float64]:
-    """Return the random numbers of a prompt's samples, (samples + 1, steps); NaN in the last row, the greedy reply."""
+    """Return random numbers for replies to a prompt, (samples + 1, steps); NaN for the greedy reply in the last row."""
     numbers = [
         typed_generator(settings["seed"], model.name, *identity, sample).random(steps)
         for sample in range(settings["samples"])
@@ -135,7 +136,7 @@ def _random_numbers(
 
 
 def _contextless_prompts(settings: SampleOptions, prompts: int) -> Sequence[Tokens | None]:
-    """Return each prompt without its context; None without a contrast."""
+    """Return each prompt without its context; all are None without a contrastive decoding."""
     decoding, contextless = settings["decoding"], settings["contextless"]
     if decoding is None:
         return [None] * prompts
@@ -160,17 +161,17 @@ def _decode(
     contrast: Decoding | None,
     at_once: int,
 ) -> list[list[Answer]]:
-    """Decode as many replies to each prompt as it has rows of points.
+    """Decode as many replies to each prompt as it has rows of random numbers.
 
     Args:
         model: the network.
         prompts: tokens of each prompt.
-        contextless_prompts: the prompts without their contexts; None for replies of the model's own distribution.
+        contextless_prompts: each prompt without its context; None for a prompt whose distribution is not contrasted.
         identities: a tuple for each prompt, for messages.
         points: (replies, steps) random numbers of each prompt; NaN for greedy replies.
-        ends: the end of a reply, or of its thoughts.
+        ends: decides after which token a reply, or its thoughts, ends.
         sampling: temperature and truncation.
-        contrast: the contrastive decoding.
+        contrast: the contrastive decoding; None for none.
         at_once: limit of the prompts in a batch.
     """
     if not prompts:
@@ -178,13 +179,13 @@ def _decode(
     trees = [Tree(number, prompt, points[number], contextless_prompts[number]) for number, prompt in enumerate(prompts)]
     max_tokens, answers = points[0].shape[1], max(map(len, points))
     contextless = [contextless_prompt for contextless_prompt in contextless_prompts if contextless_prompt is not None]
-    # Tokens of a slot: of prompts, and of prompts without their contexts.
+    # Tokens of a slot for prompts with their replies, and of a slot for prompts without their contexts.
     slot_tokens = tuple(max(map(len, group)) + max_tokens * answers if group else 0 for group in (prompts, contextless))
-    at_once = min(at_once, len(trees), model.engine.prompts_at_once or at_once)
+    at_once = min(at_once, len(trees), model.traits.prompts_at_once or at_once)
     engine_name = engine_of_answers(model, [*prompts, *contextless], new_tokens=max_tokens)
-    if engine_name != PLAIN:  # as many as the budget allows; a fifth of it is left for shared prefixes
+    if engine_name != PLAIN:  # as many slots as the budget allows; a fifth of it is left for shared prefixes
         config, size = model.model.config.get_text_config(), model.model.dtype.itemsize
-        # Sums and logits, and as much for a step.
+        # For each reply: sums in float32 and logits, and as much again for the computation of a step.
         step_bytes = answers * int(config.vocab_size) * (8 + (4 if contextless else 2) * size)
         slot = sum(slot_tokens) * cache_per_token(config) * size + step_bytes
         at_once = min(at_once, max(1, memory_budget(model.device) * 4 // 5 // slot))
@@ -199,7 +200,17 @@ def _decode(
 
 @dataclass(eq=False)
 class _Decoding:
-    """Decodes replies of at most `max_tokens` tokens."""
+    """Decoding of the replies to many prompts.
+
+    Attributes:
+        model: the network.
+        engine: the name of the engine.
+        identities: a tuple for each prompt, for messages.
+        sampling: temperature and truncation.
+        contrast: the contrastive decoding; None for none.
+        max_tokens: limit of the tokens of a reply.
+        ends: decides after which token a reply, or its thoughts, ends.
+    """
 
     model: Network
     engine: str
@@ -212,7 +223,7 @@ class _Decoding:
     def finish_trees(
         self, trees: Sequence[Tree], slots: int, slot_tokens: int, contextless_slot_tokens: int
     ) -> Iterator[Tree]:
-        """Yield each tree when all its replies have ended; after memory ran out, fewer trees are decoded together."""
+        """Yield each tree when all its replies have ended; if memory runs out, decode fewer trees together."""
         waiting, growing = deque(trees), list[Tree]()
         halving = Halving(self.model, "prompts are answered", slots)
         while waiting:
@@ -223,7 +234,7 @@ class _Decoding:
                     reader = SlotReader(self.model, slots, slot_tokens, contextless_slot_tokens=contextless_slot_tokens)
                 yield from self._finish_with(reader, waiting, growing, slots)
             if halving.ran_out:
-                (self.model.engine.prompts_at_once,) = halving.amounts
+                (self.model.traits.prompts_at_once,) = halving.amounts
                 waiting.extendleft(tree.anew() for tree in reversed(growing))
                 growing.clear()
             release_memory(self.model.device)
@@ -231,7 +242,7 @@ class _Decoding:
     def _finish_with(
         self, reader: PlainReader | SlotReader, waiting: deque[Tree], growing: list[Tree], slots: int
     ) -> Iterator[Tree]:
-        """Yield each tree when all its replies have ended, from one reader with a number of slots."""
+        """Yield each tree when all its replies have ended; the reader has `slots` slots."""
         free = list(range(slots))
         while waiting or growing:
             # Wait until several prompts can be prefilled in one pass, unless no reply is being decoded.
@@ -253,7 +264,10 @@ class _Decoding:
                 yield tree
 
     def _entering(self, reader: PlainReader | SlotReader, waiting: deque[Tree], free: list[int]) -> list[Tree]:
-        """Return the trees to prefill next, each with the lowest free slot; a tree may wait for one with its prefix."""
+        """Return the trees to prefill next, each with the lowest free slot.
+
+        A tree may wait until another tree with the same prefix is prefilled.
+        """
         budget = TOKENS_PER_PASS[torch.device(self.model.device).type]
         free.sort(reverse=True)
         chosen, later = list[Tree](), list[Tree]()
@@ -272,10 +286,10 @@ class _Decoding:
         return chosen
 
     def _step(self, read: PassLogits, nodes: list[Node]) -> None:
-        """Add a token to all replies of these nodes; replies may end, and a node splits if its replies differ."""
+        """Add a token to all replies of these nodes; a reply may end, and a node splits if its replies differ."""
         parts: list[dict[int, _Part]] = [{} for _ in nodes]
-        for number, member, token, log_prob in self._choose_tokens(read, nodes):
-            parts[number].setdefault(token, _Part(log_prob, [])).members.append(member)
+        for row, member, token, log_prob in self._choose_tokens(read, nodes):
+            parts[row].setdefault(token, _Part(log_prob, [])).members.append(member)
         ended: list[tuple[Node, dict[int, _Part]]] = []
         for node, tokens_of_node in zip(nodes, parts, strict=True):
             ended_parts: dict[int, _Part] = {}
@@ -304,12 +318,13 @@ class _Decoding:
         answers = [(row, member) for row, node in enumerate(nodes) for member in node.members]
         points = np.array([nodes[row].tree.points[member, len(nodes[row].tokens)] for row, member in answers])
         rows, sums = [row for row, _ in answers], [node.sums for node in nodes]
-        # Rounding is looked up at every step, because plain reading may have been compared in the meantime.
+        # `rounding` is called at every step, because plain reading may have been compared in the meantime.
         contrast = self._contrast(read.contextless, read.contextless_rows)
         options: dict[str, Any] = {"sums": sums, "rounding": rounding(self.model), "contrast": contrast}
         drawn = step(read.logits, rows, points, self.sampling, **options)
         if drawn.broken:
             self._raise_broken([nodes[row] for row in drawn.broken])
+        # Replies whose token rounding could change are drawn again after their prompt is read alone, node by node.
         unsure: dict[int, list[int]] = {}
         for number, (row, _) in enumerate(answers):
             if not drawn.is_certain[number]:

@@ -1,9 +1,11 @@
 """One token drawn from a distribution with a temperature and truncation, by inversion at the reply's uniform number u.
 
-    p'(a) = softmax(logits / temperature), restricted to the top_k most probable tokens (0: all), then to the fewest
-    most probable ones whose probabilities reach top_p (1: all); drawn: the first token with sum_{a' <= a} p'(a') > u.
+    p'(a) = softmax(logits / temperature), restricted to the top_k most probable tokens (0: all), then to the fewest of
+    the most probable tokens whose probabilities add up to top_p (1: all). The first token with sum_{a' <= a} p'(a') > u
+    is drawn.
 
-Rounding errors of logits differ in every batch; a draw reports if they could have led to another token.
+Rounding errors of logits differ in every batch. Each draw therefore reports if another error could lead to another
+token.
 Source: Marjanovic et al. 2024, section 5.1, for temperature 0.5 and top-p 1; nucleus: Holtzman et al. 2020.
 """
 
@@ -19,8 +21,8 @@ from swaymeter.data.errors import UsageError
 from swaymeter.tasks.models.generation.decoding import Contrast
 from swaymeter.tasks.models.next_token.distributions import normaliser_of
 
-_ENTRIES_AT_ONCE = {"cpu": 1 << 18, "cuda": 1 << 24}
-_BLOCK = 256  # tokens whose probabilities are summed in float32 first; a sum only in float64 takes ten times as long
+_ENTRIES_AT_ONCE = {"cpu": 1 << 18, "cuda": 1 << 24}  # logits of the rows that are processed together
+_BLOCK = 256  # tokens whose probabilities are first summed in float32; float64 alone takes ten times as long
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +58,22 @@ def draw(
     *,
     rounding: float | torch.Tensor = 0.0,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Draw a token at each point from a row of logits.
+    """Draw a token for each uniform number, or point, from one of the rows of logits.
 
     Args:
         logits: (n, V) float32.
-        rows: (k,), the row of each point.
+        rows: (k,), the row from which each token is drawn.
         points: (k,) float64 in [0, 1).
         sampling: temperature and truncation.
         rounding: the largest error of a logit; a number, or (n,) float64 by row.
 
     Returns:
-        Tokens (k,), and True if rounding cannot change the token (k,). Probabilities are float32, their sums float64.
+        Tokens (k,), and a mask (k,), True if rounding cannot change the token. Probabilities are float32, and their
+        sums float64.
     """
     errors = torch.as_tensor(rounding, dtype=torch.float64, device=logits.device).expand(len(logits))
     weights, is_certain_top = _weights(logits, sampling, errors)
+    # Find the block of tokens in which a point lies, and then the token within the block.
     padding = -weights.shape[1] % _BLOCK
     padded = torch.nn.functional.pad(weights, (0, padding)) if padding else weights
     blocks = padded.view(len(weights), -1, _BLOCK)
@@ -81,17 +85,23 @@ def draw(
     block_weights = blocks[rows, block.squeeze(1)].double()
     upper = block_weights.cumsum(dim=1) + below
     token = torch.searchsorted(upper, target, right=True)
-    # A block's sum is rounded: the point may lie after the last token of the block that can be drawn.
+    # The sum of a block is rounded, so that the point may lie after the last token of the block with a weight.
     last = _BLOCK - 1 - (block_weights > 0).flip(1).int().argmax(dim=1, keepdim=True)
     token = torch.minimum(token, last)
     above = upper.gather(1, token)
     margin = torch.minimum(above - target, target - (above - block_weights.gather(1, token))) / total
+    # Errors of the logits move a cumulative probability by at most error / (2 temperature).
     is_certain = is_certain_top[rows] & (margin.squeeze(1) >= errors[rows] / (2 * sampling.temperature))
     return (block * _BLOCK + token).squeeze(1), is_certain
 
 
 def _weights(logits: torch.Tensor, sampling: Sampling, errors: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return weights (n, V), 0 for tokens outside top_k and top_p, and True if rounding cannot change these (n,)."""
+    """Return the weights of tokens.
+
+    Returns:
+        Weights (n, V), 0 for tokens outside top_k and top_p, and a mask (n,), True if rounding cannot change which
+        tokens are outside.
+    """
     is_certain_top = torch.ones(len(logits), dtype=torch.bool, device=logits.device)
     weights = (logits - logits.amax(dim=1, keepdim=True)).div_(sampling.temperature).exp_()
     if 0 < sampling.top_k < logits.shape[1]:
@@ -114,13 +124,13 @@ def _weights(logits: torch.Tensor, sampling: Sampling, errors: torch.Tensor) -> 
 
 
 class Step(NamedTuple):
-    """One step of replies.
+    """Result of one step of replies.
 
     Attributes:
-        tokens: the token of every reply.
-        log_probs: its log-probability, nats.
+        tokens: the next token of every reply.
+        log_probs: the log-probability of this token, nats.
         is_certain: True if rounding cannot change the token.
-        broken: nodes with a logit that is not finite; the other fields are then invalid.
+        broken: rows of nodes with a logit that is not finite; the other fields are then invalid.
     """
 
     tokens: list[int]
@@ -140,16 +150,18 @@ def step(
     rounding: float = 0.0,
     contrast: Contrast | None = None,
 ) -> Step:
-    """Compute one step of replies; slices of the distributions fit a processor's cache and use little of a GPU.
+    """Choose the next token of every reply.
+
+    The distributions are computed in slices, which fit the cache of a processor and take little memory of a GPU.
 
     Args:
-        logits: (n, V) after each node, in any dtype.
-        nodes: (k,), the node of each reply.
+        logits: (n, V) in any dtype, a row for each node. A node has the replies with the same tokens so far.
+        nodes: (k,), the row of each reply's node.
         points: (k,), the uniform number of each reply; NaN for the most probable token.
         sampling: temperature and truncation.
-        sums: (V,) float32 for each node, to which its distribution is added.
+        sums: for each node a tensor, (V,) float32, to which the distribution of the node is added.
         rounding: the largest error of a logit.
-        contrast: the decoding of nodes with a contrast; their distribution is then the combined one.
+        contrast: a contrastive decoding of some nodes, which then have the combined distribution; None for none.
     """
     device = logits.device
     nodes_of_answers, points_of_answers = torch.tensor(list(nodes)), torch.from_numpy(points)

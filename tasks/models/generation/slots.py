@@ -27,10 +27,10 @@ from swaymeter.tasks.models.next_token.reading import has_sliding_window
 Keys = tuple[torch.Tensor, torch.Tensor]
 """KV cache of a layer: keys and values, (slots, heads, tokens of a slot, size of a head) each."""
 
-_NAME = "swaymeter_slots"
-_STEP = 8  # numbers of keys are rounded up to a multiple, because attention kernels of GPUs require it
+_NAME = "swaymeter_slots"  # the name of `_attend` in transformers
+_STEP = 8  # numbers of keys are rounded up to a multiple of it, because attention kernels of GPUs require that
 _AT_ONCE = {"cpu": 8, "cuda": 1 << 16}  # slots in a call of attention: few need little padding, many keep a GPU busy
-_MAX_MASK = 1 << 26  # entries of a mask; beyond them, a long prompt has a call of its own, and pads no other
+_MAX_MASK = 1 << 26  # limit of the entries of a mask, unless a single slot has more
 _PADDING = {"cpu": 64, "cuda": 4096}  # tokens of padding that cost less than another call
 _BLOCK = {"cpu": 128, "cuda": 1024}  # tokens of a prompt that attend in one call
 
@@ -46,7 +46,7 @@ class Slots:
         self.at_once, self.padding, self.block = _AT_ONCE[kind], _PADDING[kind], _BLOCK[kind]
 
     def prefill_chunk(self, slot: int, prompt: Tokens, start: int, stop: int) -> "SlotTokens":
-        """Return the tokens of a prompt from `start`, after its cached prefix, to `stop`.
+        """Return the new tokens of a prompt from `start`, the end of its cached prefix, to `stop`.
 
         Only the last token of the prompt has logits.
         """
@@ -55,7 +55,7 @@ class Slots:
         return SlotTokens(self, slot, list(prompt[start:stop]), indices, indices, seen, ends=int(stop == len(prompt)))
 
     def decode_chunks(self, nodes: Sequence[Node], *, is_contextless: bool = False) -> "list[SlotTokens]":
-        """Return the last token of every node, grouped by slot.
+        """Return the last token of every node as a new token, grouped by slot.
 
         Args:
             nodes: nodes of replies.
@@ -66,6 +66,7 @@ class Slots:
         for slot, group in itertools.groupby(nodes, key=lambda node: node.tree.slot):
             siblings = list(group)
             tree = siblings[0].tree
+            # Index of the first token of the replies.
             start = len(tree.contextless or ()) if is_contextless else len(tree.prompt)
             key_indices = [node.key_indices + (start - len(tree.prompt)) for node in siblings]
             positions = np.array([start + len(node.tokens) - 1 for node in siblings])
@@ -100,13 +101,13 @@ class SlotTokens:
     """New tokens of a slot, which the next pass reads.
 
     Attributes:
-        slots: the cache slots, one of which the tokens belong to.
-        slot: the number of the slot.
+        slots: the cache slots of all prompts.
+        slot: the number of the slot of these tokens.
         tokens: (n,), the tokens.
         indices: (n,), their indices in the slot.
         positions: (n,), their positions in the text.
         seen: (n, _), True for the indices that each token attends to.
-        ends: number of last tokens that return logits.
+        ends: number of tokens, counted from the last, after which logits are returned.
     """
 
     slots: Slots
@@ -120,7 +121,7 @@ class SlotTokens:
 
 @torch.inference_mode()
 def read(model: Network, chunks: Sequence[SlotTokens]) -> torch.Tensor:
-    """Read new tokens in one pass, grouped by their slots, and return the logits after their ends, (n, V)."""
+    """Read new tokens of several slots in one pass, and return the logits after their `ends`, (n, V)."""
     for chunk in chunks:
         chunk.slots.positions[chunk.slot, chunk.indices] = chunk.positions
     tokens, positions = (np.concatenate([getattr(chunk, name) for chunk in chunks]) for name in ("tokens", "positions"))
@@ -146,7 +147,15 @@ def read(model: Network, chunks: Sequence[SlotTokens]) -> torch.Tensor:
 
 
 class _Indices(NamedTuple):
-    """The slots of a call, and the row, column, slot and key of every token, (n,) each."""
+    """Indices of a call.
+
+    Attributes:
+        slots: (rows,), the slot of each row.
+        row: (n,), the row of each new token.
+        column: (n,), its column: its number among the new tokens of the slot.
+        slot: (n,), its slot.
+        key: (n,), the index of its key in the slot.
+    """
 
     slots: torch.Tensor
     row: torch.Tensor
@@ -163,7 +172,17 @@ class _Block(NamedTuple):
 
 
 class _Call:
-    """A call of attention for a few slots: its tokens of the pass, and its mask, (rows, columns, indices)."""
+    """A call of attention for a few slots.
+
+    A row is a slot. A column is a new token of the slots, and short rows are padded.
+
+    Attributes:
+        slots: the cache slots of all prompts.
+        tokens: the tokens of the call among the tokens of the pass.
+        in_line: the slots of the call as a slice, so that no key is copied; None if they are not consecutive.
+        seen: (rows, columns, indices), True if a token attends to the key at an index of its slot.
+        blocks: parts of the columns that attend together.
+    """
 
     def __init__(self, chunks: Sequence[SlotTokens], start: int) -> None:
         self.slots = chunks[0].slots
@@ -172,7 +191,6 @@ class _Call:
         numbers = [chunk.slot for chunk in chunks]
         rows, columns = len(chunks), max(counts)
         self.tokens = slice(start, start + sum(counts))
-        # Consecutive slots are a slice, so that no key is copied; None for other slots.
         consecutive = slice(numbers[0], numbers[0] + rows)
         self.in_line = consecutive if numbers == [*range(consecutive.start, consecutive.stop)] else None
         indices = (
@@ -192,7 +210,7 @@ class _Call:
         self._positions = [(chunk.positions, positions[chunk.slot, :size].copy()) for chunk in chunks]
 
     def _block(self, start: int) -> _Block:
-        """Return the block of columns from `start` on, with the indices up to the last key that the columns see."""
+        """Return the block of columns from `start` on, with the indices up to the last key that these columns see."""
         columns = slice(start, min(start + self.slots.block, self.seen.shape[1]))
         last = int(np.flatnonzero(np.any(self.seen[:, columns], axis=(0, 1))).max())
         return _Block(columns, slice(0, min(self.seen.shape[2], -(-(last + 1) // _STEP) * _STEP)))
@@ -236,7 +254,7 @@ def _calls(chunks: Sequence[SlotTokens]) -> list[_Call]:
 
 
 def _fits(chunk: SlotTokens, batch: Sequence[SlotTokens]) -> bool:
-    """Return True if a slot's tokens fit into a call: neither too large nor mostly padding."""
+    """Return True if a slot's tokens fit into a call, which would then not be too large or mostly padding."""
     slots, members = batch[0].slots, [*batch, chunk]
     columns = max(len(member.tokens) for member in members)
     tokens = sum(len(member.tokens) for member in members)
@@ -250,7 +268,7 @@ def _fits(chunk: SlotTokens, batch: Sequence[SlotTokens]) -> bool:
 
 @contextmanager
 def _own_attention(model: Network, forward_pass: "_Pass") -> Iterator[None]:
-    """Replace the model's attention by that of this pass."""
+    """Replace the model's attention by the attention of this pass, in one thread at a time."""
     with _swapping:
         previous = model.model.config._attn_implementation
         token = _reading.set(forward_pass)
@@ -263,7 +281,7 @@ def _own_attention(model: Network, forward_pass: "_Pass") -> Iterator[None]:
 
 
 class _Pass:
-    """The object that transformers takes for the KV cache of a pass; it writes new keys into the slots and attends."""
+    """The KV cache of a pass for transformers: it writes new keys and values into the slots, and computes attention."""
 
     def __init__(self, calls: Sequence[_Call]) -> None:
         self._calls = calls
@@ -287,7 +305,7 @@ class _Pass:
         return 0  # unused by models that receive positions
 
     def attend(self, query: torch.Tensor, scaling: float | None, window: int | None) -> torch.Tensor:
-        """Return attention of the new tokens, query (1, heads, n, size), to their slots: (1, n, heads, size)."""
+        """Return the attention of the new tokens, (1, heads, n, size), to their slots: (1, n, heads, size)."""
         self.windows.add(window)
         _, heads, _, size = query.shape
         outputs = []
@@ -320,6 +338,7 @@ _reading: ContextVar[_Pass] = ContextVar("_reading")
 _swapping = threading.Lock()
 
 
+# Options of attention that a pass does not compute, with their names for messages.
 _UNSUPPORTED = {"softcap": "softcapping", "s_aux": "attention sinks", "position_bias": "a position bias"}
 
 

@@ -19,7 +19,7 @@ class Node:
     Attributes:
         tree: the tree of the prompt.
         members: numbers of the replies.
-        sums: (V,) float32, the sum of the distributions of their steps.
+        sums: (V,) float32, the sum of the next-token distributions of all steps so far.
         tokens: the shared tokens.
         log_probs: the log-probabilities of these tokens, nats.
         key_indices: indices of these tokens' keys in the cache slot of the tree.
@@ -39,7 +39,7 @@ class Node:
 
     @property
     def contextless(self) -> list[int] | None:
-        """All tokens before the next token, without the context; None without a contrast."""
+        """All tokens before the next token, without the context; None without a contrastive decoding."""
         return None if self.tree.contextless is None else [*self.tree.contextless, *self.tokens]
 
 
@@ -54,7 +54,7 @@ class Tree:
         contextless: the prompt without its context, in a slot of the same number; None without a contrastive decoding.
         slot: the cache slot.
         live: nodes that are still decoded.
-        ended: replies by number.
+        ended: the ended replies, by number.
     """
 
     number: int
@@ -64,23 +64,23 @@ class Tree:
     slot: int = 0
     live: list[Node] = field(default_factory=list)
     ended: dict[int, Answer] = field(default_factory=dict)
-    _free: Iterator[int] = field(init=False)
-    _ended: int = field(default=0, init=False)
+    _free: Iterator[int] = field(init=False)  # free indices of the slot, in rising order
+    _ended: int = field(default=0, init=False)  # number of ended replies when `_free` was made
 
     def __post_init__(self) -> None:
         self._free = itertools.count(len(self.prompt))
 
     def anew(self) -> "Tree":
-        """Return the tree of the same prompt before its replies began."""
+        """Return a new tree for the same prompt, without replies."""
         return Tree(self.number, self.prompt, self.points, self.contextless)
 
     @property
     def tokens(self) -> int:
-        """Number of tokens before the replies begin."""
+        """Number of tokens to prefill: of the prompt, and of the prompt without its context."""
         return len(self.prompt) + len(self.contextless or ())
 
     def assign_keys(self) -> None:
-        """Assign the last tokens of the live nodes to the lowest indices that no live node attends to."""
+        """Give the last token of each live node the lowest index of the slot to which no live node attends."""
         if len(self.ended) > self._ended:  # an ended reply frees its indices
             self._ended = len(self.ended)
             used = {index for node in self.live for index in node.key_indices.tolist()}

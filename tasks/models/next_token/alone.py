@@ -1,10 +1,11 @@
 """The reference of all faster reading methods: a prompt read alone, without padding and without a KV cache.
 
-A method is compared with prompts read alone once for a loaded model, on the shortest and the longest prompt, and again
-for shorter or longer prompts. Of very long prompts, which the prefix tree and the slots read in several passes, only
-the beginnings are compared. They are compared in full if the model's configuration has a length, such as a window,
-between the two lengths. A method that differs by more than rounding, or raises an error, is rejected for the model, and
-the reason is stored beside the scores. An unknown kind of model costs time, and never gives a wrong number.
+For each loaded model, a reading method such as padded batches is compared once with prompts read alone: on the shortest
+and on the longest prompt. It is compared again if shorter or longer prompts come. Of a prompt with more than `FAR`
+tokens, which the prefix tree and the cache slots read in several passes, only the beginning is compared. Such a prompt
+is compared in full if the model's configuration names a length beyond `FAR`, such as a sliding window, or if there are
+many such prompts. A method that differs by more than rounding, or raises an error, is rejected for the model, and the
+reason is stored beside the scores. So an unknown kind of model costs time, and never gives a wrong number.
 """
 
 import logging
@@ -32,11 +33,12 @@ Read = Callable[["Probe"], torch.Tensor]
 TOKENS_PER_PASS = {"cpu": 4096, "cuda": 65536}
 """Limit of the tokens in a pass, unless a single prompt has more."""
 
-_LIKELY = -10.0  # log-probabilities above this limit matter to draws
-_AHEAD = 2048  # limit of the new tokens that a comparison includes: it reads about five prompts of that length
-_SHORT = 64  # limit of the short prompt beside a long one if all prompts have the same length
+_LIKELY = -10.0  # log-probabilities above this limit decide draws
+_AHEAD = 2048  # limit of the new tokens in a comparison, which reads about five prompts of full length
+_SHORT = 64  # limit of the short prompt of a comparison, in tokens, if all prompts have the same length
 FAR = {"cpu": 1280, "cuda": 18432}  # tokens from which the prefix tree and the slots read a prompt in several passes
-_MANY = 100  # reading this number of longer prompts costs several times as much as a comparison at full length
+_MANY = 100  # so many prompts beyond FAR cost far more than a comparison in full
+# Names of integers in a configuration that are no lengths of texts.
 _NO_LENGTHS = re.compile("vocab|hidden|intermediate|inner|embd|ffn|dim|rank|theta|_id$")
 
 
@@ -53,19 +55,19 @@ def read_equal(model: Network, prompts: Sequence[Tokens]) -> torch.Tensor:
 
 
 def single(model: Network, prompt: Tokens) -> str:
-    """Describe a prompt for the message that it does not fit the memory."""
+    """Describe a prompt for the message that memory runs out with this prompt alone."""
     return f"a single prompt, of {len(prompt)} tokens, {shorten(str(model.tokenizer.decode(list(prompt))))}"
 
 
 def long_positions(model: Network, tokens: int) -> bool:
-    """Return True if a prompt of this length changes the positions of its pass (LongRoPE)."""
+    """Return True if LongRoPE changes the positions of a pass because it has a prompt of this length."""
     return tokens > _switch(model)
 
 
 def _switch(model: Network) -> int:
-    """Return the length of the longest prompt, in tokens, whose pass has the usual positions."""
+    """Return the largest number of tokens for which LongRoPE keeps the usual positions; no limit without LongRoPE."""
     rope = getattr(model.model.config.get_text_config(), "rope_parameters", None) or {}
-    kinds = [rope, *(kind for kind in rope.values() if isinstance(kind, dict))]  # some models: one for each layer type
+    kinds = [rope, *(kind for kind in rope.values() if isinstance(kind, dict))]  # or one for each layer type
     switches = (kind["original_max_position_embeddings"] for kind in kinds if kind.get("rope_type") == "longrope")
     return min(switches, default=sys.maxsize)
 
@@ -74,7 +76,8 @@ def _switch(model: Network) -> int:
 class Probe:
     """Prompts of a comparison: a short and a long context, each before the same two tails of two tokens.
 
-    Behind a context, the tails are a tree: they differ in the first token if the prompts have two different tokens.
+    After a context, the two tails are a tree, because they differ in their first token. They are equal only if all
+    tokens of the prompts are the same.
     """
 
     contexts: tuple[tuple[int, ...], tuple[int, ...]]
@@ -82,7 +85,7 @@ class Probe:
 
     @classmethod
     def of(cls, shortest: Tokens, longest: Tokens, *, halved: bool = True) -> "Probe":
-        """Return a probe with prompts of these lengths; `halved` shortens the short prompt of equal lengths."""
+        """Return a probe with prompts of these lengths; `halved` shortens one of two prompts of equal length."""
         if halved and len(shortest) == len(longest):
             shortest = shortest[: min(_SHORT, -(-len(shortest) // 2))]
         ids = sorted({*shortest, *longest})
@@ -113,17 +116,18 @@ def choose_method(
 
     Args:
         model: the network.
-        prompts: prompts on one side of the change of positions, unless `in_parts`; empty for earlier verdicts only.
+        prompts: the prompts; unless `in_parts`, `long_positions` holds for all or for none of them. Empty to use only
+            earlier verdicts.
         methods: by name, the fastest first.
         fallback: the name of the method that is always exact.
         new_tokens: limit of the tokens that follow a prompt.
-        in_parts: True if the methods read a prompt, and the tokens after it, in passes whose positions must agree;
-            False if longer prompts are compared when they are read.
+        in_parts: True if the methods read a prompt and its new tokens in several passes, whose positions must agree.
+            False if they read a prompt again together with its new tokens; it is then compared again, too.
 
     Raises:
         ScoreError: a prompt does not fit the memory.
     """
-    verdicts = model.engine.verdicts
+    verdicts = model.traits.verdicts
     lengths = sorted(map(len, prompts)) or [0]
     long = long_positions(model, lengths[-1] + (new_tokens if in_parts else 0))
     longest_compared = _longest_length(model, lengths, new_tokens, long)
@@ -133,6 +137,7 @@ def choose_method(
     for method, read in methods.items():
         verdict = verdicts.get((method, long), Verdict())
         if prompts and not verdict.covers(shortest, longest):
+            # The longest prompt is repeated up to the length that it can reach with new tokens.
             by_length = sorted((*verdict.compared, *prompts), key=len)
             length = max(longest_compared, *map(len, verdict.compared), 0)
             ends = tuple(by_length[0][:longest_compared]), tuple(islice(cycle(by_length[-1]), length))
@@ -143,7 +148,7 @@ def choose_method(
                     probe = Probe.of(*ends, halved=not long)
                     alone = Distributions.of(_read_alone(model, probe.all))
                 if not torch.isfinite(alone.log_normaliser).all():
-                    return fallback  # no reference; the caller reports the prompt
+                    return fallback  # the reference is not finite; the caller reports the prompt
                 reason, rounding = _compare(model, probe, read, alone)
                 verdict = Verdict(reason, max(rounding, verdict.rounding), ends)
             verdicts[method, long] = verdict
@@ -155,7 +160,7 @@ def choose_method(
 
 
 def _read_alone(model: Network, prompts: Sequence[Tokens]) -> torch.Tensor:
-    """Return the logits after prompts, (n, V), each read alone."""
+    """Return the logits after prompts, (n, V); each prompt is read alone."""
     rows = []
     for prompt in prompts:
         with Halving(model, "prompts are read", 1).attempt(1, smallest=partial(single, model, prompt)):
@@ -164,7 +169,16 @@ def _read_alone(model: Network, prompts: Sequence[Tokens]) -> torch.Tensor:
 
 
 def _longest_length(model: Network, lengths: Sequence[int], new_tokens: int, long: bool) -> int:
-    """Return the length that prompts reach on their side of the change of positions, up to the comparison's limit."""
+    """Return the length, in tokens, up to which methods are compared with prompts read alone.
+
+    It is the length of the longest prompt with its new tokens, or `FAR` if longer prompts need no comparison in full.
+
+    Args:
+        model: the network.
+        lengths: tokens of each prompt, in rising order.
+        new_tokens: limit of the tokens that follow a prompt.
+        long: True if LongRoPE changes the positions of these prompts. If False, the result stays below such a length.
+    """
     tokens = lengths[-1]
     limits = (model.context_window or sys.maxsize, sys.maxsize if long else _switch(model))
     longest_compared = max(tokens, min(tokens + min(new_tokens, _AHEAD), *limits))
@@ -186,7 +200,7 @@ def _lengths(config: Mapping[str, Any]) -> Iterator[int]:
 
 
 def _compare(model: Network, probe: Probe, read: Read, alone: Distributions) -> tuple[str | None, float]:
-    """Return the reason against a method (None if it is exact) and its rounding in nats."""
+    """Return the reason against a method (None if it is exact), and the rounding of log-probabilities in nats."""
     try:
         log_probs = Distributions.of(read(probe)).log_probs()
     except CannotRead as reason:

@@ -15,12 +15,16 @@ from swaymeter.tasks.models.next_token.plain import read_plain
 from swaymeter.tasks.models.prompts.tokens import shorten
 
 _MAX_SUSPECTS = 200
+"""Limit of the prompts that are read alone to find a broken prompt."""
 
 Suspect = TypeVar("Suspect")
 
 
 def first_broken(suspects: Sequence[Suspect], breaks_alone: Callable[[Suspect], bool]) -> Suspect:
-    """Return the first suspect that breaks when read alone, because a NaN spreads in a pass; else the first suspect."""
+    """Return the first suspect that breaks when it is read alone, or else the first suspect.
+
+    A NaN of one prompt spreads to other prompts of the same pass, which are then suspects, too.
+    """
     return next((suspect for suspect in suspects[:_MAX_SUSPECTS] if breaks_alone(suspect)), suspects[0])
 
 
@@ -36,11 +40,11 @@ def check_scores(
     queries: Sequence[str],
     contexts: Sequence[str],
 ) -> None:
-    """Raise ScoreError for a failed check, with the query and the context.
+    """Raise ScoreError for a failed check; the message names the query and the context.
 
     Args:
         breaks_alone: returns True if a prompt read alone gives a NaN.
-        checks: failures, (n_queries, n_contexts), with the message of each check.
+        checks: for each check, True for failures, (n_queries, n_contexts), and the beginning of the message.
         prompts: [context][query] tokens.
         queries: texts for messages.
         contexts: texts for messages.
@@ -59,7 +63,7 @@ def check_contexts_matter(
 ) -> None:
     """Raise ScoreError if a model gives the same bits after every context, which is a sign of damaged weights.
 
-    Equal prompts, and prompts whose differences the last token cannot attend to, may give the same bits.
+    The same bits are no error for equal prompts, and for prompts whose last token cannot attend to their differences.
 
     Args:
         model: the model.

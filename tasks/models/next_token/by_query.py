@@ -1,4 +1,4 @@
-"""Next-token distributions for contexts x queries: by the prefix tree if it is exact for a model, else plainly."""
+"""Next-token distributions for contexts x queries: by the prefix tree if it is exact for a model, else in full."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -17,6 +17,7 @@ from swaymeter.tasks.models.progress import report_prompts
 
 PREFIX_TREE = "prefix tree"
 PLAIN = "plain"
+"""Names of the engines, which are stored beside scores; the plain engine reads every prompt in full."""
 
 
 def next_token_by_query(
@@ -29,7 +30,7 @@ def next_token_by_query(
     Args:
         model: the network.
         prompts: [context][query] tokens.
-        memory: bytes beside the model; None for `memory_budget`.
+        memory: bytes that may be used beside the model; None for `memory_budget`.
     """
     if engine_of_next_token(model, prompts) == PLAIN:
         for query in range(len(prompts[0])):
@@ -51,6 +52,7 @@ def _by_prefix_tree(
     @torch.inference_mode()
     def store(forward_pass: ForwardPass) -> None:
         nonlocal logits_by_context
+        # A unit is the rest of one query's prompt; the last node of its only path has the logits.
         logits = forward_pass.reading.logits([paths[0][-1] for paths in forward_pass.paths])
         if logits_by_context is None:
             logits_by_context = logits.new_empty((shared.largest, len(prompts), logits.shape[2]))
@@ -64,7 +66,7 @@ def _by_prefix_tree(
 
 
 def engine_of_next_token(model: Network, prompts: Sequence[Sequence[Tokens]]) -> str:
-    """Return the engine for [context][query] prompts; a single query shares no prefix and is read plainly."""
+    """Return the engine for [context][query] prompts: plain for a single query, which shares no prefix."""
     return PLAIN if len(prompts[0]) == 1 else engine(model, prompts)
 
 
@@ -78,7 +80,7 @@ def engine(model: Network, prompts: Sequence[Sequence[Tokens]], *, new_tokens: i
 
 @torch.inference_mode()
 def _read_probe(model: Network, probe: Probe) -> torch.Tensor:
-    """Return the logits after a probe's prompts, read as trees, and with the last token by `following`."""
+    """Return the logits after a probe's prompts twice: read as trees in one pass, and in two passes."""
     if reason := unreadable(model):
         raise CannotRead(reason)
     with Halving(model, "prompts are rehearsed", 1).attempt(1, smallest=lambda: "two contexts and queries"):

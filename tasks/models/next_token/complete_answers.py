@@ -1,7 +1,8 @@
 """Log-probabilities of complete answers: the tokens of an answer after a query, and a token that ends it.
 
-Context, query and answer are tokenized as one text. Answers are looked up after the prefix that their prompts share
-with the query alone: the whole query, or a little less if a token spans the seam.
+Context, query and answer are tokenized as one text. Log-probabilities are looked up for the tokens after the prefix
+that all these texts share with the query alone. This prefix is the whole query, or a little less if a token spans the
+end of the query.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,13 +22,13 @@ from swaymeter.tasks.models.progress import report_prompts
 from swaymeter.tasks.models.prompts.template_options import end_tokens, vocabulary_texts
 from swaymeter.tasks.models.prompts.tokens import common_prefix_length, shorten, tokenize, tokenize_prompts
 
-# Limits of the prompts whose tokens are in memory, and of the distributions with float32 copies.
+# Limits of the prompts whose tokens are in memory at once, and of the distributions that are copied to float32 at once.
 _PROMPTS_AT_ONCE = 50_000
 _DISTRIBUTIONS_AT_ONCE = 256
 
 
 ReadPrompts = Callable[[Sequence[Tokens]], torch.Tensor]
-"""The logits after each of some prompts, (n, V)."""
+"""A function that reads n prompts, and returns the logits after each, (n, V)."""
 
 
 def complete_answers(
@@ -47,15 +48,15 @@ def complete_answers(
         model: the network.
         contexts: n_contexts texts.
         queries: n_queries texts.
-        answers: different texts, put after a query after a space.
-        terminators: beginnings of tokens that end an answer.
+        answers: n_answers different texts; each is put after a query and a space.
+        terminators: beginnings of tokens that end an answer, such as ".".
         prompts: [context][query] tokens.
         start_token: put the start token before every text.
         server_engine: name and reading function of the engine of a served model; None for an engine of this machine.
 
     Returns:
-        Nats, (n_queries, n_contexts, n_answers) float64 on the CPU; True if all distributions behind them are finite,
-        (n_queries, n_contexts); and the name of the engine.
+        Log-probabilities in nats, (n_queries, n_contexts, n_answers), float64 on the CPU; a mask, (n_queries,
+        n_contexts), True if all distributions behind the log-probabilities are finite; and the name of the engine.
 
     Raises:
         UsageError: no token ends an answer.
@@ -97,24 +98,25 @@ def _score(
 
     Args:
         model: The network.
-        prompts: Prompts of `_prompts` by context; those of a query stand together.
-        prompts_each: Prompts of a query: without an answer, then with each answer.
-        look_up: Function that gives the table of logits of the answers with these tails.
+        prompts: A result of `_prompts`.
+        prompts_each: Number of prompts of a query: the prefix, and a prompt with each answer.
+        look_up: Returns the table for answers with these tails, the tokens after the prefix.
         engine_name: Name of the engine.
-        read: Function that reads prompts by themselves, for engines without a tree.
+        read: Reads prompts in full, for engines without a tree.
     """
     shape = (len(prompts[0]) // prompts_each, len(prompts))
     log_probs = torch.zeros((*shape, prompts_each - 1), dtype=torch.float64, device=model.device)
     is_finite = torch.zeros(shape, dtype=torch.bool, device=model.device)
 
     def entry(query: int, context: int) -> tuple[Tokens, list[Tokens], _LookUp]:
-        """Return a prompt's prefix, the prompt with each answer, and its table of logits."""
+        """Return the prefix of a query's prompts, the prompts with each answer, and their table."""
         prefix, *full_prompts = prompts[context][query * prompts_each : (query + 1) * prompts_each]
         return prefix, full_prompts, look_up(tuple(tuple(whole[len(prefix) :]) for whole in full_prompts))
 
     def store(
         queries: Sequence[int], contexts: Sequence[int], lookups: Sequence[_LookUp], logits: torch.Tensor
     ) -> None:
+        """Store the scores of queries after contexts, from logits (contexts, nodes of all tables, V)."""
         rows = torch.tensor(contexts, device=logits.device)
         parts = torch.split(logits.flatten(0, 1), _DISTRIBUTIONS_AT_ONCE)
         normaliser = torch.cat([Distributions.of(part).log_normaliser for part in parts]).view(logits.shape[:2])
@@ -126,6 +128,7 @@ def _score(
 
     def store_pass(forward_pass: ForwardPass) -> None:
         lookups = [entry(query, forward_pass.contexts[0])[2] for query in forward_pass.units]
+        # The first path of a unit is the prefix, and the others are the prompts with each answer.
         node_indices = [
             paths[answer][len(prefix) + depth - 1]
             for (prefix, *paths), lookup in zip(forward_pass.paths, lookups, strict=True)
@@ -147,22 +150,26 @@ def _score(
 
 
 class _LookUp:
-    """Table of the logits that give the log-probabilities of answers with these tails.
-
-    A tail is the tokens of an answer after the shared prefix.
+    """Table of the logits that give the log-probabilities of answers.
 
     Attributes:
-        nodes: the distinct nodes to look up, each as an answer and the number of its tokens before the node.
+        nodes: the distinct nodes to look up; (2, 1) is the node after the first token of the tail of answer 2.
+
+    Args:
+        tails: the tokens of each answer after the shared prefix.
+        stops: the tokens that end an answer.
+        device: the device of the logits.
     """
 
     def __init__(self, tails: Sequence[tuple[int, ...]], stops: Sequence[int], device: str) -> None:
-        row: dict[tuple[int, ...], int] = {}
+        row: dict[tuple[int, ...], int] = {}  # row of the table, by the beginning of a tail
         self.nodes: list[tuple[int, int]] = []
         for answer, tail in enumerate(tails):
             for depth in range(len(tail) + 1):
                 if tail[:depth] not in row:
                     row[tail[:depth]] = len(row)
                     self.nodes.append((answer, depth))
+        # For each token of a tail: the row of the tokens before it, the token, and True (False for padding).
         shape = (len(tails), max(map(len, tails)))
         before, tokens, real = np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.zeros(shape, bool)
         for answer, tail in enumerate(tails):
@@ -183,7 +190,7 @@ class _LookUp:
         self._stop_continues = torch.from_numpy(stop_continues[ends]).to(device)
 
     def log_probs(self, logits: torch.Tensor, normaliser: torch.Tensor) -> torch.Tensor:
-        """Return log p of every complete answer, (B, answers), from logits (B, nodes, V) and normalisers."""
+        """Return log p of every complete answer, (B, answers), from logits (B, nodes, V), normaliser (B, nodes)."""
         steps = logits[:, self._before, self._tokens].double() - normaliser[:, self._before]
         ends = logits[:, self._ends, self._stops].float() - normaliser[:, self._ends]
         ended = ends.masked_fill(self._stop_continues, -torch.inf).logsumexp(dim=2)
@@ -193,7 +200,7 @@ class _LookUp:
 def _prompts(
     model: Network, contexts: Sequence[str], queries: Sequence[str], answers: Sequence[str], start_token: bool
 ) -> list[list[Tokens]]:
-    """Return [context][query x (1 + answers)]: the prefix that a query's prompts share, then each prompt."""
+    """Return [context][query x (1 + answers)] tokens: the prefix that a query's prompts share, then each prompt."""
     texts: list[str] = []
     for query in queries:
         space = "" if query[-1:].isspace() else " "

@@ -25,9 +25,11 @@ from swaymeter.tasks.models.next_token.alone import (
 )
 
 BATCH = 32
+"""Default limit of the prompts in a batch."""
 PADDED = "padded batches"
 EQUAL = "batches of equal length"
 ALONE = "one at a time"
+"""Names of the reading methods."""
 
 
 def read_plain(
@@ -46,20 +48,21 @@ def read_plain(
     """
     if len(prompts) == 1:
         return _in_batches(model, prompts, ALONE, BATCH)
-    sides: dict[bool, list[int]] = {}  # True: prompts so long that LongRoPE changes their positions
+    # The key is True for prompts so long that LongRoPE changes their positions.
+    indices_by_length: dict[bool, list[int]] = {}
     for index, prompt in enumerate(prompts):
-        sides.setdefault(long_positions(model, len(prompt)), []).append(index)
+        indices_by_length.setdefault(long_positions(model, len(prompt)), []).append(index)
     parts = []
-    for indices in sides.values():
+    for indices in indices_by_length.values():
         group = [prompts[index] for index in indices]
         methods = {method: partial(_read_probe, model, method) for method in (PADDED, EQUAL)}
         method = choose_method(model, group, methods, ALONE, new_tokens=new_tokens)
         parts.append(_in_batches(model, group, method, batch_size or BATCH))
-    return torch.cat(parts)[np.argsort(np.concatenate(list(sides.values())))]
+    return torch.cat(parts)[np.argsort(np.concatenate(list(indices_by_length.values())))]
 
 
 def likeliest(model: Network, prompts: Sequence[Tokens], count: int) -> list[Mapping[str, float]]:
-    """Return for each prompt the log-probabilities (nats) of the likeliest tokens by `token_id:N`."""
+    """Return for each prompt the log-probabilities (nats) of the `count` likeliest tokens, by `token_id:N`."""
     values, ids = torch.log_softmax(read_plain(model, prompts).float(), dim=1).topk(min(count, model.vocabulary_size))
     return [
         {f"token_id:{token}": value for token, value in zip(token_ids, log_probs, strict=True)}
@@ -68,14 +71,14 @@ def likeliest(model: Network, prompts: Sequence[Tokens], count: int) -> list[Map
 
 
 def _read_probe(model: Network, method: str, probe: Probe) -> torch.Tensor:
-    # The padding is text here, so that a model that attends to padding differs by far more than rounding.
+    # Text serves as padding here, so that a model that attends to padding differs by far more than rounding.
     return _in_batches(model, probe.all, method, len(probe.all), padding=probe.contexts[1])
 
 
 def _in_batches(
     model: Network, prompts: Sequence[Tokens], method: str, batch_size: int, *, padding: Tokens = ()
 ) -> torch.Tensor:
-    """Return the logits after prompts, (n, V), read in batches by a method; `padding` is the text of the padding."""
+    """Return the logits after prompts, (n, V), read in batches by a method; `padding` are the tokens to pad with."""
     order = sorted(range(len(prompts)), key=lambda index: len(prompts[index]))
     waiting = deque(order)
     parts: list[torch.Tensor] = []
@@ -96,7 +99,7 @@ def _in_batches(
 
 
 def pad_left(tokens: Sequence[Tokens], device: str, *, padding: Tokens = ()) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return token ids padded on the left by `padding`, and the mask, 0 for padding, (n, longest) each."""
+    """Return token ids, padded on the left by `padding` or zeros, and the mask, 0 for padding: (n, longest) each."""
     longest = max(map(len, tokens))
     ids, mask = np.zeros((2, len(tokens), longest), dtype=np.int64)
     for row, ids_of_prompt in enumerate(tokens):
@@ -107,7 +110,7 @@ def pad_left(tokens: Sequence[Tokens], device: str, *, padding: Tokens = ()) -> 
 
 
 def forward_options(model: Network, mask: torch.Tensor) -> dict[str, object]:
-    """Return the arguments of a padded batch, other than its ids, that this model's forward pass takes."""
+    """Return the arguments of a forward pass for a padded batch, without its ids, as far as the model takes them."""
     positions = (
         {"position_ids": (mask.cumsum(dim=1) - 1).clamp(min=0)} if "position_ids" in model.forward_parameters else {}
     )

@@ -2,8 +2,8 @@
 
 A mask lets a token attend to its context and its own ancestors. The token's position is the context's length plus the
 token's depth, so that every path is read like a separate prompt. The mask is additive and four-dimensional, which is
-exact in eager and sdpa attention alike, and includes a sliding window. Long inputs are read in chunks: a mask has the
-rows of a chunk, so that memory grows like the number of tokens.
+exact in eager and sdpa attention alike. It also hides tokens outside of a sliding window. Long inputs are read in
+chunks: a mask has only the rows of a chunk, so that its memory grows linearly with the number of tokens.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ LayerCache = list[tuple[torch.Tensor, torch.Tensor]]
 """KV cache of each layer, (rows, heads, tokens, size of a head)."""
 
 CHUNK = {"cpu": 512, "cuda": 4096}
-"""Limit of a row's tokens in a pass."""
+"""Limit of the tokens of a context, or of a tree, in one pass."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class PrefixTree:
 
     Attributes:
         tokens: (n,), the token of each node; a parent precedes its children.
-        depths: (n,), the depth of each node.
+        depths: (n,), the depth of each node; 0 for a first token.
         ancestors: (n, n), True if the column's node is the row's node or above it.
         paths: the nodes of each sequence, in order.
     """
@@ -57,7 +57,7 @@ class PrefixTree:
 
 
 def add_path(sequence: Tokens, nodes: dict[tuple[int, int], int]) -> list[int]:
-    """Return the nodes of a sequence, and add missing ones to `nodes`, by parent (-1 for none) and token."""
+    """Return the nodes of a sequence; add missing nodes to `nodes`, by parent (-1 for a first token) and token."""
     path: list[int] = []
     for token in sequence:
         path.append(nodes.setdefault((path[-1] if path else -1, token), len(nodes)))
@@ -65,7 +65,7 @@ def add_path(sequence: Tokens, nodes: dict[tuple[int, int], int]) -> list[int]:
 
 
 def unreadable(model: Network) -> str | None:
-    """Return the reason why this model cannot read trees, by its configuration and forward pass; None if it can."""
+    """Return the reason why this model cannot read trees; None if its configuration and forward pass allow it."""
     parameters = model.forward_parameters
     missing = [name for name in ("position_ids", "past_key_values", "logits_to_keep") if name not in parameters]
     if missing:
@@ -102,7 +102,7 @@ class _TreeCache:
 
     Args:
         before: KV caches of the context and of the earlier passes.
-        keep: store the new keys and values in `new`, for later passes.
+        keep: True to store the new keys and values in `new`, for later passes.
     """
 
     def __init__(self, before: Sequence[LayerCache], *, keep: bool) -> None:
@@ -128,9 +128,9 @@ class _ContextCache:
     """KV cache of contexts during their prefill.
 
     Attributes:
-        rows: the contexts of the current pass; shorter ones have ended.
-        start: first token of the current pass.
-        stop: end of the current pass.
+        rows: the rows of the contexts that reach into the current pass; shorter contexts are read already.
+        start: index of the first token of the current pass.
+        stop: index after the last token of the current pass.
         layers: keys and values, zero from `stop` on.
     """
 
@@ -162,7 +162,7 @@ def read_contexts(model: Network, contexts: Sequence[Tokens], rows: Sequence[int
     Args:
         model: the network.
         contexts: tokens of each context, the shortest first.
-        rows: their indices.
+        rows: the index of each context.
     """
     lengths = np.array([len(tokens) for tokens in contexts])
     longest = int(lengths[-1])
@@ -177,12 +177,12 @@ def read_contexts(model: Network, contexts: Sequence[Tokens], rows: Sequence[int
         positions = torch.arange(start, stop, device=model.device)
         distance = positions.unsqueeze(1) - torch.arange(stop, device=model.device)
         geometry = positions.expand(len(tokens), -1), distance.expand(len(tokens), -1, -1)
-        _forward(model, tokens, *geometry, cache, [0])
+        _forward(model, tokens, *geometry, cache, [0])  # the logits of column 0 are not used
     return ContextBatch(list(rows), torch.from_numpy(lengths).to(model.device), cache.layers)
 
 
 def _chunks(tokens: int, device: str) -> Iterator[tuple[int, int]]:
-    """Return start and stop of each chunk."""
+    """Return the start and the stop of each chunk of so many tokens."""
     size = CHUNK[torch.device(device).type]
     return ((start, min(start + size, tokens)) for start in range(0, tokens, size))
 
@@ -194,7 +194,7 @@ class Reading:
         model: the network.
         contexts: the contexts with their KV cache.
         tree: the tokens.
-        keep: store the tree's KV cache, so that `following` can read more tokens.
+        keep: True to store the tree's KV cache, so that `following` can read more tokens.
     """
 
     def __init__(self, model: Network, contexts: ContextBatch, tree: PrefixTree, *, keep: bool = False) -> None:
@@ -205,16 +205,16 @@ class Reading:
     @torch.inference_mode()
     def logits(self, nodes: Sequence[int]) -> torch.Tensor:
         """Return the logits after these nodes: (B, len(nodes), V), in the model's dtype, on its device."""
-        tree, every = self._tree, (len(self._contexts.rows), -1)
+        tree, shape = self._tree, (len(self._contexts.rows), -1)
         logits = torch.empty(0)
         for start, stop in _chunks(len(tree), self._model.device):
             depths = tree.depths[start:stop]
             tree_distance = torch.where(tree.ancestors[start:stop, :stop], depths.unsqueeze(1) - tree.depths[:stop], -1)
             columns = [column for column, node in enumerate(nodes) if start <= node < stop]
-            inside = [nodes[column] - start for column in columns]
+            chunk_nodes = [nodes[column] - start for column in columns]
             keep = self._keep or stop < len(tree)
             part = self._read(
-                tree.tokens[start:stop].expand(every), depths.expand(every), tree_distance, inside or [0], keep
+                tree.tokens[start:stop].expand(shape), depths.expand(shape), tree_distance, chunk_nodes or [0], keep
             )
             if len(columns) == len(nodes):
                 logits = part
@@ -225,7 +225,7 @@ class Reading:
 
     @torch.inference_mode()
     def following(self, tokens: torch.Tensor) -> torch.Tensor:
-        """Return the logits after one more token, (B, paths), at the end of every path: (B, paths, V)."""
+        """Read one more token at the end of every path, (B, paths), and return the logits after it, (B, paths, V)."""
         tree, paths = self._tree, len(self._tree.paths)
         self._steps += 1
         step = self._steps
@@ -233,6 +233,7 @@ class Reading:
         depths = tree.depths[ends] + step
         to_tree = torch.where(tree.ancestors[ends], depths.unsqueeze(1) - tree.depths.unsqueeze(0), -1)
         same_path = torch.eye(paths, dtype=torch.bool, device=tree.tokens.device)
+        # Distances to the tokens that earlier steps added to the same path, and to the token itself.
         to_followers = [torch.where(same_path, back, -1) for back in range(step - 1, -1, -1)]
         tree_distance = torch.cat([to_tree, *to_followers], dim=1)
         return self._read(tokens, depths.expand(len(self._contexts.rows), -1), tree_distance, range(paths), self._keep)
@@ -244,10 +245,10 @@ class Reading:
 
         Args:
             tokens: (B, n).
-            depths: (B, n), tokens of the tree before each.
-            tree_distance: (n, seen), tokens back along the path of a token; -1 for tokens of other paths.
-            nodes: columns whose logits are returned.
-            keep: store the new keys and values.
+            depths: (B, n), number of tokens between the context and each token.
+            tree_distance: (n, seen), number of tokens back to each token of the tree; -1 for tokens of other paths.
+            nodes: columns of `tokens` after which logits are returned.
+            keep: True to store the new keys and values.
         """
         lengths, cached = self._contexts.lengths.unsqueeze(1), self._contexts.cache
         longest = int(cached[0][0].shape[2]) if cached else 0  # tokens of the longest context
@@ -279,7 +280,7 @@ def _forward(
         positions: (B, n).
         distance: (B, n, seen), number of tokens back to each seen token; negative if masked.
         cache: the KV cache.
-        nodes: columns whose logits are returned.
+        nodes: columns of `tokens` after which logits are returned.
     """
     out = model.model(
         input_ids=tokens,
@@ -287,14 +288,14 @@ def _forward(
         position_ids=positions,
         past_key_values=cache,
         use_cache=True,
-        logits_to_keep=list(nodes),  # a tensor would be moved to another GPU than the states of a model that is spread
+        logits_to_keep=list(nodes),  # a tensor could be on another GPU than the states
     )
     logits: torch.Tensor = out.logits
     return logits
 
 
 def _masks(model: Network, distance: torch.Tensor) -> torch.Tensor | dict[str, torch.Tensor]:
-    """Return the additive mask (B, 1, n, seen); one for each type of layer if their windows differ."""
+    """Return the additive mask (B, 1, n, seen), or a mask for each type of layer if only some have a window."""
 
     def additive(seen: torch.Tensor) -> torch.Tensor:
         mask = torch.zeros(seen.shape, dtype=model.model.dtype, device=seen.device)
@@ -318,7 +319,7 @@ def has_sliding_window(model: Network) -> bool:
 
 
 def in_reach(model: Network, prompts: Sequence[Tokens]) -> bool:
-    """Return True if the prompts differ within the reach of their last token's attention."""
+    """Return True if the attention of the last token reaches a difference between the prompts."""
     first, *others = {tuple(prompt) for prompt in prompts}
     if not others:
         return False
@@ -326,6 +327,7 @@ def in_reach(model: Network, prompts: Sequence[Tokens]) -> bool:
         return True
     config = model.model.config.get_text_config()
     # Through layers with sliding windows, a token's reach grows by one window with every layer.
+    # `alike`: the number of last tokens that two prompts have in common.
     alike = min(common_prefix_length([first[::-1], other[::-1]], remaining=0) for other in others)
     return bool(alike <= config.num_hidden_layers * (config.sliding_window - 1))
 

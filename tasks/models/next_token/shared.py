@@ -1,8 +1,11 @@
-"""Contexts x sequences with every shared prefix computed once, within a memory budget.
+"""Prompts of contexts x sequences, with every shared prefix computed once, within a memory budget.
 
-The prefix that all prompts of a context share is read once. The rest is a tree, the same for all contexts unless a
-token spans the end of the context. Half of the budget is for the results of one batch of units after all contexts, an
-eighth for the KV cache of the contexts, and a quarter for a pass. After memory ran out, a pass is halved and repeated.
+The prefix that all prompts of a context share is read once. The rests of its prompts are a tree of tokens. All contexts
+have the same tree, unless a token spans the end of a context. Sequences are read in batches of units. A unit is a group
+of sequences that stay together, such as a query with each of its answers.
+
+Half of the budget is for the results of one batch of units after all contexts, an eighth for the KV cache of the
+contexts, and a quarter for a pass. After memory ran out, a pass is halved and repeated.
 """
 
 from collections import deque
@@ -21,19 +24,20 @@ from swaymeter.tasks.models.progress import report_prompts
 from swaymeter.tasks.models.prompts.tokens import common_prefix_length
 
 NODES_PER_BATCH = {"cpu": 128, "cuda": 256}
+"""Limit of the nodes (tokens) in the tree of a batch, unless a single unit has more."""
 SINGLE_CONTEXT_FACTOR = 8
 """A batch of a single context, which fills one row of a pass, may have this many times as many nodes."""
 
 
 @dataclass(frozen=True, eq=False)
 class ForwardPass:
-    """A pass of the model.
+    """A pass of the model: the tree of some units after some contexts.
 
     Attributes:
-        contexts: indices of its contexts.
-        units: indices of its units.
-        paths: for each unit the nodes of its sequences in the tree of `reading`.
-        reading: the tree after the contexts.
+        contexts: indices of the contexts.
+        units: indices of the units.
+        paths: [unit][sequence] nodes of the sequence in the tree, from its first token to its last.
+        reading: gives the logits at nodes of the tree.
     """
 
     contexts: list[int]
@@ -43,18 +47,18 @@ class ForwardPass:
 
 
 class SharedPrefixes:
-    """Prompts of several contexts, read with shared prefixes computed once.
+    """Prompts of several contexts, whose shared prefixes are computed once.
 
     Attributes:
-        largest: the number of units of the largest batch.
+        largest: the number of units in the largest batch.
 
     Args:
         model: the network.
         prompts: [context][sequence] complete prompts as tokens.
         units: groups of sequences, by their indices, that stay in one batch; by default each sequence is a unit.
-        entries: numbers that the caller stores for a unit and a context; None for the size of the vocabulary. With
-            `keep`, also the tokens that follow each sequence.
-        inner: True to read logits at inner nodes, too.
+        entries: count of the numbers that the caller stores for each unit and context; None for the size of the
+            vocabulary. With `keep`, it is also the number of tokens that follow each sequence.
+        inner: True if the caller reads logits at all nodes, False if only at the ends of sequences.
         keep: True to store the trees' KV cache, because more tokens will follow.
         memory: bytes; None for `memory_budget`.
     """
@@ -85,17 +89,20 @@ class SharedPrefixes:
         trees = [self._tree(batch, group) for batch in self._waiting for group in self._groups]
         longest = max(group.longest for group in self._groups)
         tokens = max(longest, *map(len, trees))
-        read = max(len(tree) if inner else len(tree.paths) for tree in trees)
-        # Memory of a row of a pass: logits; states of every token, and inner states of a layer; and the KV cache of the
-        # context and, if more tokens follow, of the tree.
-        inside = 12 * config.hidden_size + 4 * inner_size(config)
-        seen = longest + (max(len(tree) + (entries or 0) * len(tree.paths) for tree in trees) if keep else 0)
-        row = (read * vocabulary + tokens * inside + seen * cache_per_token(config)) * size
-        rows = max(1, min(TOKENS_PER_PASS[kind] // tokens, budget // 4 // row))
+        nodes_read = max(len(tree) if inner else len(tree.paths) for tree in trees)
+        # A row of a pass is a context with its tree. It needs memory for logits, for the states of its tokens inside a
+        # layer, and for the KV cache of the context and, if more tokens follow, of the tree.
+        states = 12 * config.hidden_size + 4 * inner_size(config)
+        cached = longest + (max(len(tree) + (entries or 0) * len(tree.paths) for tree in trees) if keep else 0)
+        row_bytes = (nodes_read * vocabulary + tokens * states + cached * cache_per_token(config)) * size
+        rows = max(1, min(TOKENS_PER_PASS[kind] // tokens, budget // 4 // row_bytes))
         self._halving = Halving(model, "prompts are read", rows, self.largest)
 
     def read(self, compute: Callable[[ForwardPass], None]) -> Iterator[list[int]]:
-        """Call `compute` for passes over all prompts, smaller ones after memory ran out; yield complete batches."""
+        """Call `compute` for each pass, and yield the units of a batch once they are read after all contexts.
+
+        After memory ran out, the batch is repeated in smaller passes.
+        """
         while self._waiting:
             units, rows = self._waiting.popleft(), self._halving.amounts[0]
             with self._halving.attempt(rows, len(units), smallest=lambda: "a single context and query"):
@@ -136,7 +143,7 @@ class _Group:
         self.longest = max(lengths.values())
 
     def batches(self, rows: int, cache_bytes: int) -> Iterator[ContextBatch]:
-        """Yield the contexts, `rows` at a time, with their KV cache; about `cache_bytes` bytes of it stay in memory."""
+        """Yield the contexts, `rows` at a time, with their KV cache; at most `cache_bytes` of it stay in memory."""
         for start in range(0, len(self._contexts), rows):
             batch = self.cached.get(start)
             if batch is None:
@@ -151,12 +158,20 @@ class _Group:
 def unit_batches(
     sequences: Sequence[Tokens], units: Sequence[Sequence[int]], nodes: int, max_units: int
 ) -> list[list[int]]:
-    """Return batches of units, sequences that stay together: at most `max_units` units and about `nodes` nodes each."""
+    """Return batches of at most `max_units` units, whose trees have at most `nodes` nodes, or else a single unit.
+
+    Args:
+        sequences: tokens of each sequence.
+        units: indices of the sequences of each unit.
+        nodes: limit of the nodes in a tree.
+        max_units: limit of the units in a batch.
+    """
     order = sorted(range(len(units)), key=lambda unit: tuple(sequences[units[unit][0]]))
     batches: list[list[int]] = []
     tree: dict[tuple[int, int], int] = {}
 
     def grow(unit: int) -> int:
+        """Add a unit to the tree, and return the number of nodes."""
         for index in units[unit]:
             add_path(sequences[index], tree)
         return len(tree)
@@ -181,7 +196,7 @@ def _groups(model: Network, prompts: Sequence[Sequence[Tokens]]) -> list[_Group]
 
 
 def cache_per_token(config: Any) -> int:
-    """Return the number of entries of a token's keys and values over all layers, whose heads may differ."""
+    """Return the number of entries in a token's keys and values of all layers; layers may differ in their heads."""
     return sum(
         2
         * (getattr(layer, "num_key_value_heads", None) or layer.num_attention_heads)
@@ -191,6 +206,6 @@ def cache_per_token(config: Any) -> int:
 
 
 def inner_size(config: Any) -> int:
-    """Return the number of states of a token inside the widest layer."""
+    """Return the number of inner states that a token has in the widest feed-forward layer."""
     inner = (getattr(layer, "intermediate_size", None) for layer in config.per_layer_config)
     return max(size if isinstance(size, int) else 4 * config.hidden_size for size in inner)

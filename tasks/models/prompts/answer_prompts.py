@@ -1,12 +1,15 @@
-"""Prompts for a short answer, in the form chat if the tokenizer has a chat template, unless the study forbids it.
+"""Prompts for a short answer, in the form chat or in the form plain.
 
-    chat     the instruction is one turn of the user, after the system text; the context is in one of the two; an
-             answer ends with an end-of-turn token
-    plain    the question-answer form without a chat template, after the tokenizer's start token; an answer ends with
-             the line
+The form is chat if the tokenizer has a chat template, unless the study forbids its use.
 
-Control tokens, gaps and templates stay text if a question, a context or a study's text spells them out.
-Marks that a template writes in ordinary letters, such as [INST], cannot be distinguished from the same letters.
+    chat     the request is the turn of the user, after the system text; the context is in the request or in the system
+             text; an answer ends with an end-of-turn token
+    plain    a text such as "Q: ... A:" without a chat template, after the tokenizer's start token; an answer ends with
+             its first line
+
+If a question, a context or a text of the study spells out a control token such as <|im_end|>, a gap such as {question},
+or a template, its letters are tokenized. But marks that a template itself writes in ordinary letters, such as [INST],
+cannot be distinguished from the same letters in a question.
 """
 
 import inspect
@@ -33,9 +36,10 @@ from swaymeter.tasks.models.prompts.thoughts import opened_thoughts
 from swaymeter.tasks.models.prompts.tokens import does_not_fit, shorten, start_tokens
 
 _SLOT = re.compile(r"\{(\w+)\}")
+"""A gap of a text, such as {question}."""
 _ABOUT = re.compile(r"\{about\}\s?")
-# Older versions of transformers pass this keyword on to the template, which ignores it.
-_KEEPS_TEXT = "sanitize_control_tokens" in inspect.signature(PreTrainedTokenizerBase.apply_chat_template).parameters
+# True if transformers has this keyword. Older versions pass it on to the template, which ignores it.
+_HAS_SANITIZE = "sanitize_control_tokens" in inspect.signature(PreTrainedTokenizerBase.apply_chat_template).parameters
 _ONLY_CONTENT = "{{ messages[0]['content'] }}"
 """The template of plain prompts: the text of the only turn."""
 
@@ -54,7 +58,7 @@ class AnswerPrompt:
 
 
 class _Fields(NamedTuple):
-    """Texts for the gaps of a prompt; `about` is a sentence with the name of the page, or empty."""
+    """Texts for the gaps of a prompt; `about` is a sentence that names the page of the question, or empty."""
 
     question: str
     context: str | None = None
@@ -79,7 +83,7 @@ def answer_prompt(
         model: the model.
         question: the question.
         context: the context; None for the question alone.
-        page: the page that the prompt names; None for none.
+        page: the page that the prompt names; None if it names no page.
         reserved_tokens: tokens of the window that are reserved for the reply.
         prompts: the texts of the prompts; None for the catalog's.
 
@@ -95,7 +99,7 @@ def answer_prompt(
         return AnswerPrompt(tokens, context_cut=0)
     if context is None:
         raise does_not_fit(model, "questions", question, f"{len(tokens)} tokens", reserved_tokens)
-    # The longest context that fits: too many tokens are removed first, then added again.
+    # Find the longest context that fits: first remove too many tokens, then add tokens again.
     cuts = _cuts(model.tokenizer, context)
 
     def tokens_at(cut: int) -> tuple[int, ...]:
@@ -123,7 +127,7 @@ def turn_prompt(model: Model, text: str, *, answer_start: str) -> tuple[int, ...
         answer_start: the beginning of the answer, which the model continues; unused in the plain form.
 
     Raises:
-        ModelError: the chat template opens thoughts before an answer.
+        ModelError: the chat template opens thoughts, so that the answer cannot begin with `answer_start`.
     """
     turns = [{"role": "user", "content": text}]
     tokens = _tokenize(model, catalog.prompts(), turns, text, text)
@@ -138,7 +142,7 @@ def turn_prompt(model: Model, text: str, *, answer_start: str) -> tuple[int, ...
 
 
 def answer_header(model: Model, prompts: AnswerPrompts) -> str:
-    """Return the assistant's header, with which a reply begins if the prompt lacks it."""
+    """Return the header of the assistant's turn, if the prompt lacks it and the model must write it; else empty."""
     if prompts.generation_prompt or prompt_form(model, prompts) == "plain":
         return ""
     turns = [{"role": "user", "content": "?"}]
@@ -168,13 +172,13 @@ def _tokenize(model: Model, prompts: AnswerPrompts, turns: Turns, untrusted: str
         model: the model.
         prompts: the texts of the prompts.
         turns: the turns.
-        untrusted: the text whose control tokens stay text.
+        untrusted: the text whose control tokens are tokenized as letters.
         question: the question, for messages.
     """
     conversation = _conversation(model, prompts)
     holds_control = any(token in untrusted for token in conversation.control)
     as_text: dict[str, Any] = {"sanitize_control_tokens": True} if holds_control else {}
-    if as_text and not _KEEPS_TEXT:
+    if as_text and not _HAS_SANITIZE:
         raise ModelError(
             f"{model.name} cannot answer {shorten(question)}: its prompt has the letters of a control token, "
             f"which transformers {transformers.__version__} cannot tokenize as text; use 5.23 or later"
@@ -190,12 +194,12 @@ def _tokenize(model: Model, prompts: AnswerPrompts, turns: Turns, untrusted: str
 
 
 def _check_whole(model: Model, prompts: AnswerPrompts, turns: Turns, question: str) -> None:
-    """Raise ModelError if the chat template cuts turns as long as these, and so may cut the question.
+    """Raise ModelError if the chat template cuts turns of this length, and so may cut the question.
 
     The check renders probes as long as the turns. It is skipped for turns no longer than turns that passed it.
     """
     longest = max(len(turn["content"]) for turn in turns)
-    if prompt_form(model, prompts) == "plain" or longest <= model.engine.longest_turns.get(prompts, 0):
+    if prompt_form(model, prompts) == "plain" or longest <= model.traits.longest_turns.get(prompts, 0):
         return
     probe = f"{PROBE} " * (longest // len(PROBE) + 1)
     probes = [{**turn, "content": probe[: len(turn["content"])]} for turn in turns]
@@ -208,7 +212,7 @@ def _check_whole(model: Model, prompts: AnswerPrompts, turns: Turns, question: s
             f"the chat template of {model.name} cuts a turn of {longest:,} characters, and may lose the question "
             f"{shorten(question)}; shorten the contexts, or set chat_template: never for this model"
         )
-    model.engine.longest_turns[prompts] = longest
+    model.traits.longest_turns[prompts] = longest
 
 
 def _letters(text: str) -> str:
@@ -217,21 +221,21 @@ def _letters(text: str) -> str:
 
 
 def _turns(model: Model, prompts: AnswerPrompts, system_turn: bool, fields: _Fields) -> Turns:
-    """Return the turns of a prompt; without a turn of its own, the system text begins the user's turn."""
+    """Return the turns of a prompt; without `system_turn`, the system text is the beginning of the user's turn."""
     is_closed_book = fields.context is None
     if prompt_form(model, prompts) == "plain":
         template = prompts.plain_without_context if is_closed_book else prompts.plain_with_context
         return [{"role": "user", "content": _request(template, fields)}]
     request = _request(prompts.without_context if is_closed_book else prompts.with_context, fields)
-    with_context = prompts.system if prompts.system_with_context is None else prompts.system_with_context
-    system = prompts.system if is_closed_book else fill_gaps(with_context, context=fields.context or "")
+    system_with_context = prompts.system if prompts.system_with_context is None else prompts.system_with_context
+    system = prompts.system if is_closed_book else fill_gaps(system_with_context, context=fields.context or "")
     if system_turn and system:
         return [{"role": "system", "content": system}, {"role": "user", "content": request}]
     return [{"role": "user", "content": f"{system}\n\n{request}" if system else request}]
 
 
 def _request(template: str, fields: _Fields) -> str:
-    """Fill the gaps of a template; without a gap {about}, the page is named before the context or question."""
+    """Fill the gaps of a template; a template without {about} gets this gap before {context} or {question}."""
     if not fields.about:
         template = _ABOUT.sub("", template)
     elif "{about}" not in template:
@@ -246,8 +250,8 @@ def fill_gaps(template: str, **texts: str) -> str:
 
 
 def _conversation(model: Model, prompts: AnswerPrompts) -> Conversation:
-    """Return the format of prompts for a model, which is found once for each study's texts."""
-    conversations = model.engine.conversations
+    """Return the format of a model's prompts; it is found once, and then kept for the same `prompts`."""
+    conversations = model.traits.conversations
     if prompts not in conversations:
         control = tuple(token for token in model.tokenizer.added_tokens_encoder if not token.isspace())
         is_chat = prompt_form(model, prompts) == "chat"
@@ -260,7 +264,7 @@ def _conversation(model: Model, prompts: AnswerPrompts) -> Conversation:
 
 
 def template_options(model: Model, prompts: AnswerPrompts) -> Mapping[str, Any]:
-    """Return the keywords that the chat template receives; ModelError for a keyword that it lacks."""
+    """Return the keywords that the chat template receives; ModelError for a keyword that the template lacks."""
     return _conversation(model, prompts).options
 
 
@@ -281,7 +285,7 @@ def thinking_words(model: Model, prompts: AnswerPrompts, max_thoughts: int | Non
 
 
 def _takes_system_turn(model: Model, prompts: AnswerPrompts, options: Mapping[str, Any]) -> bool:
-    """Return True if the system text gets a turn of its own; ModelError for a template that leaves texts out."""
+    """Return True if there is a system text and the template takes it as a turn; ModelError if it loses a text."""
     with_context = fill_gaps(prompts.system_with_context or "", context="")
     required = (_letters(prompts.system), _letters(with_context), PROBE)
     problem: Exception | str = ""
@@ -302,7 +306,7 @@ def _takes_system_turn(model: Model, prompts: AnswerPrompts, options: Mapping[st
 
 
 def _cuts(tokenizer: Any, text: str) -> list[tuple[int, int]]:
-    """Return the cuts of a text, from its start to its end: the tokens and characters before each."""
+    """Return the places at which a text can be cut, in order: the numbers of tokens and characters before each."""
     cuts = [(0, 0)]
     if tokenizer.is_fast:
         spans = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]

@@ -28,6 +28,7 @@ PROBE = "xyzzy"
 """The text of prompts that show how a template writes."""
 PromptForm = Literal["chat", "plain"]
 Turns = list[dict[str, str]]
+"""The turns of a conversation, each with a `role` and a `content`."""
 
 SWITCHES: Mapping[str, tuple[Any, Any]] = {
     "enable_thinking": (False, True),
@@ -38,8 +39,8 @@ SWITCHES: Mapping[str, tuple[Any, Any]] = {
     "reasoning_effort": ("none", "high"),
     "thinking_budget": (0, -1),
 }
-"""The values of a switch that turn thinking off, and on. A template with `reasoning_effort` has this switch only if it
-names the value "none"."""
+"""By the name of a switch, the values that turn thinking off and on. The keyword `reasoning_effort` is a switch only in
+templates that contain the value "none"."""
 _STANDARD_VARIABLES = frozenset(
     {
         "add_generation_prompt",
@@ -54,7 +55,7 @@ _STANDARD_VARIABLES = frozenset(
         "unk_token",
     }
 )
-# 26 July 2024, the date in the templates of Llama 3 if they receive no clock.
+# A clock that shows 26 July 2024, the date that templates of Llama 3 write if they have no clock.
 _CALENDAR = (
     "{% macro strftime_now(form) %}{{ form | replace('%Y', '2024') | replace('%m', '07') | replace('%d', '26')"
     " | replace('%B', 'July') | replace('%b', 'Jul') }}{% endmacro %}\n"
@@ -64,6 +65,7 @@ MAX_BYTES = 1 << 30
 _CHECK_SECONDS = 0.05
 """Time between two checks of the memory."""
 _raise_in_thread = ctypes.pythonapi.PyThreadState_SetAsyncExc
+# Marks for training, which the parser of Jinja does not know.
 _GENERATION = re.compile(r"\{%-?\s*(?:end)?generation\s*-?%\}")
 
 
@@ -74,7 +76,7 @@ def prompt_form(model: Speaker, prompts: AnswerPrompts | None = None) -> PromptF
 
 
 def options_of(model: Speaker, prompts: AnswerPrompts) -> dict[str, Any]:
-    """Return the study's keywords of the chat template, after the switch of thoughts if the template has one.
+    """Return the keywords for the chat template: the switch of thoughts, if it has one, and the study's keywords.
 
     Raises:
         ModelError: the template lacks a keyword of the study, or cannot be read.
@@ -88,7 +90,8 @@ def options_of(model: Speaker, prompts: AnswerPrompts) -> dict[str, Any]:
         names = keywords(template)
     except TemplateError as error:
         raise cannot_write(model, error) from error
-    is_hidden = getattr(model.tokenizer, "takes_any_keyword", False)  # a server's template; the server reports errors
+    # True: the server applies a template that is unknown here, and reports errors itself.
+    is_hidden = getattr(model.tokenizer, "takes_any_keyword", False)
     unknown = set() if is_hidden else prompts.template_options.keys() - names
     for name in unknown:
         supported = ", ".join(sorted(names)) or "none"
@@ -111,7 +114,7 @@ def opens_thoughts(model: Speaker, prompts: AnswerPrompts, options: Mapping[str,
 
 
 def chat_template(model: Speaker) -> str:
-    """Return the model's chat template, with a calendar if it uses the date; ModelError if it cannot be used."""
+    """Return the model's chat template, with a fixed date if it uses the date; ModelError if it cannot be used."""
     try:
         template: str = model.tokenizer.get_chat_template()
     except ValueError as error:  # several templates without a default
@@ -147,7 +150,7 @@ def cannot_write(model: Speaker, problem: Exception | str) -> ModelError:
 
 
 def keywords(template: str) -> frozenset[str]:
-    """Return the keywords of a chat template, without those that every template receives."""
+    """Return the keywords of a chat template, without the variables that every template receives."""
     return frozenset(meta.find_undeclared_variables(_parse(template))) - _STANDARD_VARIABLES
 
 
@@ -177,7 +180,7 @@ def _parse(template: str) -> nodes.Template:
 
 
 def end_tokens(model: Network) -> frozenset[int]:
-    """Return the ids that end an answer: the end-of-sequence tokens, and the end of turn of the chat template."""
+    """Return the ids of tokens that end an answer: end-of-sequence tokens, and the chat template's end of a turn."""
     ids: set[int] = set()
     network = getattr(model, "model", None)  # None for a model at a server
     for holder in (getattr(network, "config", None), model.tokenizer, getattr(network, "generation_config", None)):
@@ -190,24 +193,24 @@ def end_tokens(model: Network) -> frozenset[int]:
 def vocabulary_texts(model: Network) -> tuple[str, ...]:
     """Return the text that each token id adds after a letter: (len(tokenizer),); decoded once for each model.
 
-    Special tokens add nothing; a token with a part of a character adds the replacement character.
+    Special tokens add nothing. A token with a part of a character adds the replacement character U+FFFD.
     """
-    if model.engine.vocabulary is None:
+    if model.traits.vocabulary is None:
         tokenizer = model.tokenizer
         letter: list[int] = tokenizer("a", add_special_tokens=False)["input_ids"]
         options = {"skip_special_tokens": True, "clean_up_tokenization_spaces": False}
         before = str(tokenizer.decode(letter, **options))
         texts = tokenizer.batch_decode([[*letter, token] for token in range(len(tokenizer))], **options)
-        model.engine.vocabulary = tuple(text.removeprefix(before) for text in texts)
-    return model.engine.vocabulary
+        model.traits.vocabulary = tuple(text.removeprefix(before) for text in texts)
+    return model.traits.vocabulary
 
 
 def _end_of_turn(model: Network) -> int | None:
-    """Return the special token that the template writes directly after the assistant's text."""
+    """Return the special token that the template writes directly after the assistant's text; None without one."""
     turns = [{"role": "user", "content": "?"}, {"role": "assistant", "content": PROBE}]
     try:
         _, is_written, after = render(model, turns, generation_prompt=False).rpartition(PROBE)
-    except Exception:  # the template refuses the turns: only the end-of-sequence tokens count
+    except Exception:  # the template refuses the turns
         return None
     tokens = model.tokenizer(after.lstrip(), add_special_tokens=False)["input_ids"]
     return tokens[0] if is_written and tokens and tokens[0] in model.tokenizer.added_tokens_decoder else None
@@ -219,7 +222,12 @@ class _LimitExceeded(Exception):
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise TimeoutError or MemoryError, between two steps of Python, in a block over `seconds` or MAX_BYTES."""
+    """Stop a block between two steps of Python if it takes more than `seconds` or MAX_BYTES.
+
+    Raises:
+        TimeoutError: the block takes too long.
+        MemoryError: the block takes too much memory.
+    """
     thread, lock, is_over = ctypes.c_ulong(threading.get_ident()), threading.Lock(), threading.Event()
     until, before, is_full = time.monotonic() + seconds, _resident_bytes(), False
 
@@ -247,6 +255,7 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 
 def _resident_bytes() -> int:
+    """Return the memory of this process in bytes; 0 on a system without /proc."""
     try:
         return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except OSError:

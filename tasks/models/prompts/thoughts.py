@@ -1,6 +1,7 @@
 """Thoughts: text that a model writes before its answer, between marks of its response template or of its family.
 
-A heading "Thinking Process:" opens thoughts that end before the last paragraph. Thoughts without marks stay undetected.
+Thoughts under a heading "Thinking Process:" need no marks, and end before the last paragraph. All other thoughts
+without marks stay undetected.
 """
 
 import re
@@ -10,7 +11,7 @@ from typing import Any, NamedTuple
 from swaymeter.data.errors import ModelError
 
 WINDOW = 64
-"""Number of tokens that contain a mark, even if each of its letters is a token."""
+"""Number of tokens that is enough for every mark, even if each letter of the mark is a token."""
 
 
 class Marks(NamedTuple):
@@ -20,6 +21,7 @@ class Marks(NamedTuple):
     close: re.Pattern[str]
 
 
+# Marks that open and close thoughts.
 _TEXTS = (
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
@@ -33,7 +35,7 @@ _TEXTS = (
     ("◁think▷", "◁/think▷"),
     ("<|begin_of_thought|>", "<|end_of_thought|>"),
 )
-_HARMONY = Marks(  # the channel `final` has the answer
+_HARMONY = Marks(  # the format of gpt-oss, whose channel `final` has the answer
     re.compile(r"<\|channel\|>(?:analysis<\|message\|>)?"),
     re.compile(r"(?:<\|end\|>(?:<\|start\|>assistant)?)?<\|channel\|>final<\|message\|>"),
 )
@@ -48,14 +50,15 @@ _ANSWER_MARKS = re.compile(
     r"^\s*<(?:answer|response)>|</(?:answer|response)>\s*$|<\|(?:START|END)_RESPONSE\|>|<\|(?:begin|end)_of_solution\|>"
 )
 _CHANNELS = re.compile(r"\s*analysis(?=[A-Z\s])(?P<behind>.*assistant\s*final)?", re.DOTALL)
-"""Harmony's channels without their special tokens."""
+"""The channels of the Harmony format in a text that has lost its special tokens: "analysis ... assistantfinal"."""
 _HEADING = re.compile(r"\W*(?:thinking|thought|reasoning) process\W*:", re.IGNORECASE)  # **Thinking Process:**
 _PARAGRAPHS = re.compile(r"\n\s*\n")
+# Names of the field for thoughts in a response template.
 _FIELDS = ("thinking", "reasoning_content", "reasoning", "thoughts")
 
 
 def without_thoughts(text: str) -> str | None:
-    """Return the reply after its thoughts, without the marks around it; None if the thoughts do not end."""
+    """Return a reply without its thoughts and the marks of the answer; None if the thoughts do not end."""
     marks = list(_MARK.finditer(text))
     if marks and marks[-1]["close"] is None:
         return None
@@ -100,7 +103,7 @@ def marks_of(tokenizer: Any) -> tuple[Marks, ...]:
     fields = (getattr(tokenizer, "response_template", None) or {}).get("fields", {})
     thoughts: Mapping[str, Any] = next((fields[name] for name in _FIELDS if name in fields), {})
     opens = _anchor(thoughts, "open")
-    # A mark of the answer closes thoughts: messages of other kinds may lie between.
+    # The mark that opens the answer closes the thoughts, because other messages may stand between both.
     closes = _anchor(fields.get("content", {}), "open") or _anchor(thoughts, "close")
     try:
         return (Marks(re.compile(opens), re.compile(closes)), *MARKS) if opens and closes else MARKS
@@ -112,7 +115,7 @@ def marks_of(tokenizer: Any) -> tuple[Marks, ...]:
 
 
 def _anchor(field: Mapping[str, Any], name: str) -> str:
-    """Return the pattern of a field's mark in a response template, "open" or "close"; empty without a mark."""
+    """Return the pattern of a field's mark named "open" or "close" in a response template; empty without a mark."""
     texts = field.get(name, [])
     literal = "|".join(re.escape(text) for text in ([texts] if isinstance(texts, str) else texts))
     return literal or str(field.get(f"{name}_pattern", ""))

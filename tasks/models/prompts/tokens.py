@@ -12,9 +12,9 @@ def start_tokens(model: Model) -> tuple[int, ...]:
     Tokens that the tokenizer appends are no part of a prompt.
 
     Raises:
-        ModelError: the tokens of the text itself change if special tokens are added.
+        ModelError: the tokens of a text change if special tokens are put around it.
     """
-    if model.engine.start_tokens is None:
+    if model.traits.start_tokens is None:
         alone, whole = (model.tokenizer("a", add_special_tokens=special)["input_ids"] for special in (False, True))
         starts = [start for start in range(len(whole) + 1) if whole[start : start + len(alone)] == alone]
         if not starts:
@@ -22,14 +22,14 @@ def start_tokens(model: Model) -> tuple[int, ...]:
                 f"the tokenizer of {model.name} does not show which tokens it puts before a text; "
                 "set prompt.start_token to never"
             )
-        model.engine.start_tokens = tuple(whole[: starts[0]])
-    return model.engine.start_tokens
+        model.traits.start_tokens = tuple(whole[: starts[0]])
+    return model.traits.start_tokens
 
 
 def tokenize(
     model: Model, texts: Sequence[str], *, start_token: bool = True, reserved_tokens: int = 0
 ) -> list[list[int]]:
-    """Return the token ids of every text after the tokenizer's start token; raises like check_length.
+    """Return the token ids of every text, after the tokenizer's start tokens; raises like `check_length`.
 
     Args:
         model: the model.
@@ -48,7 +48,7 @@ def tokenize(
 def tokenize_prompts(
     model: Model, contexts: Sequence[str], queries: Sequence[str], *, start_token: bool = True, reserved_tokens: int = 0
 ) -> list[list[list[int]]]:
-    """Return the token ids of every context before every query, [context][query], each tokenized as one text.
+    """Return the token ids of every context followed by every query, [context][query]; both are tokenized as one text.
 
     Raises:
         UsageError: there are no contexts or no queries.
@@ -73,7 +73,15 @@ def check_length(model: Model, prompt: str, tokens: int, *, reserved_tokens: int
 
 
 def does_not_fit(model: Model, kind: str, text: str, tokens: str, reserved_tokens: int) -> ScoreError:
-    """Return the error of a text that exceeds the window; texts of this kind, such as questions, are never cut."""
+    """Return the error of a prompt that exceeds the window.
+
+    Args:
+        model: the model.
+        kind: the kind of the text, such as "questions"; such texts are never cut.
+        text: the text.
+        tokens: the length of the prompt in words, such as "900 tokens".
+        reserved_tokens: tokens of the window that are reserved for the reply.
+    """
     to_come = f" and {reserved_tokens} to come" if reserved_tokens else ""
     return ScoreError(
         f"a prompt of {tokens}{to_come} does not fit the window of {model.name}, {model.context_window} tokens; "
@@ -82,7 +90,7 @@ def does_not_fit(model: Model, kind: str, text: str, tokens: str, reserved_token
 
 
 def shorten(text: str) -> str:
-    """Return a text for an error message."""
+    """Return a text in quotes for an error message, without the middle of a long text."""
     return repr(text) if len(text) <= 400 else f"{text[:200]!r} ... {text[-200:]!r}"
 
 
@@ -92,7 +100,8 @@ def no_distribution(model: Model) -> str:
 
 
 def common_prefix_length(prompts: Sequence[Tokens], *, remaining: int = 1) -> int:
-    """Return the length of the shared prefix of all prompts, at most their length less `remaining` tokens."""
+    """Return the length of the prefix that all prompts share; `remaining` tokens of each prompt stay outside of it."""
+    # Prompts between the first and the last in order share the prefix of these two.
     first, last = min(map(tuple, prompts)), max(map(tuple, prompts))
     shortest = min(map(len, prompts)) - remaining
     length = 0

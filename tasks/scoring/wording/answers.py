@@ -1,8 +1,8 @@
 r"""The part of a reply that answers: a marked final answer, or a field of JSON.
 
-    JSON        the field `answer` (or `final_answer`, `response`, `result`); the only field; null and "" are no answer
+    JSON        the field `answer` (or `final_answer`, `response`, `result`, `output`), or else the only field
     LaTeX       the last \boxed{...}
-    a heading   the last "Final answer:", "**Answer:** ..." or "#### ..." at the beginning of a line
+    a heading   at the beginning of a line: the last "Final answer: ..." or "#### ...", or else the first "Answer: ..."
 
 A reply without such a mark is returned whole, except for marks of citations such as [2].
 """
@@ -14,7 +14,7 @@ from typing import Any
 _MAX_DEPTH = 3
 _CITATION = re.compile(r"(?<=[\w.!?,;:)\]*]) ?\[\d{1,2}\]")
 _KEYS = ("answer", "final_answer", "finalanswer", "final answer", "response", "result", "output")
-"""Names of an answer's field, the first one first."""
+"""Names of the field with the answer; of several such fields, the name that stands first here counts."""
 _FENCE = re.compile(r"```(?:json)?\s*(\{.*?\})\s*```", re.DOTALL)
 _HEADING = re.compile(
     r"^[\W_]*(?:(?:so,? |therefore,? |thus,? )?(?:the |my )?(?:final|correct) answer(?: is)?|answer|antwort|réponse|"
@@ -26,7 +26,7 @@ _LATEX_TEXT = re.compile(r"\\(?:text|mathrm|mathbf|textbf|textit|mbox)\s*\{([^{}
 
 
 def final_answer(reply: str) -> str:
-    """Return the part of a reply that answers; "" if the answer field of a JSON reply is empty."""
+    """Return the part of a reply that answers; "" if the answer field of a JSON reply is null or empty."""
     text = _marked_answer(reply)
     return _CITATION.sub("", text) if "[" in text else text
 
@@ -44,14 +44,14 @@ def _marked_answer(reply: str) -> str:
     if not headings:
         return reply
     final = [heading for heading in headings if _FINAL.search(heading[0])]
-    # The first of several plain headings counts, because a base model continues with further questions and answers.
+    # The first of several headings "Answer:" counts, because a base model continues with further questions and answers.
     heading = final[-1] if final else headings[0]
     inline = heading["inline"] if heading["inline"] is not None else heading["behind_hashes"]
     return inline if inline.strip(" *_") else reply[heading.end() :]
 
 
 def _json_field(reply: str) -> str | None:
-    """Return the answer of a JSON reply as text, None if the reply is no JSON with an answer."""
+    """Return the answer of a JSON reply as text; None if the reply is no JSON with an answer."""
     between_braces = reply[reply.find("{") : reply.rfind("}") + 1]
     for candidate in (*reversed(_FENCE.findall(reply)), reply.strip(), between_braces):
         try:

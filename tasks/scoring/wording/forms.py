@@ -1,11 +1,12 @@
-"""The forms of an answer that count as the answer in a reply; each kind is a function from an answer to other words.
+"""The forms of an answer: other words that count as the answer in a reply.
 
-    exact   states the answer in any reply: Oslo for the city of Oslo, 5 to 7 for 5-7
-    loose   states the answer if the same words are no exact form, and a form of one side only: 9:00 for 9 p.m., 1500 m
-            for 1.5 km, the month and day of a date
-    person  a loose form that no other first name precedes: the last name of a person
+    exact     states the answer in any reply: email for e-mail, 5 to 7 for 5-7
+    loose     states the answer if the same words are no exact form, and a form of one side only: 9:00 for 9 p.m.,
+              1500 m for 1.5 km, the month and day of a date
+    person    a loose form, the last name of a person; it does not count after another first name
+    initials  a loose form in capitals: BBC for British Broadcasting Corporation
 
-Forms are derived from the answer, never from the reply.
+A rule is a function from an answer to forms of one kind. Forms are derived from the answer, never from the reply.
 """
 
 import re
@@ -33,7 +34,7 @@ from swaymeter.data.wording.words import words
 from swaymeter.tasks.scoring.wording.lists import items_of_answer
 
 _MAX_WORDS = 12
-"""Words of an answer that has other forms; a longer answer is a sentence."""
+"""Limit of the words of an answer that has other forms; a longer answer is a sentence."""
 
 # Names
 _LANDMARK = "|".join(sorted(PLACES))
@@ -72,7 +73,7 @@ def forms(side: str, written: str, question: Texts) -> tuple[Name, ...]:
     """Return every form of an answer, the written form first.
 
     Args:
-        side: The side of the answer.
+        side: The side of the answer: context or original.
         written: The answer as the study has it.
         question: The normal forms of the question's words.
     """
@@ -106,7 +107,7 @@ def _forms(side: str, written: str, question: Texts) -> Iterator[Name]:
 
 
 def _pattern_rule(*rows: tuple[str, str]) -> FormRule:
-    """Return a rule from patterns of whole answers, and their other forms between upright lines."""
+    """Return a rule from rows: a pattern of whole answers, and their other forms, separated by upright lines."""
     table = [(re.compile(pattern), templates.split("|")) for pattern, templates in rows]
 
     def rule(answer: Answer) -> Iterator[Texts]:
@@ -226,7 +227,7 @@ def _asks_for_person(question: Sequence[str]) -> bool:
 
 
 def _range(answer: Answer) -> Iterator[Texts]:
-    """Write 5 to 7, or between 5 and 7, for 5-7; 9 a.m. to 5 p.m."""
+    """Write "5 to 7" and "5 and 7" for 5-7; likewise for times, such as "9 a.m. to 5 p.m."."""
     answer_words, texts = answer.words, answer.texts
     for index in range(1, len(answer_words)):
         connector = texts[index] if texts[index] in _CONNECTORS else ""
@@ -279,7 +280,7 @@ def _date(answer: Answer) -> Iterator[Texts]:
     """Write a date without its year, and in figures, with day and month in either order."""
     texts = answer.texts
     month = next((index for index, text in enumerate(texts) if text in MONTHS), -1)
-    # The words of "12 May" are may, 12d; of "12 May 1990" 1990, may, 12d.
+    # The normalised words of "12 May" are may, 12d, and those of "12 May 1990" are 1990, may, 12d.
     if month not in (0, 1) or len(texts) != month + 2 or not re.fullmatch(r"\d{1,2}d", texts[-1]):
         return
     day, number = texts[-1].removesuffix("d"), str(MONTHS.index(texts[month]) + 1)
@@ -294,7 +295,7 @@ def _date(answer: Answer) -> Iterator[Texts]:
 
 
 def _share(answer: Answer) -> Iterator[Texts]:
-    """Write 25%, a quarter, one in four and 0.25 for one another."""
+    """Write 0.25, one in four and 25% for a quarter, and likewise for the other notations of a share."""
     number, *unit = ("1/4",) if answer.texts == ("quarter",) else answer.texts
     between = answer.texts[1:-1]
     if unit and between in (("in",), ("out", "of"), ("of",)) and f"{number}{unit[-1]}".isdigit():  # 1 in 4

@@ -3,8 +3,8 @@
     lists       "red, white and blue", "grey/green", "1) red 2) blue", lines with bullets or numbers: a set of items
     sequences   "flour, then butter", "flour → butter", or any list if the question asks for an order or for steps
 
-A list states an answer if both have the same number of items, and each item of the answer is part of a different item
-of the reply: "passport" is part of "A valid passport". A date or a number with a comma is no list.
+A list in a reply states an answer if both have the same number of items, and each item of the answer is part of a
+different item of the reply: "passport" is part of "A valid passport". A date or a number with a comma is no list.
 """
 
 import re
@@ -17,7 +17,7 @@ from swaymeter.tasks.scoring.wording.mentions import is_part
 
 _MAX_ITEMS = 12
 _MAX_WORDS = 4
-"""Words of an item; a text with a longer part is a sentence and no list."""
+"""Limit of the words of an item; a text with a longer part is a sentence and no list."""
 _ARROW = re.compile(r"\s*(?:→|⇒|->|=>|➔|>)\s*")
 _NUMBERED = re.compile(r"(?:^|(?<=[\s,;]))\(?(?:\d{1,2}|[a-h])[).]\s+", re.IGNORECASE)
 _BULLET = re.compile(r"^[ \t]*(?:[-*•–+]|\(?\d{1,2}[).:]|\(?[a-h]\))[ \t]+(?=\S)(.+)$", re.MULTILINE)
@@ -42,7 +42,7 @@ class Items(NamedTuple):
 
 
 def items_of_answer(written: str, question: Sequence[str] = ()) -> Items | None:
-    """Return the items of an answer that is a list, None for any other answer."""
+    """Return the items of an answer that is a list; None for any other answer."""
     are_ordered = not _ORDERING.isdisjoint(question)
     for separator in (_ARROW, _THEN):
         if len(parts := separator.split(written)) > 1:
@@ -69,7 +69,7 @@ def items_of_reply(text: str) -> tuple[Texts, ...]:
 
 
 def states_items(reply: Sequence[Texts], answer: Items) -> bool:
-    """Return True if the items of a reply are the items of an answer."""
+    """Return True if the items of a reply have the items of an answer, in its order if the order matters."""
     if len(reply) != len(answer.items):
         return False
     if answer.are_ordered:

@@ -1,9 +1,8 @@
 """Mentions of an answer in a text, and the test that a mention is a whole name.
 
-The longest of overlapping names counts. A name inside a longer one is no mention: after New or North; before City or a
-Roman numeral; beside a hyphen and a capital; inside a longer run of katakana; inside a longer name in a script without
-spaces, such as 罗马 (Rome) in 罗马尼亚 (Romania). A name that is also a common word (May, Us, The Who) must be written
-as a name.
+The longest of overlapping names counts. A name inside a longer name is no mention: York in New York, Mexico in Mexico
+City, Henry in Henry IV, Oslo in Oslo-Nord, a part of a run of katakana, or 罗马 (Rome) in 罗马尼亚 (Romania). A name
+that is also a common word (May, Us, The Who) must be written as a name.
 """
 
 import re
@@ -15,20 +14,23 @@ from swaymeter.data.wording.word import FUNCTION_WORDS, MONTHS, PERSONS, TITLES,
 from swaymeter.data.wording.words import words
 
 _ALSO_WORDS = FUNCTION_WORDS | word_set("nice reading bath mobile now must bill job march")
+"""Common words that can be names, such as the cities Nice and Reading."""
 _PART_OF_NAME = word_set(
     "new north south east west northern southern eastern western central equatorial upper lower inner outer greater "
     "lake mount port fort cape san santa"
 )
+"""Words that make the name behind them a part of a longer name: New York."""
 _BEHIND_NAME = word_set(
     "island islands river lake bay falls beach hill hills height heights spring springs valley forest airport "
     "foundation institute prize award university college school hotel street road avenue bridge castle "
     "peninsula desert sea ocean gulf strait"
 )
+"""Words that make the name before them a part of a longer name: Oslo University."""
 _INSTITUTIONS = word_set("university college bank bishop archbishop battle siege treaty institute museum port gulf bay")
 """Institutions with a place in their name: the University of Oslo is not Oslo."""
 _YEAR = re.compile(r"\d{4}")
 _INITIALS = ""
-"""The key of initials, which any word may begin."""
+"""The key of names that are initials, such as WHO; they are compared with every run of capitalised words."""
 _CONNECTING = word_set("and or also both plus then with as well finally")
 """Words between the items of a list."""
 _LONGER_NAMES = word_set(
@@ -55,7 +57,7 @@ class Mention(NamedTuple):
 
 
 def by_first(names: Iterable[Name]) -> dict[str, list[Name]]:
-    """Return names by the normal form of their first word; initials such as WHO also by `_INITIALS`."""
+    """Return names by the normal form of their first word; initials, such as WHO, also under the key `_INITIALS`."""
     names_by_first: dict[str, list[Name]] = {}
     for name in names:
         names_by_first.setdefault(name.texts[0], []).append(name)
@@ -72,7 +74,7 @@ def longer_names() -> tuple[Name, ...]:
 
 
 def mentions(text: Sequence[Word], names: Mapping[str, Sequence[Name]]) -> list[Mention]:
-    """Return every mention with a name's words in their order, or with the items of a list."""
+    """Return every mention: the words of a name in their order, the items of a list, or the words behind initials."""
     all_mentions: list[Mention] = []
     for start, word in enumerate(text):
         for key in (word.text, *word.stems) if word.stems else (word.text,):
@@ -88,7 +90,7 @@ def mentions(text: Sequence[Word], names: Mapping[str, Sequence[Name]]) -> list[
 
 
 def _end_of_initials(text: Sequence[Word], start: int, initials: str) -> int:
-    """Return the index after capitalised words with these initials, World Health Organization for WHO; else 0."""
+    """Return the index after capitalised words with these initials (World Health Organization for WHO), or 0."""
     index = start
     for letter in initials:
         while (
@@ -163,7 +165,7 @@ def is_whole(text: Sequence[Word], mention: Mention, question: Collection[str] =
     Args:
         text: The words of the text.
         mention: The mention.
-        question: The words of the question; "the Alme River" is the Alme if a river is asked for.
+        question: The words of the question; "the Alme River" is the Alme if the question has the word "river".
     """
     start, end, name = mention
     first, last = text[start], text[end - 1]
@@ -181,7 +183,7 @@ def is_whole(text: Sequence[Word], mention: Mention, question: Collection[str] =
             return False
     if after and after.text in _BEHIND_NAME and after.capitals == 1 and after.text not in question:
         is_street = name.texts[-1] in ("street", "road")  # Main Street in Main Street Bridge is a name by itself
-        return is_street or not last.capitals  # Alme in Alme Valley is not
+        return is_street or not last.capitals  # Alme in Alme Valley is no name by itself
     is_city = after and after.text == "city" and last.capitals and name.texts != ("new", "york")
     if after and after.capitals and (is_city or after.kind == "roman"):  # Mexico in Mexico City, Henry in Henry IV
         return False

@@ -17,9 +17,9 @@ _NUMERIC_WORDS = {
     ),
 }
 _NUMERALS = frozenset(("number", "ordinal", "unit", "sign"))
-"""Kinds of words that are no names."""
+"""Kinds of words that belong to numbers; a capitalised word of another kind is a name."""
 _MAX_WORDS = 25
-"""Limit of the words of a reply, because a longer reply may give its value for something else."""
+"""Limit of the words of a reply, because the number in a longer reply may be about something else."""
 _FIGURE = re.compile(r"clock\d+|dial\d+|\d[\d.,:/-]*[ds]?")
 """A number, day or decade in figures, or a time: 1990, 12d, 1990s, clock2100 (9 p.m.), dial0900 (9:00)."""
 
@@ -50,7 +50,7 @@ def _is_figure(word: Word) -> bool:
 
 
 def _shapes(text: Sequence[Word]) -> list[str]:
-    """Return the kind of each number of a text: year, time, or its unit."""
+    """Return the shape of each number of a text: "year", "time", or "number" with the unit, such as "number metre"."""
     shapes = []
     for index, word in enumerate(text):
         if _is_figure(word):

@@ -1,7 +1,7 @@
 """Replies that decline to answer, or say that the answer is not known.
 
-The rules are patterns of English by kind, over normalised words with " . " for punctuation, and phrases of other
-languages. They apply to replies without an answer.
+For English, each kind of refusal has a pattern over the normalised words, with " . " before each clause. Other
+languages have phrases. The rules apply to replies that state no answer, or only mention an answer.
 What it is not: a detector of policy or tone. "Tomb of the Unknown Soldier" and "sorry for your loss" are no refusals.
 """
 
@@ -77,7 +77,7 @@ _KINDS = {
 }
 _ENGLISH = re.compile("|".join(f"(?:{kind})" for kind in _KINDS.values()))
 _ANSWERING = ("not stated", "never determined", "no information", "unknown", "apology")
-"""Kinds that may be an answer to a yes-or-no question."""
+"""Kinds whose words may also answer a yes-or-no question: "There is no record of it"."""
 _ENGLISH_OF_POLAR = re.compile("|".join(f"(?:{kind})" for name, kind in _KINDS.items() if name not in _ANSWERING))
 _NEEDED = word_set(
     "dispute debate "
@@ -91,6 +91,7 @@ _NOT_EVEN_NO = re.compile(
     rf"\b{_SOURCE} (?:itself )?(?:do|did) not {_ADVERB}{_TELL}(?=$| \.| (?:{_ASK}|any|enough|that|this|anything)\b)"
     rf"|{_SAYS_NOTHING}|{_NO_INFORMATION}|^no (?:one|body) know"
 )
+"""Refusals after which a "No" at the beginning of the reply is no answer."""
 _EMPTY = frozenset(("null", "none", "nil", "nan", "n/a", "na", "undefined"))
 _MENTIONED = re.compile(
     rf"\b{_SOURCE} (?:only |just |does |do )*(?:mention|refer|talk|discus|describe)\b(?! that)"
@@ -167,7 +168,7 @@ def refuses(text: Sequence[Word], *, is_polar: bool = False) -> bool:
 
 
 def _has_phrase_at(texts: Sequence[str], start: int, phrase: Sequence[str]) -> bool:
-    """Return True if a text has a phrase at an index; outside ASCII, the last word may have an ending."""
+    """Return True if a text has a phrase at an index; a last word that is not ASCII may have an ending in the text."""
     *before, last = phrase
     end = start + len(before)
     if end >= len(texts) or list(texts[start:end]) != before:
@@ -176,7 +177,7 @@ def _has_phrase_at(texts: Sequence[str], start: int, phrase: Sequence[str]) -> b
 
 
 def only_mentions(text: Sequence[Word]) -> bool:
-    """Return True if a text says only that a source mentions something."""
+    """Return True if a text says only that a source mentions something: "The passage mentions Oslo"."""
     return _MENTIONED.search(_plain(text)) is not None
 
 
@@ -186,7 +187,7 @@ def says_nothing(text: Sequence[Word]) -> bool:
 
 
 def only_concedes(text: Sequence[Word]) -> bool:
-    """Return True if a refusal is only a concession, or a statement of a source follows the refusal."""
+    """Return True if a text only concedes its refusal, or says after the refusal what a source does state."""
     return _CONCEDES.search(_plain(text)) is not None
 
 

@@ -1,7 +1,7 @@
 """Frames of predicates: words with one meaning, and their opposites, such as allowed and welcome against banned.
 
-A frame has a side yes and a side no; a word may be in several frames. The tables have one form of each word: "allow"
-for allows, allowed and allowing.
+A frame has a side yes, words of one meaning, and a side no, their opposites; a word may be in several frames. The
+tables have one form of each word: "allow" for allows, allowed and allowing.
 What it is not: a thesaurus. "Safe" and "may" share a frame because "It is safe" answers "May I drink it?".
 """
 
@@ -94,7 +94,7 @@ _TOO = re.compile(r" too (?=\w+ to )")
 """The "too" of "too young to enter", which negates."""
 _ENDINGS = ("ing", "ied", "able", "ible", "ed", "es", "s", "e", "en", "ly")
 _MIN_ROOT = 3
-"""Letters of a root."""
+"""Fewest letters of a root."""
 
 
 def _entries(table: str) -> list[tuple[str, str]]:

@@ -1,12 +1,13 @@
 """Yes or no in the sentences of a reply that repeat the question: as it is, negated, or with an opposite word.
 
     the same words   "Dogs are not allowed in the office" to "Are dogs allowed in the office?"
-    predicates       a word of a frame of the question (senses), and the question's subject, a pronoun or a word that
-                     stands for it: "Dogs are banned" to "Are dogs allowed in the office?"
+    predicates       a word with the same or the opposite meaning as the question's predicate (wording.senses), beside
+                     the question's subject, a pronoun, or a word that stands for the subject: "Dogs are banned" to "Are
+                     dogs allowed in the office?"
 
-Negations count by parity. A clause that concedes, hedges or only repeats the question has no polarity. If clauses
-differ, the reply has both.
-It is not inference: "It is cold" is no answer to "Is it heated?".
+The polarity of a clause is yes or no. Two negations of a predicate cancel each other. A clause that concedes, hedges or
+only repeats the question has no polarity. If one clause says yes and another one no, the reply has both polarities.
+What it is not: inference. "It is cold" is no answer to "Is it heated?".
 """
 
 import re
@@ -17,8 +18,8 @@ from typing import Literal, NamedTuple
 
 from swaymeter.data.wording.word import (
     AUXILIARIES,
+    FOREIGN_FUNCTION_WORDS,
     FUNCTION_WORDS,
-    FUNCTION_WORDS_ELSEWHERE,
     MONTHS,
     Texts,
     Word,
@@ -35,6 +36,7 @@ _MODALS = word_set(
     "can may could should darf durfen kann konnen sollte sollten muss mussen soll sollen must peut puede"
 )
 _ASKING = word_set("ist sind war hat haben wird kann konnen darf durfen muss mussen gibt gab")
+"""German verbs that begin a yes-or-no question."""
 _HEDGES = word_set("may might could perhap whether unclear depend would possibly vielleicht ob")
 NEGATING = word_set(
     "not never neither nor nobody nothing hardly scarcely deny denie denied stopped ceased nicht nie niemals weder "
@@ -67,6 +69,7 @@ _CLAUSE_STARTS = word_set(
     "wahrend weil sondern wenn falls mais pero"
 )
 _CONCEDING = word_set("although though despite obwohl even if unless until when wenn falls because weil since")
+"""Words that begin a concession, a condition or a reason, a clause without polarity: "although dogs are allowed"."""
 _SAYING = word_set(
     "say said mention mentioned think believe claim claimed state stated suggest suggested sagt behauptet schreibt"
 )
@@ -79,21 +82,23 @@ _ALWAYS = re.compile(
     r"(?<!\w)(?:every day|each day|daily|7 day week|year round|all year|(?:a)?round clock|jeden tag|taglich)(?!\w)"
     r"(?!.* (?:except|but|ausser))"
 )
-"""Clauses that hold for any day of a question."""
+"""Phrases such as "every day", with which a clause answers for any day that the question names."""
 _MAX_SHORT_CLAUSE = 8
-"""Words of a clause that may answer by a pronoun."""
-_NO_PREDICATES = (FUNCTION_WORDS_ELSEWHERE | AUXILIARIES | word_set("have has")) - _MODALS
-_EMPTY = FUNCTION_WORDS | AUXILIARIES | FUNCTION_WORDS_ELSEWHERE | ADVERBS | PRONOUNS | _MODALS | NEGATING | _NO
+"""Limit of the words of a clause that answers with a pronoun: "It is heated."."""
+_NO_PREDICATES = (FOREIGN_FUNCTION_WORDS | AUXILIARIES | word_set("have has")) - _MODALS
+"""Words that are no predicates of a question, even if a frame has them."""
+_EMPTY = FUNCTION_WORDS | AUXILIARIES | FOREIGN_FUNCTION_WORDS | ADVERBS | PRONOUNS | _MODALS | NEGATING | _NO
 
 
 class _Question(NamedTuple):
     """The parts of a question; in the example of "May visitors bring dogs into the gallery?".
 
     Attributes:
-        frames: Frames of the predicates, with the side of each: permission, side yes.
+        frames: The frames of the predicates by number, with the side of each: permission (MAY), with 0 for yes.
         content: Words other than function words, predicates included: visitor, bring, dog, gallery.
         topic: The content without predicates.
-        objects: The topic after the last predicate or, in a question with a modal verb, after the first word.
+        objects: The topic after the last predicate; in a question with a modal verb, the topic without its first word:
+            bring, dog, gallery.
         is_modal: True if the question asks for permission or ability.
         negations: The negations in the question, such as "without".
     """
@@ -107,7 +112,7 @@ class _Question(NamedTuple):
 
 
 def by_sentence(reply: Sequence[Word], question_words: tuple[Word, ...]) -> set[Polarity]:
-    """Return the polarities of a reply's clauses: yes, no, both or none."""
+    """Return the polarities of a reply's clauses: {"yes"}, {"no"}, both, or the empty set."""
     question, question_texts = _question(question_words), texts_of(question_words)
     if not question.negations.isdisjoint(NEGATING) or not question.content:
         return set()
@@ -139,7 +144,7 @@ def _question(question: tuple[Word, ...]) -> _Question:
             frames.setdefault(frame, side)
             predicate = index
     end = next((index for index, text in enumerate(texts) if index and text in _CONCEDING), len(texts))
-    # Numbers that are part of a name: the Brisa 40.
+    # Numbers that are part of a name, such as the product "Brisa 40", are no content.
     numbers = {following.text for word, following in pairwise(question) if word.capitals and following.text.isdigit()}
     content = tuple(text for text in texts[:end] if text not in _EMPTY | numbers)
     topic = tuple(text for text in content if not senses_of(text))
@@ -150,7 +155,7 @@ def _question(question: tuple[Word, ...]) -> _Question:
 
 
 def _polarity(clause: Texts, question: _Question) -> Polarity | None:
-    """Return the polarity of a clause by its predicates or, without any, by the repeated words of the question."""
+    """Return the polarity of a clause by its predicates or, without a predicate, by the question's words in it."""
     statement = replace_phrases(clause)
     while statement and (statement[0] in _CLAUSE_STARTS or statement[0] in ("and", "und", "then", "also")):
         statement = statement[1:]
@@ -168,11 +173,11 @@ def _polarity(clause: Texts, question: _Question) -> Polarity | None:
 
 
 def _predicates(statement: Sequence[str], question: _Question) -> set[bool]:
-    """Return True for predicates on the question's side, False for opposite ones; a negation reverses all of them."""
+    """Return {True} for predicates on the question's side, {False} for opposite ones; a negation swaps the two."""
     matched = [
         (side == question.frames[frame], index)
         for index, text in enumerate(statement)
-        if text not in FUNCTION_WORDS_ELSEWHERE  # Spanish "los" would be read as a form of "lose"
+        if text not in FOREIGN_FUNCTION_WORDS  # Spanish "los" would be read as a form of "lose"
         for frame, side in senses_of(text).items()
         if frame in question.frames
     ]
@@ -183,7 +188,7 @@ def _predicates(statement: Sequence[str], question: _Question) -> set[bool]:
 
 
 def _polarity_of_repetition(statement: Sequence[str], question: _Question) -> Polarity | None:
-    """Return the polarity of a clause that repeats the question's words, or a pronoun and the question's last word."""
+    """Return the polarity of a clause that has the question's words, or a pronoun and the question's last word."""
     content = question.content
     missing = [text for text in content if not _has(statement, text)]
     new = [text for text in statement if text not in _EMPTY and not _has(content, text)]
@@ -204,7 +209,7 @@ def _polarity_of_repetition(statement: Sequence[str], question: _Question) -> Po
 
 
 def _is_about(statement: Sequence[str], question: _Question) -> bool:
-    """Return True if a clause is about the question's subject and puts no other word into the question."""
+    """Return True if a clause is about the question's subject, and adds no other subject and no time."""
     statement, question = _without_days(statement, question)
     if _ends_in_pronoun(statement):
         return True
@@ -235,7 +240,7 @@ def _ends_in_pronoun(statement: Sequence[str]) -> bool:
 
 
 def _new_words(statement: Sequence[str], question: _Question) -> list[str]:
-    """Return the words that a clause adds to a question, without its predicates, and numbers to a topic without any."""
+    """Return the words that a clause adds to a question, without predicates; numbers only if the topic has a number."""
     has_number = any(text[0].isdigit() for text in question.topic)
     return [
         text
@@ -248,7 +253,7 @@ def _new_words(statement: Sequence[str], question: _Question) -> list[str]:
 
 
 def _has_times(statement: Sequence[str], topic: Texts) -> bool:
-    """Return True if a clause has the times and numbers of the topic; a short one about a pronoun implies them."""
+    """Return True if a clause has the times and numbers of the topic; a short clause with a pronoun implies them."""
     if statement[0] in PRONOUNS and len(statement) <= _MAX_SHORT_CLAUSE:
         return True
     return all(_has(statement, text) for text in topic if text in _WHEN or text[0].isdigit())

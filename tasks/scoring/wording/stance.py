@@ -4,14 +4,15 @@ Each mention gets the first stance of this table that fits its clause:
 
     DENIED      not, instead of, "X is wrong", "but that is wrong" in the next clause
     CONCEDED    although, while, despite
-    SET_ASIDE   formerly, "from X to Y", replaced by, the brother of X, north of X, joined later
-    ASSERTED    actually, in fact, the correct answer, corrects this to, now (beside a former answer)
+    SET_ASIDE   formerly, "from X to Y", "Y replaced X", the brother of X, compared with X, "X joined later"
+    ASSERTED    actually, in fact, the correct answer, corrects this to
     REPORTED    the passage says, according to, listed, is believed
     PLAIN       none of these
 
-Two answers are then weighed by `sides_stated`: a denied or conceded answer yields to the other answer, an asserted
-answer wins over a reported one, and two reported or joined answers are both stated. Any other pair is unclear.
-What it is not: a parser of sentences. The tables have the commonest words of languages other than English.
+If a reply mentions the answers of both sides, `sides_stated` weighs them. A denied, conceded or set-aside answer yields
+to an answer that is none of these. An asserted answer wins over an answer that is not asserted. Two reported or joined
+answers are both stated. For other pairs, a contrast ("but") or the question's words decide, or the stances are unclear.
+What it is not: a parser of sentences. For languages other than English, the tables have only the commonest words.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -28,7 +29,7 @@ NEAR = 40
 MAX_MENTIONS = 30
 """Limit of the mentions whose stances are weighed."""
 _REACH = 6
-"""Words between a negation and a mention that it denies."""
+"""Limit of the words between a negation and a mention that it denies."""
 
 # Denial
 _NEGATIONS = word_set(
@@ -47,7 +48,7 @@ _SCOPE_ENDS = word_set(
 )
 """Words that end the scope of a negation."""
 _HARMLESS = word_set("surprisingly unexpectedly coincidentally unusually only just merely")
-"""Words after a negation without effect: not surprisingly."""
+"""Words that take the effect from a negation before them: "not surprisingly X" does not deny X."""
 _PASSING_ON = word_set("that whether if think believe know say")
 """Words that pass a negation on to their object: "not true that it is"."""
 _MAIN_VERBS = word_set("is was are were am has have had called named became")
@@ -120,7 +121,7 @@ CONTRASTS = word_set(
     "mais pero sino но а لكن ولكن 但 可"
 )
 
-# Both
+# Two answers that are both stated
 _CONFLICTS = word_set(
     "contradict contradictory disagree differ conflict conflicting inconsistent respectively either both depend "
     "depending alternately jointly varie "
@@ -146,6 +147,7 @@ class Stance(Enum):
 
 
 WEAK = frozenset((Stance.CONCEDED, Stance.SET_ASIDE))
+"""Stances with which an answer yields to another answer, and is unclear without another answer."""
 
 
 class Span(NamedTuple):
@@ -163,7 +165,7 @@ class Span(NamedTuple):
 
 
 class Question(NamedTuple):
-    """The words of a question, grouped for stances.
+    """The words of a question, as the rules of stances need them.
 
     Attributes:
         texts: All words.
@@ -177,7 +179,7 @@ class Question(NamedTuple):
 
 
 def question_words(texts: Collection[str]) -> Question:
-    """Group the words of a question for stances."""
+    """Return the words of a question, as the rules of stances need them."""
     content = frozenset(text for text in texts if text not in FUNCTION_WORDS | AUXILIARIES)
     return Question(frozenset(texts), content, not NEGATING.isdisjoint(texts))
 
@@ -226,7 +228,7 @@ def sides_stated(
         other, aside = (right, left) if left_stance in WEAK else (left, right)
         if Stance.SET_ASIDE in (left_stance, right_stance):
             return {other}
-        # "She grew up in X, although she was born in Y": the conceded clause answers.
+        # "She grew up in X, although she was born in Y": if the question has "born", the conceded clause answers it.
         clauses = _clauses_by_side(reply, spans)
         return None if question.content & clauses[aside] - clauses[other] else {other}
     if left_stance is right_stance is Stance.REPORTED:
@@ -235,7 +237,7 @@ def sides_stated(
 
 
 def _strongest(stances: Iterable[Stance]) -> Stance:
-    """Return the stance of a side: ASSERTED if any mention is, else DENIED if any is, else the strongest other one."""
+    """Return the stance of a side: the first stance of `order` that one of its mentions has."""
     present = set(stances)
     order = (
         Stance.ASSERTED,
@@ -249,7 +251,7 @@ def _strongest(stances: Iterable[Stance]) -> Stance:
 
 
 def _by_question(reply: Sequence[Word], spans: Sequence[Span], question: Question) -> set[str] | None:
-    """Return the sides whose clauses have the question's words; None if these are unclear.
+    """Return the sides whose clauses have the question's words; None if these words do not decide.
 
     Both sides are stated if their clauses have the same words of the question. If only the clause of the side that is
     mentioned first has any, that side is stated.
@@ -387,7 +389,7 @@ def _is_change(reply: Sequence[Word], start: int, end: int) -> bool:
 
 
 def _is_compared(reply: Sequence[Word], start: int) -> bool:
-    """Return True if a mention is only a point of comparison: "down from X", "north of X", "seven of the X"."""
+    """Return True if a mention only serves a comparison: "down from X", "bordering X", "more likely than X"."""
     if start < 2:
         return False
     if texts_of(reply[start - 2 : start]) in _COMPARED or reply[start - 1].text in ("alongside", "bordering"):
@@ -423,7 +425,7 @@ def is_denied(reply: Sequence[Word], start: int, end: int, *, is_question_negate
         _is_denied_before(reply, start)
         or (not is_question_negated and _is_denied_behind(reply, end))
         or "".join(texts_of(reply[end : end + 4])).startswith(_DENIALS_BEHIND)
-        or is_denied_next(reply, end)
+        or is_denied_by_next_clause(reply, end)
     )
 
 
@@ -441,6 +443,7 @@ def _is_denied_before(reply: Sequence[Word], start: int) -> bool:
             return index > 0 and reply[index - 1].text in ("rather", "other")
         is_no = word.text in ("no", "non") and (following.text in _BEHIND_NO | _IS or index == start - 1)
         if is_no or (word.text in _NEGATIONS and not _is_harmless(reply, index)):
+            # A verb between "not" and X ends the scope of "not", unless a word passes it on: "not true that it was X".
             return not has_verb or passes_on or is_no or word.text in ("neither", "nor")
         if word.text in _SCOPE_ENDS and not (word.text == "是" and index and reply[index - 1].text == "不"):
             return False
@@ -469,7 +472,7 @@ def _is_denied_behind(reply: Sequence[Word], end: int) -> bool:
     return denied and not denial.begins_clause and further.text not in _SCOPE_ENDS
 
 
-def is_denied_next(reply: Sequence[Word], end: int) -> bool:
+def is_denied_by_next_clause(reply: Sequence[Word], end: int) -> bool:
     """Return True if the next clause denies the words before it: "but that is wrong", "which is not true"."""
     start = next((index for index in range(end, min(end + 2 * _REACH, len(reply))) if reply[index].begins_clause), None)
     return start is not None and denies_previous_clause(reply[start : _clause_end(reply, start + 1)])
@@ -494,7 +497,7 @@ def _clause(reply: Sequence[Word], span: Span) -> tuple[str, ...]:
 
 
 def _clause_start(reply: Sequence[Word], index: int) -> int:
-    """Return the beginning of the clause around an index, at punctuation, or at a word of contrast."""
+    """Return the beginning of the clause around an index; punctuation or a word of contrast begins a clause."""
     start = index
     while index and start - index < NEAR and not reply[index].begins_clause:
         if index < start and (reply[index].text in CONTRASTS or _opens_clause(reply, index)):

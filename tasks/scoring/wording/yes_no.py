@@ -1,4 +1,4 @@
-"""Yes or no in a reply to a question of yes or no.
+"""Yes or no in a reply to a yes-or-no question.
 
     in words        yes, yeah, true, correct, and no, nope, false, incorrect: first, after "the answer is", or alone
                     in a clause; the no of "no doubt" does not count
@@ -6,7 +6,8 @@
     by auxiliary    "It is not.", "They do."
     in sentences    wording.sentences
 
-A yes that the same clause or the next one denies is a no, and the reverse: "The text says yes, but that is wrong."
+A denial in the same clause or in the next clause turns a yes into a no, and a no into a yes: "The text says yes, but
+that is wrong."
 """
 
 from collections.abc import Sequence
@@ -22,7 +23,7 @@ from swaymeter.tasks.scoring.wording.stance import (
     MAX_MENTIONS,
     Span,
     are_conflicting,
-    is_denied_next,
+    is_denied_by_next_clause,
     question_words,
     sides_stated,
     stance_of,
@@ -33,9 +34,10 @@ _YES_ELSEWHERE = word_set("ja jawohl oui si sim da да evet 是 はい 네 예 
 _NO_ELSEWHERE = word_set("nein non nao nee net нет hayir 否 いいえ 아니요 아니오 لا לא nie nej")
 _YES_CHARACTERS, _NO_CHARACTERS = ("是", "はい", "可以", "会"), ("不", "没", "沒", "否", "いいえ")
 _NOUN_CHARACTERS = ("会员", "会议", "会场", "会费")
+"""Nouns that begin with the character of a yes: 会员 (member) with 会 (can)."""
 _NOT_CHARACTERS = ("ません", "않습니다", "않아요", "없습니다", "아닙니다", "없어요")
 _BEHIND_NOT = word_set("according really at anymore any yet exactly quite that")
-"""Words after a "not" that is an answer: not really."""
+"""Words after a "not" that answers no: "not really"."""
 _TRUE, _FALSE = word_set("true correct"), word_set("false incorrect untrue")
 _POLARITIES: dict[str, Polarity] = {**dict.fromkeys(_YES | _TRUE, "yes"), **dict.fromkeys(_NO | _FALSE, "no")}
 _PHRASES: dict[Polarity, str] = {
@@ -56,14 +58,14 @@ _WHOLE_CLAUSES: dict[Texts, Polarity] = {
 _NO_NEGATION = word_set(
     "doubt matter wonder problem longer information mention evidence indication idea data detail way answer one reason"
 )
-"""Words after a "no" that is no answer: no doubt."""
+"""Words after a "no" that does not answer: "no doubt"."""
 _BEFORE_NO = word_set("answer say said would simply definitely therefore so response conclusion")
 _BEFORE_TRUE = word_set("answer not indeed definitely actually clearly probably in fact as")
 _BEHIND_TRUE = word_set("that because since as to according and but")
 
 
 def polarities(reply: Sequence[Word], question: Sequence[Word]) -> set[Polarity]:
-    """Return the polarities of a reply: yes, no, both, or none if no rule applies."""
+    """Return the polarities of a reply: {"yes"}, {"no"}, both, or the empty set if no rule applies."""
     if says_nothing(reply) and begins_with(reply) == "no":
         reply = reply[1:]
     if stated := _short_polarities(reply):
@@ -100,7 +102,7 @@ def _short_polarities(reply: Sequence[Word]) -> set[Polarity]:
 
 
 def _in_other_languages(reply: Sequence[Word]) -> set[Polarity]:
-    """Return a yes or no at the beginning, and a no for negated verbs of Chinese and Japanese."""
+    """Return the yes or no that begins a reply; a negated verb of Japanese or Korean is a no anywhere in the reply."""
     written = "".join(word.text for word in reply)
     if written.startswith(_NO_CHARACTERS) or (any(mark in written for mark in _NOT_CHARACTERS) and not refuses(reply)):
         return {"no"}
@@ -132,7 +134,8 @@ def _in_words(reply: Sequence[Word]) -> set[Polarity]:
         polarity = _polarity_at(reply, index, _POLARITIES[word.text])
         if polarity is None:
             continue
-        if index and not word.begins_clause and is_denied_next(reply, index + 1):  # it says yes, but that is wrong
+        # it says yes, but that is wrong
+        if index and not word.begins_clause and is_denied_by_next_clause(reply, index + 1):
             polarity = OPPOSITE[polarity]
         is_both = index == 0 and len(reply) > 2 and _POLARITIES.get(reply[2].text) == OPPOSITE[polarity]  # yes and no
         if index == 0 and not is_both:

@@ -1,7 +1,7 @@
 """Two groups of scores: whether they are comparable, Cohen's d, and adjusted p-values of several tests.
 
-A comparison needs two rows in each group, and spread in at least one of the groups. A comparison without these has a
-reason: never NaN, never p = 1, never a silent zero.
+A comparison needs two rows in each group, and spread in at least one of the groups. If it lacks these, its result is a
+reason in words: never NaN, never p = 1, never a silent zero.
 
 Benjamini-Hochberg: p_adjusted of the k-th smallest of m = min over j >= k of p_(j) m / j, at most 1. It bounds the
 expected share of false discoveries among significant tests, for tests that are independent or positively dependent. It
@@ -75,7 +75,7 @@ def cohens_d(a: Scores, b: Scores) -> float | None:
 
 
 def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
-    """Return the adjusted p-values (m,) of one family (m,), in the same order.
+    """Return the adjusted p-values of one family of p-values (m,), in the same order.
 
         adjusted p_(i) = min over j >= i of min(1, p_(j) m / j),  p_(1) <= ... <= p_(m)
 

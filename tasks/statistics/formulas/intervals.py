@@ -2,27 +2,31 @@
 
 Bootstrap intervals of a mean and of a correlation resample values, or whole clusters if values come in clusters.
 
-    low, high = the 2.5th and 97.5th percentiles of the mean (of Pearson's r) over 10,000 samples of as many clusters as
-                there are, drawn with replacement; over fewer samples of more than 500 clusters, at least 1,000
+    low, high = the 2.5th and 97.5th percentiles of the mean (of Pearson's r) over 10,000 samples; for more than 500
+                clusters over fewer samples, at least 1,000. A sample has as many clusters as there are, drawn with
+                replacement
 
-Their Monte Carlo error is 0.7% of the interval's width with 10,000 samples and 2.2% with 1,000 (`end_error`). Single
-values are clusters of their own; their order changes nothing. Values of a cluster depend on each other, such as the two
-contexts of one question. The interval shows the spread of a result over other clusters. With few clusters it is too
-narrow, and fewer than 5 clusters have none (decision 0014). Values that are all equal have none either, except that the
-interval of a share always has a width.
+The Monte Carlo error of low and high is 0.7% of the interval's width with 10,000 samples, and 2.2% with 1,000
+(`end_error` in data/records/statistics.py). Single values are clusters of their own; their order changes nothing.
+Values of a cluster depend on each other, such as the two contexts of one question. The interval shows the spread of a
+result over other clusters. With few clusters it is too narrow, and fewer than 5 clusters have no interval (decision
+0014). A mean of equal values has no interval either; only the interval of a share always has a width.
 
 Source: Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 8; the percentile method.
 
 The interval of a share, and of the difference of two shares of the same items; both always have a width.
 
     share       Wilson's score interval of p over n_e values
-    difference  Bonett and Price's: 1 is added to the n_e-fold shares of items that only one of the two counts, 2 to n_e
+    difference  Bonett and Price's, from the shares p of items for which only the first value is 1, or only the second;
+                each p is replaced by (n_e p + 1) / (n_e + 2)
     n_e         the effective sample size, of n values in k clusters: 1 / n_e = (m / n_d + w / n_k) / (m + w)
     n_d         by the values: n / deff (t_(n-1) / t_(k-1))^2
-    deff        max(1, v / (s^2 / (n - 1))), where s^2 is the variance of the values over n, and the mean's, over
-                clusters c of n_c values with the sum y_c, is v = k / (k - 1) sum_c (y_c - n_c mean)^2 / n^2
+    deff        max(1, v / (s^2 / (n - 1))); s^2 is the variance of the values, over n
+    v           the variance of the mean from clusters c of n_c values with the sum y_c:
+                k / (k - 1) sum_c (y_c - n_c mean)^2 / n^2
     n_k         Kish's, for clusters of equal values: n^2 / sum_c n_c^2, which is k or less
-    m, w        the number of values other than the most frequent one, and z^2 / 2 clusters of n / k values
+    m           the number of values that differ from the most frequent value
+    w           the number of values in z^2 / 2 clusters of n / k values: (z^2 / 2) (n / k)
 
 t and z are the 97.5th percentiles of Student's and the normal distribution. If each value is a cluster of its own,
 n_e = n and the interval is Wilson's. If all values are equal, their likeness within clusters is unknown, and n_e = n_k.
@@ -104,7 +108,7 @@ def clustered_pearson(x: ArrayLike, y: ArrayLike, clusters: ArrayLike, seed: int
 
 
 _NO_SPREAD = 1e-12
-"""A sum of squares below this share of the total is rounding."""
+"""A sample's sum of squares up to this share of the sum of all squares is due to rounding."""
 
 
 def sums_of_clusters(clusters: ArrayLike, *columns: Scores) -> NDArray[np.float64]:

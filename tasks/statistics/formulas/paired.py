@@ -3,17 +3,17 @@
     d        = sum of all differences / number of pairs
     interval = the 2.5th and 97.5th percentiles of d over samples of whole clusters, as many as
                `formulas.intervals` draws; for shares, the interval of `difference_interval`
-    p        = share of the ways to flip the signs of whole clusters that give |d| at least as large, two-sided; over
-               all ways, or over 10,000 random ways, the observed one among them, if there are more
+    p        = share of the ways to flip the signs of whole clusters that give |d| at least as large, two-sided. If
+               there are more than 10,000 ways, p is over 10,000 random ways and the observed one
 
-Fewer than 5 clusters have no interval. Clusters so few that p cannot be 0.05 have no p.
+Fewer than 5 clusters have no interval. If the clusters are so few that p is always above 0.05, there is no p.
 
 Pairs of a cluster depend on each other (the forms of a query, the contexts of a question), so they are resampled and
 flipped together. The null hypothesis is that the sign of the differences is arbitrary; no normal distribution is
 assumed.
 
 Source: Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 8; Good 2005, Permutation, Parametric and
-Bootstrap Tests of Hypotheses, chapter 3; Phipson and Smyth 2010 for the observed way.
+Bootstrap Tests of Hypotheses, chapter 3; Phipson and Smyth 2010 for counting the observed way.
 """
 
 from collections.abc import Iterable, Sequence
@@ -68,7 +68,7 @@ def paired_difference(
 def paired_differences(
     data_sets: Iterable[tuple[ArrayLike, ArrayLike]], seed: int, *, shares: bool = False
 ) -> list[PairedDifference]:
-    """Return `paired_difference` of each data set; those with equal numbers of clusters share their draws."""
+    """Return `paired_difference` of each data set; data sets with equal numbers of clusters share their draws."""
     clustered = [_cluster(*data_set) for data_set in data_sets]
     results = {number: differences.without_test() for number, differences in enumerate(clustered)}
     numbers_by_k: dict[int, list[int]] = {}
@@ -87,16 +87,19 @@ def paired_differences(
     return [results[number] for number in range(len(clustered))]
 
 
-def smallest_shown_fall(clusters: int, tests: int = 1) -> float | None:
+def smallest_significant_decrease(clusters: int, tests: int = 1) -> float | None:
     """Return the smallest decrease of a share that is significant, if no pair increases.
+
+    If k clusters decrease and the others stay, p is 2 / 2^k: all k signs are alike in 2 of 2^k ways, and flipping the
+    sign of a zero changes nothing.
 
     Args:
         clusters: The number of clusters, of one pair each.
-        tests: The number of tests that are adjusted together; p is multiplied by it, as if no other were significant.
+        tests: The number of tests that are adjusted together. p is multiplied by it, which is exact if no other test is
+            significant.
 
     Returns:
-        The fall as a share of the clusters; None if not even a fall of all of them is shown. If k clusters fall and the
-        others stay, p is 2 / 2^k: all k signs are alike in 2 of 2^k ways, and turning a zero changes nothing.
+        The decrease as a share of the clusters; None if even a decrease of all clusters is not significant.
     """
     for fallen in range(1, clusters + 1):
         differences = np.repeat([-1.0, 0.0], [fallen, clusters - fallen])
@@ -113,7 +116,7 @@ class _ClusteredDifferences(NamedTuple):
         values: the differences, (n,).
         codes: the number of each difference's cluster, (n,), from 0.
         counts: the number of differences in each cluster, (k,).
-        sums: their sum in each cluster, (k,).
+        sums: the sum of the differences in each cluster, (k,).
     """
 
     values: NDArray[np.float64]

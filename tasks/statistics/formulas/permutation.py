@@ -5,11 +5,11 @@
 
     of pairs: t = mean(d) / (sd(d) / sqrt(n)),  d = a - b, and a permutation flips the signs of some d
 
-The null hypothesis: the groups are one, or the order within a pair is arbitrary; no normal distribution is assumed. The
-first test is neither paired nor Welch's t test. If there are no more ways to deal the rows than requested permutations,
-all are taken, and p is exact, without the two added 1s.
+The null hypothesis: both groups come from one distribution, or the order within a pair is arbitrary. No normal
+distribution is assumed. The first test is neither paired nor Welch's t test. If there are no more ways to deal the rows
+than requested permutations, all ways are taken, and p is exact, without the two added 1s.
 
-    rows dealt to groups   p >= 1 / C(n_a + n_b, n_a); two-sided, n_a = n_b: 2 / C, as the groups may be exchanged
+    rows dealt to groups   p >= 1 / C(n_a + n_b, n_a); two-sided, n_a = n_b: 2 / C, because the groups are exchangeable
     n signs flipped        p >= 1 / 2^n; two-sided: 2 / 2^n
 
 If this lowest attainable p exceeds 0.05, "not significant" says nothing about the scores. The test is untestable, and
@@ -18,18 +18,19 @@ all have the smallest p, Benjamini-Hochberg leaves it unchanged.
 
 Dealing preserves the rows' sum and sum of squares, so t rises with the sum of the first group. Permutations are
 compared by that sum, a single matrix product for all tests of equal group sizes. These tests share their permutations,
-drawn from the seed and the sizes. The same holds for the sum of differences and for signs.
+drawn from the seed and the sizes. Sign flips are compared by the sum of the differences in the same way.
 
 Very many scores are counted by level:
 
     level     the scores in one of many ranges of equal width, at most a quarter of the scores' standard deviation
-    t         Student's, as in `permutation`; t, d and the means follow exactly from counts, means and squares
+    t         Student's, as in `permutation`; t, Cohen's d and the means follow exactly from the levels' counts, means
+              and mean squares
     p         one-sided, as in `permutation`; a permuted score counts as the mean of its level, and the distances of the
               level means from the overall mean are stretched until their variance is that of the scores
 
-A permutation deals n_a of all scores to the first group. The number from each level has the multivariate hypergeometric
-distribution: some dozen random numbers instead of a hundred thousand. The shape of the scores within a level is lost;
-the error is far below the Monte Carlo error of 10,000 permutations (0.002 at p = 0.05).
+A permutation deals n_a of all scores to the first group. The numbers of scores that it takes from each level have the
+multivariate hypergeometric distribution: some dozen random numbers instead of a hundred thousand. The shape of the
+scores within a level is lost; the error is far below the Monte Carlo error of 10,000 permutations (0.002 at p = 0.05).
 
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, section 5, whose code also counts |t|;
 Phipson and Smyth 2010, Permutation P-values Should Never Be Zero, for the added 1s, which keep p above 0; Good 2005,
@@ -50,44 +51,45 @@ from swaymeter.tasks.statistics.formulas.groups import ROUNDING as NO_SPREAD
 from swaymeter.tasks.statistics.formulas.groups import Result, Scores, has_spread, pooled_variance, untestable
 
 Alternative = Literal["greater", "two-sided"]
-Pair = tuple[Scores, Scores]
+TwoGroups = tuple[Scores, Scores]
+"""The scores of groups a and b of one test."""
 
 PERMUTATIONS = 10_000
 BATCH = 500
 """Permutations in memory at a time: 500 of some hundred rows fit a processor's cache."""
 ROUNDING = 1e-13
-"""Tolerance of equal sums, which can differ by some units in the last digit, relative to the sum of absolute values."""
+"""Largest difference of equal sums, relative to the sum of absolute values: rounding changes their last digits."""
 TOO_FEW = f"n is too small for p ≤ {ALPHA}"
 
 
 def permutation(
-    pairs: Sequence[Pair],
+    tests: Sequence[TwoGroups],
     alternative: Alternative,
     seed: int,
     permutations: int = PERMUTATIONS,
     *,
     paired: bool = False,
 ) -> list[Result]:
-    """Test if group a of each pair has the greater mean, or (two-sided) a different mean, than its group b.
+    """Test in each pair of groups if group a has a greater mean than group b, or (two-sided) another mean.
 
     Args:
-        pairs: pairs of groups a (n_a,) and b (n_b,) of finite scores, with rows in a canonical order.
+        tests: groups a (n_a,) and b (n_b,) of each test, finite scores, with rows in a canonical order.
         alternative: greater, or two-sided.
         seed: seed of the study.
-        permutations: limit of the permutations; pairs of equal sizes share them.
+        permutations: limit of the permutations; tests with groups of equal sizes share them.
         paired: True if row i of a (n,) belongs to row i of b (n,); permutations then flip signs of differences.
 
     Returns:
-        Student's t and p of each pair; untestable for groups of fewer than two rows, without any spread (of their
-        differences), or of so few rows that p cannot be 0.05.
+        Student's t and p of each test. A test is untestable if a group has fewer than two rows, if neither group (or,
+        for paired rows, no difference) has spread, or if the rows are so few that p cannot be 0.05.
     """
-    results = [Result(None, None, _untestable(a, b, alternative, paired=paired)) for a, b in pairs]
+    results = [Result(None, None, _untestable(a, b, alternative, paired=paired)) for a, b in tests]
     families: dict[tuple[int, int], list[int]] = {}
-    for number, (a, b) in enumerate(pairs):
+    for number, (a, b) in enumerate(tests):
         if not results[number].untestable:
             families.setdefault((len(a), len(b)), []).append(number)
     for (n_a, n_b), family in families.items():
-        first, second = (np.stack([pairs[number][group] for number in family], axis=1) for group in (0, 1))
+        first, second = (np.stack([tests[number][group] for number in family], axis=1) for group in (0, 1))
         if paired:
             rows, is_exact = first - second, 2**n_a <= permutations
             observed = rows.sum(axis=0)
@@ -99,7 +101,7 @@ def permutation(
             batches = _all_deals(n_a, n_b) if is_exact else _random_deals(n_a, n_b, permutations, seed)
         tolerance = ROUNDING * np.abs(rows).sum(axis=0)
         for number, p in zip(family, p_values(batches, rows, observed, tolerance, alternative, is_exact), strict=True):
-            results[number] = Result(_t(*pairs[number], paired=paired), float(p))
+            results[number] = Result(_t(*tests[number], paired=paired), float(p))
     return results
 
 
@@ -214,7 +216,10 @@ class Levels(NamedTuple):
 
 
 def permutation_of_levels(a: Levels, b: Levels, seed: int, permutations: int) -> tuple[Result, float | None]:
-    """Test if group a has the greater mean, by levels, and return Cohen's d; draws depend on the seed and the sizes."""
+    """Test by levels if group a has the greater mean; return the result and Cohen's d.
+
+    The random draws depend only on the seed and the sizes of the groups.
+    """
     reason = _levels_untestable(a, b)
     if reason or a.mean is None or b.mean is None:
         return Result(None, None, reason), None
@@ -222,7 +227,7 @@ def permutation_of_levels(a: Levels, b: Levels, seed: int, permutations: int) ->
     effect = (a.mean - b.mean) / deviation
     counts = a.counts + b.counts
     mean = (a.n * a.mean + b.n * b.mean) / (a.n + b.n)
-    rows = (a.counts * a.means + b.counts * b.means) / counts - mean
+    rows = (a.counts * a.means + b.counts * b.means) / counts - mean  # distances of the level means from the mean
     between = a.n * (a.mean - mean) ** 2 + b.n * (b.mean - mean) ** 2
     rows *= math.sqrt((a.spread + b.spread + between) / float(counts @ rows**2)) if np.ptp(rows) else 1.0
     smaller_group, sign = (a, 1) if a.n <= b.n else (b, -1)  # the sums of both groups are opposite

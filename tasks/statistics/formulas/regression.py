@@ -5,9 +5,9 @@ Ordinary least squares of a score on standardised predictors, with two standard 
     y = b_0 + sum_j b_j (x_j - mean_j) / sd_j + e,  sd_j over n
 
 b_j is in the unit of y for one standard deviation of x_j. The published standard errors take rows as independent. The
-other standard errors let the rows of a cluster depend on each other: the sandwich over clusters, with the small-sample
-factor G/(G-1) (n-1)/(n-k) and the t distribution with G - 1 degrees of freedom. A regression shows which predictors go
-together with y given the other predictors, not what causes y.
+other standard errors let the rows of a cluster depend on each other: the sandwich over clusters. For n rows in G
+clusters and k coefficients, its small-sample factor is G/(G-1) (n-1)/(n-k), and its t distribution has G - 1 degrees of
+freedom. A regression shows which predictors go together with y given the other predictors, not what causes y.
 
 Source: Liang and Zeger 1986 for the clusters. statsmodels' OLS gives the same numbers, and takes a second to import.
 
@@ -16,9 +16,9 @@ Correlation of two scores of the same items, with a p-value.
     Pearson   r   = cov(x, y) / (sd(x) sd(y))
     Spearman  rho = r of the ranks; equal values share their mean rank
 
-The p-values are two-sided, for no correlation at all, and use the t distribution with n - 2 degrees of freedom. They
-are exact for Pearson on normal data, and close for Spearman from about ten pairs on. They do not hold for dependent
-pairs.
+The p-values are two-sided, of the hypothesis that there is no correlation, and use the t distribution with n - 2
+degrees of freedom. They are exact for Pearson on normal data, and close for Spearman from about ten pairs on. They do
+not hold for dependent pairs.
 
     95% interval of rho = tanh(artanh(rho) -+ 1.96 sqrt((1 + rho^2 / 2) / (n - 3)))
 
@@ -78,8 +78,8 @@ class Regression(NamedTuple):
 def regression(outcome: tuple[str, ArrayLike], predictors: Mapping[str, ArrayLike], clusters: ArrayLike) -> Regression:
     """Regress an outcome (n,) on predictors (n,), all finite, of rows in clusters (n,).
 
-    The result is untestable, with the name of the culprit, for too few rows, an outcome or a predictor without spread,
-    or a predictor that follows from the predictors before it.
+    The result is untestable, with a reason, for too few rows, an outcome or a predictor without spread, or a predictor
+    that follows from the predictors before it.
 
     Raises:
         ScoreError: a value is not finite.
@@ -106,7 +106,7 @@ def regression(outcome: tuple[str, ArrayLike], predictors: Mapping[str, ArrayLik
         sums = np.zeros((count, k))
         np.add.at(sums, codes, design * residuals[:, None])
         variances = np.diag(bread @ (sums.T @ sums) @ bread) * (count / (count - 1) * (n - 1) / (n - k))
-        with np.errstate(invalid="ignore", divide="ignore"):  # clusters without spread: a zero that is rounded below it
+        with np.errstate(invalid="ignore", divide="ignore"):  # without spread, a variance is 0, or rounded below 0
             cluster_errors = np.sqrt(variances)
             cluster_ps = two_sided_p(beta / cluster_errors, count - 1)
         for index, (error, cluster_p) in enumerate(zip(cluster_errors.tolist(), cluster_ps.tolist(), strict=True)):
@@ -150,10 +150,10 @@ def adjusted_difference(
 ) -> tuple[Result, float | None]:
     """Test if the first group's y is larger with a covariate held fixed, and return Cohen's d of the difference.
 
-        y = c + d [in the first group] + e x + error
+        y = b_0 + b_1 [in the first group] + b_2 x + error
 
-    d is the difference of the groups' means among rows of equal x. Its t and p are one-sided (d > 0), with the standard
-    errors over clusters. Cohen's d is d in pooled standard deviations of y in the groups.
+    x is the covariate, and b_1 the difference of the groups' means among rows of equal x. The test of b_1 > 0 is
+    one-sided, with the standard errors over clusters. Cohen's d is b_1 divided by the pooled standard deviation of y.
 
     Args:
         y: finite scores (n,).
@@ -162,7 +162,7 @@ def adjusted_difference(
         clusters: the cluster of each row (n,).
 
     Returns:
-        Student's t and p; untestable like two groups, and like a regression.
+        Student's t and p, or the reason why two groups or a regression are untestable; and Cohen's d.
     """
     from scipy.special import stdtr
 
@@ -173,7 +173,7 @@ def adjusted_difference(
     result = regression(("score", values), {"group": group, covariate[0]: covariate[1]}, clusters)
     if result.untestable:
         return Result(None, None, result.untestable), None
-    coefficient = result.coefficients[1]  # of a group whose standard deviation is 1
+    coefficient = result.coefficients[1]  # of `group` after it is standardised: its standard deviation is 1
     if not coefficient.cluster_standard_error:
         return Result(None, None, f"no spread between the clusters, or {result.clusters} are too few"), None
     t = coefficient.beta / coefficient.cluster_standard_error
@@ -200,7 +200,7 @@ def correlation(kind: Kind, x: ArrayLike, y: ArrayLike) -> Result:
     a, b = first - first.mean(), second - second.mean()
     r = min(max(float(a @ b) / math.sqrt((a @ a) * (b @ b)), -1.0), 1.0)
     degrees = len(first) - 2
-    with np.errstate(divide="ignore"):  # of |r| = 1, p is 0
+    with np.errstate(divide="ignore"):  # for |r| = 1, t is infinite and p is 0
         t = r * np.sqrt(np.float64(degrees) / ((1 - r) * (1 + r)))
     return Result(r, float(two_sided_p(t, degrees)))
 

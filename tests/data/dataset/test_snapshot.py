@@ -10,8 +10,8 @@ import pytest
 from swaymeter.data.dataset.dataset import Dataset
 from swaymeter.data.dataset.snapshot import (
     COLUMNS,
-    FRAMES,
     IDS,
+    QUERY_NAMES,
     Snapshot,
     _settings,
     _typed,
@@ -28,8 +28,8 @@ def snapshot(replies: Iterable[Mapping[str, Any]] = (), **values: Any) -> Snapsh
     rows = [{"question": "Who?", **row, "context": row["context_id"]} for row in replies]
     frame = pd.DataFrame(rows, columns=columns)
     empty = Snapshot(Dataset(Path(), ())).frames
-    return Snapshot(**{"sources": Dataset(Path(), ()), **values,
-                       "frames": {**empty, FRAMES["reply"]: _typed("reply", frame)}})  # fmt: skip
+    return Snapshot(**{"dataset": Dataset(Path(), ()), **values,
+                       "frames": {**empty, QUERY_NAMES["reply"]: _typed("reply", frame)}})  # fmt: skip
 
 
 def reply(name: str, model: str = "m", texts: str = "a", **values: Any) -> dict[str, Any]:
@@ -38,11 +38,11 @@ def reply(name: str, model: str = "m", texts: str = "a", **values: Any) -> dict[
 
 
 def test_items_give_the_snapshot_back() -> None:
-    sources = Dataset(Path(), (NORWAY, KENYA), (), (question(),))
-    items = snapshot([reply("q1"), reply("q2", verdict=None)], sources=sources, settings={"seed": "0"}).items()
+    dataset = Dataset(Path(), (NORWAY, KENYA), (), (question(),))
+    items = snapshot([reply("q1"), reply("q2", verdict=None)], dataset=dataset, settings={"seed": "0"}).items()
     again = Snapshot.from_items(items)
     assert again.items() == items
-    assert (len(again.sources.facts), len(again.sources.questions), again.settings) == (2, 1, {"seed": "0"})
+    assert (len(again.dataset.facts), len(again.dataset.questions), again.settings) == (2, 1, {"seed": "0"})
 
 
 @pytest.mark.parametrize("state", ["[" * 100_000, "[1]", "{", '"text"', "1" * 5_000])

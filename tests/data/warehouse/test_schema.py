@@ -32,7 +32,7 @@ def test_every_column_has_its_type_and_meaning(database: Path) -> None:
 def test_every_view_is_there_with_its_sentence(database: Path) -> None:
     with duckdb.connect(database, read_only=True) as connection:
         found = connection.execute("SELECT view_name, comment FROM duckdb_views() WHERE NOT internal").fetchall()
-    assert {(query.name, query.sentence) for query in NAMED_QUERIES.values() if query.view} <= set(found)
+    assert {(query.name, query.sentence) for query in NAMED_QUERIES.values() if query.is_view} <= set(found)
 
 
 def test_a_view_whose_table_lacks_is_left_out(tmp_path: Path) -> None:
@@ -46,5 +46,5 @@ def test_the_version_follows_tables_and_views() -> None:
     version = Schema(TABLES).version
     assert Schema(TABLES).version == version
     assert Schema(TABLES[:-1]).version != version
-    with added(NAMED_QUERIES, NamedQuery("one", "SELECT 1", view=True)):
+    with added(NAMED_QUERIES, NamedQuery("one", "SELECT 1", is_view=True)):
         assert Schema(TABLES).version != version

@@ -91,13 +91,13 @@ def test_task_may_end_after_graph_was_resolved_again(toy: Toy) -> None:
     listed, here, blocked = StepId("build", "listed", "numbers"), Workers(), list[str]()
     earlier: list[tuple[Task, Later]] = []
 
-    def resolve() -> Graph:
+    def renew_graph() -> Graph:
         graph = toy.graph()
         lists = graph.nodes[FETCH_B]
         if lists.state == "done":
             toy.add(graph, listed, [lists])
         else:
-            graph.wait(kind_of(listed), listed, lists)
+            graph.add_placeholder(kind_of(listed), listed, lists)
         return graph
 
     def submit(task: Task, upstream: Mapping[str, bool]) -> Any:
@@ -113,7 +113,7 @@ def test_task_may_end_after_graph_was_resolved_again(toy: Toy) -> None:
         return Ended()
 
     with toy.graph().workspace.lock():
-        Executor(resolve, Selection(), submit, Progress(), here).run()
+        Executor(renew_graph, Selection(), submit, Progress(), here).run()
     assert blocked == []
     assert Counter(toy.ran) == dict.fromkeys([*EVERYTHING, listed], 1)
 
@@ -276,14 +276,14 @@ def test_servers_are_asked_while_a_model_computes(tmp_path: Path, monkeypatch: p
             step = Step(identity, lambda step, run: None, {}, {}, **place)
             nodes.append(PlannedStep(kind_of(identity), identity, state="missing", step=step, **place))
 
-    def resolve() -> Graph:
+    def renew_graph() -> Graph:
         graph = Graph(Workspace(tmp_path))
         graph.nodes.update({node.id: node for node in nodes})
         return graph
 
     monkeypatch.setattr("swaymeter.flows.execution.task.attempt", compute)
     with ThreadPoolExecutor(16) as pool:
-        executor(resolve, pool=pool).run()
+        executor(renew_graph, pool=pool).run()
     assert {node.state for node in nodes} == {"done"}
     assert begun == {"one", "two", "here"}
 
@@ -304,14 +304,14 @@ class RecordedProgress(Progress):
 
 
 def test_the_plan_grows_with_what_is_known(toy: Toy) -> None:
-    def resolve() -> Graph:
+    def renew_graph() -> Graph:
         graph = toy.graph()
         identity = StepId("score", "c", "numbers")  # which is not planned
-        graph.refuse(kind_of(identity), identity, UsageError("no such model"))
+        graph.add_refused(kind_of(identity), identity, UsageError("no such model"))
         return graph
 
     told = RecordedProgress()
-    run(resolve, progress=told)
+    run(renew_graph, progress=told)
     assert told.plans[0] == {"fetch": 2, "build": 2, "score": 2, "aggregate": 1, "report": 1}
     assert told.plans[-1] == {"fetch": 2, "build": 2, "score": 2, "aggregate": 1, "report": 1}
     assert told.steps == [(one.stage, str(one)) for one in toy.ran]
@@ -330,12 +330,12 @@ def order_of(folder: Path, steps: list[str], rows: list[int], later: Mapping[int
         step = Step(identity, lambda step, run: None, {}, {}, device="cuda", checks=checks)
         nodes.append(PlannedStep(kind_of(identity), identity, state="missing", step=step, device="cuda"))
 
-    def resolve() -> Graph:
+    def renew_graph() -> Graph:
         graph = Graph(Workspace(folder))
         for place, node in enumerate(nodes):
             before = nodes[later[place]] if later and place in later else None
             if before is not None and before.state != "done":
-                graph.wait(node.kind, node.id, before)
+                graph.add_placeholder(node.kind, node.id, before)
             else:
                 graph.nodes[node.id] = node
         return graph
@@ -345,7 +345,7 @@ def order_of(folder: Path, steps: list[str], rows: list[int], later: Mapping[int
         task.nodes[0].state = "done"
         return Ended()
 
-    Executor(resolve, Selection(), submit, Progress()).run()
+    Executor(renew_graph, Selection(), submit, Progress()).run()
     return ran
 
 

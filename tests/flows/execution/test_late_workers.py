@@ -73,7 +73,7 @@ def failures(cluster: Cluster, steps: int, device: str = "cpu") -> list[str | No
 
     def compute(number: int) -> None:
         step = a_step(number, device)
-        outcomes.append(cluster.compute(step, cluster._run))
+        outcomes.append(cluster.compute_step(step, cluster._settings))
 
     threads = [threading.Thread(target=compute, args=(number,), daemon=True) for number in range(steps)]
     for thread in threads:
@@ -136,7 +136,7 @@ def test_steps_wait_for_gpu_that_is_asked_again(tmp_path: Path, caplog: pytest.L
     (tmp_path / "workspace.json").touch()
     with cluster_of_one(tmp_path, "GPU") as cluster:
         (worker,) = cluster._fitting("GPU")
-        cluster._judge(worker, Outcome(failed="it is away", is_away=True))
+        cluster._record_fit(worker, Outcome(failed="it is away", is_misfit=True))
         assert not cluster._fitting("GPU")
         assert cluster.queue(a_step(device="auto")) == "GPU"
         assert failures(cluster, 1, "auto") == [None]
@@ -149,12 +149,12 @@ def test_steps_wait_for_gpu_that_is_asked_again(tmp_path: Path, caplog: pytest.L
 def test_a_step_whose_worker_is_always_away_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tries = []
 
-    def is_away(step: Step, settings: RunSettings, *others: str) -> Outcome:
+    def attempt_as_misfit(step: Step, settings: RunSettings, *others: str) -> Outcome:
         tries.append(step)
         assert len(tries) <= TRIES
-        return Outcome(failed="away", may_pass=True, is_away=True)
+        return Outcome(failed="away", may_pass=True, is_misfit=True)
 
-    monkeypatch.setattr(clusters, "attempt_in_worker", is_away)
+    monkeypatch.setattr(clusters, "attempt_in_worker", attempt_as_misfit)
     (tmp_path / "workspace.json").touch()
     with cluster_of_one(tmp_path) as cluster:
         assert failures(cluster, 1) == ["away"]

@@ -77,7 +77,7 @@ def test_a_step_takes_a_worker_of_its_device(device: str, gpus: int, place: str,
     cluster._seen_marks = {"CPU", "GPU"} if gpus else {"CPU"}
     assert cluster.queue(step(device)) == place
     if place == "GPU" and not gpus:
-        assert "no worker of the cluster has a GPU" in str(cluster.compute(step(device), cluster._run).failed)
+        assert "no worker of the cluster has a GPU" in str(cluster.compute_step(step(device), cluster._settings).failed)
 
 
 def test_worker_keeps_its_model_until_another_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,7 +105,7 @@ def test_a_worker_has_one_step_at_a_time(tmp_path: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(cluster, "_compute_on", compute)
     with ThreadPoolExecutor(6) as pool:
-        calls = [pool.submit(cluster._compute_on_free_worker, step(), cluster._run, "CPU", "") for _ in range(6)]
+        calls = [pool.submit(cluster._compute_on_free_worker, step(), cluster._settings, "CPU", "") for _ in range(6)]
         assert [call.result(30) for call in calls] == [Outcome()] * 6
     assert most == [1] * 6
 
@@ -222,16 +222,16 @@ def test_local_workers_have_their_gpus_and_are_replaced(tmp_path: Path, monkeypa
             replace(step("cuda"), id=StepId("score", one, "persuasion"), function=note, arguments=0) for one in "abcd"
         ]
         with ThreadPoolExecutor() as pool:
-            outcomes = [*pool.map(two.compute, (a, b), [run] * 2)]
+            outcomes = [*pool.map(two.compute_step, (a, b), [run] * 2)]
         assert [(of.failed, of.cost) for of in outcomes] == [(None, Cost(prompts=1))] * 2
         assert noted(run, "[ab] began") == {"0", "7"}
         assert Workspace(run.workspace).failure_reason(str(a.id), "") is None
         with ThreadPoolExecutor() as pool:
             steps = [replace(one, arguments=deaths) for one, deaths in zip(others, (1, 99), strict=True)]
-            died, lost = (outcome.failed for outcome in pool.map(two.compute, steps, [run] * 2))
+            died, lost = (outcome.failed for outcome in pool.map(two.compute_step, steps, [run] * 2))
         assert died is None
         assert str(lost).startswith("the worker of the step ended 4 times without an error")
         assert Workspace(run.workspace).failure_reason(str(others[1].id), "") == lost
         two.abandon()
-        assert two.compute(a, run) == INTERRUPTED
+        assert two.compute_step(a, run) == INTERRUPTED
     assert not [one for one in psutil.Process().children() if "spawn_main" in " ".join(one.cmdline())]

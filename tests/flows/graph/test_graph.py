@@ -85,7 +85,7 @@ def test_only_the_rows_that_are_read_count(toy: Toy) -> None:
 def test_a_refused_step_has_failed_and_blocks_others(toy: Toy) -> None:
     graph = toy.graph()
     identity = StepId("score", "a", "x")
-    refused = graph.refuse(kind_of(identity), identity, UsageError("no such model"), inputs=[graph.nodes[BUILD_A]])
+    refused = graph.add_refused(kind_of(identity), identity, UsageError("no such model"), inputs=[graph.nodes[BUILD_A]])
     below = toy.add(graph, StepId("score", "a", "y"), [refused])
     assert (refused.state, refused.reason) == ("failed", "no such model")
     assert (below.state, below.blocked_by) == ("blocked", refused.id)
@@ -94,7 +94,7 @@ def test_a_refused_step_has_failed_and_blocks_others(toy: Toy) -> None:
 def test_what_follows_from_unknown_content_waits(toy: Toy) -> None:
     graph = toy.graph()
     identity = StepId("score", "a", "x")
-    waiting = graph.wait(kind_of(identity), identity, graph.nodes[BUILD_A])
+    waiting = graph.add_placeholder(kind_of(identity), identity, graph.nodes[BUILD_A])
     assert (waiting.state, waiting.blocked_by) == ("blocked", FETCH_A)
 
 

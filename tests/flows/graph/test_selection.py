@@ -76,17 +76,19 @@ def test_another_model_has_steps_of_its_own(study: Study, tmp_path: Path) -> Non
 
 def test_relations_that_wait_for_failed_names_have_failed(study: Study) -> None:
     graph = Graph(study.workspace)
-    names = graph.refuse(FETCH_NAMES, FETCH_NAMES.id("country"), WorkFailed("no answer"))
-    graph.refuse(FETCH_PROPERTY, FETCH_PROPERTY.id("birthplace"), WorkFailed("no answer"))  # no later step knows of it
+    names = graph.add_refused(FETCH_NAMES, FETCH_NAMES.id("country"), WorkFailed("no answer"))
+    graph.add_refused(
+        FETCH_PROPERTY, FETCH_PROPERTY.id("birthplace"), WorkFailed("no answer")
+    )  # no later step knows of it
     for relation, needed in (("capital", [names]), ("father", [])):
-        node = graph.refuse(BUILD_PROMPTS, BUILD_PROMPTS.id(relation), WorkFailed("waits"), inputs=needed)
+        node = graph.add_refused(BUILD_PROMPTS, BUILD_PROMPTS.id(relation), WorkFailed("waits"), inputs=needed)
         node.state, node.blocked_by = "blocked", names.id if needed else None
     assert Selection().failed(graph).relations == ("birthplace", "capital")
 
 
 def test_a_corpus_whose_count_failed_is_counted_again(study: Study) -> None:
     graph = Graph(study.workspace)
-    counts = graph.refuse(LIST_NAMES, LIST_NAMES.id("corpus"), WorkFailed("no answer"))
+    counts = graph.add_refused(LIST_NAMES, LIST_NAMES.id("corpus"), WorkFailed("no answer"))
     failed = Selection().failed(graph)
     assert counts.id in failed.of(graph)
     assert failed.relations == ("corpus",)

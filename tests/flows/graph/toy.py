@@ -37,10 +37,10 @@ class Toy:
     failing_late: set[StepId] = field(default_factory=set)
     forced: RerunNumbers = NO_NUMBERS
     ran: list[StepId] = field(default_factory=list)
-    memory: dict[Any, Any] = field(default_factory=dict)
+    shared_results: dict[Any, Any] = field(default_factory=dict)
 
     def graph(self) -> Graph:
-        graph = Graph(Workspace(self.root), rerun_numbers=self.forced, memory=self.memory)
+        graph = Graph(Workspace(self.root), rerun_numbers=self.forced, shared_results=self.shared_results)
         scores = []
         for subject in self.world:
             fetched = self.add(graph, StepId("fetch", subject, "numbers"), resource="services")
@@ -74,12 +74,12 @@ class Toy:
     def run(self, selection: Selection | None = None, progress: Any = None) -> list[StepId]:
         """The steps that ran, in order."""
         before = len(self.ran)
-        self.memory.clear()  # a run of its own
+        self.shared_results.clear()  # a run of its own
         run(self.graph, selection, progress=progress)
         return self.ran[before:]
 
     def states(self) -> dict[StepId, str]:
-        self.memory.clear()
+        self.shared_results.clear()
         return {node.id: node.state for node in self.graph()}
 
     def numbers(self, identity: StepId) -> list[int]:

@@ -47,8 +47,8 @@ def built(study: Study) -> tuple[Graph, list[str]]:
         if step.id.product == "counts":
             counted.append(step.id.part)
 
-    memory: dict[Any, Any] = {}
-    graph = run(lambda: graph_of(study.plan, memory), Selection(stages=PREPARED), note)
+    shared_results: dict[Any, Any] = {}
+    graph = run(lambda: graph_of(study.plan, shared_results), Selection(stages=PREPARED), note)
     return graph, sorted(counted)
 
 
@@ -180,9 +180,9 @@ def test_file_that_changes_while_counted_is_counted_again(tmp_path: Path, monkey
 def test_a_killed_run_keeps_the_files_it_counted(tmp_path: Path) -> None:
     study = study_of(tmp_path, corpus=[str(MADE_UP)])
     if (child := os.fork()) == 0:
-        memory: dict[Any, Any] = {}
-        resolve = lambda: graph_of(study.plan, memory)  # noqa: E731
-        run(resolve, Selection(stages=PREPARED), lambda step: step.id.product != "counts" or _die())
+        shared_results: dict[Any, Any] = {}
+        renew_graph = lambda: graph_of(study.plan, shared_results)  # noqa: E731
+        run(renew_graph, Selection(stages=PREPARED), lambda step: step.id.product != "counts" or _die())
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
     graph, counted = built(study)

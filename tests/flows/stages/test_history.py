@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from swaymeter.data.dataset.snapshot import Comparison
-from swaymeter.data.storage.snapshots import last_items, snapshot_files
+from swaymeter.data.storage.history_files import last_items, snapshot_files
 from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.api import Study
 from swaymeter.flows.cli.commands import comparisons as view
@@ -48,9 +48,9 @@ class Nights:
             for country, capital in CAPITALS.items()
         )  # fmt: skip
         (self.folder / "questions.jsonl").write_text("\n".join(map(json.dumps, rows)))
-        selected, memory = Study.load(write_study(self.folder, self.study)), dict[Any, Any]()
+        selected, shared_results = Study.load(write_study(self.folder, self.study)), dict[Any, Any]()
         stages = Selection(stages=("fetch", "build", "score", "aggregate"))
-        graph = run(lambda: graph_of(selected.plan, memory), stages)
+        graph = run(lambda: graph_of(selected.plan, shared_results), stages)
         assert {node.state for node in graph if node.id.stage != "report"} == {"done"}
         return selected.workspace.database
 
@@ -90,22 +90,25 @@ def test_the_first_night_has_nothing_before_it(nights: Nights) -> None:
 def test_a_changed_fact_is_named_as_that(nights: Nights) -> None:
     found = nights.since(2)
     assert (found.settings, found.moved) == ([], [])
-    ((what, ((sign, line),)),) = sources(found.sources).items()
+    ((what, ((sign, line),)),) = sources(found.dataset_changes).items()
     assert (what, sign) == ("questions: questions", "~")
     assert "The capital of Norway is Bern." in line
-    assert found.others == {"asked with other texts": 1}
+    assert found.other_replies == {"asked with other texts": 1}
 
 
 def test_a_changed_prompt_is_named_as_that(nights: Nights) -> None:
     found = nights.since(3)
-    assert ([name for name, *_ in found.settings], found.sources.differs) == (["prompt.system"], False)
+    assert ([name for name, *_ in found.settings], found.dataset_changes.differs) == (["prompt.system"], False)
     assert json.loads(json.loads(found.settings[0].after or "")) == "Be short."
 
 
 def test_a_changed_revision_is_named_as_that(nights: Nights) -> None:
     found = nights.since(4)
-    assert ([name for name, *_ in found.settings], found.sources.differs) == (["revision of tiny (float32)"], False)
-    assert found.others.total() + len(found.flips) > 0
+    assert ([name for name, *_ in found.settings], found.dataset_changes.differs) == (
+        ["revision of tiny (float32)"],
+        False,
+    )
+    assert found.other_replies.total() + len(found.flips) > 0
 
 
 def test_a_night_keeps_the_parameters_of_measures(nights: Nights) -> None:

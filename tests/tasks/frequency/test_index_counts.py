@@ -113,5 +113,5 @@ def test_other_places_than_counted_are_not_read(opened: Opened, monkeypatch: pyt
 
 def test_passage_that_is_too_short_is_not_trusted(opened: Opened) -> None:
     index = opened(True)
-    index.longest = 20
+    index.max_passage_tokens = 20
     assert ("tokens", "approximate") in frequent(IndexCounts(index, WINDOW, FETCH).count_pairs(PAIRS[1:2]))

@@ -81,7 +81,7 @@ class Fake:
             chunks=lambda inputs, model: cut(ITEMS, self.size), **common,
         )  # fmt: skip
         yield Measure(
-            row=Second, compute=self.derive, needs=("first",), pass_of="first",
+            row=Second, compute=self.derive, needs=("first",), computed_with="first",
             chunks=lambda inputs, model: [ITEMS], **common,
         )  # fmt: skip
 

@@ -18,7 +18,7 @@ def _network() -> torch.nn.Sequential:
 def test_the_faster_library_multiplies(
     is_narrow: bool, dtype: torch.dtype, expected: type, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(linear, "keeps_mkl_narrow", lambda: is_narrow)
+    monkeypatch.setattr(linear, "mkl_lacks_avx512", lambda: is_narrow)
     network = _network().to(dtype)
     multiply_faster(network)
     assert [type(network[0]), type(network[2])] == [expected, expected]
@@ -33,7 +33,7 @@ def test_both_libraries_give_the_same(shape: tuple[int, ...], monkeypatch: pytes
         multiplied.append(len(states))
         return by_onednn(states, *layer)
 
-    monkeypatch.setattr(linear, "keeps_mkl_narrow", lambda: True)
+    monkeypatch.setattr(linear, "mkl_lacks_avx512", lambda: True)
     monkeypatch.setattr(linear, "by_onednn", counted)
     plain, faster = _network(), copy.deepcopy(_network())
     multiply_faster(faster)
@@ -58,4 +58,4 @@ def test_mkl_is_narrow_on_others_than_intel(
 ) -> None:
     monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: width)
     monkeypatch.setattr(machine, "_processor_field", {"vendor_id": vendor}.get)
-    assert machine.keeps_mkl_narrow() == is_narrow
+    assert machine.mkl_lacks_avx512() == is_narrow

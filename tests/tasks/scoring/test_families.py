@@ -68,7 +68,7 @@ def test_batches_give_what_prompts_give_alone(family: tuple[str, LanguageModel])
     prompts = [prompt for of_context in tokenize_prompts(model, CONTEXTS, QUERIES) for prompt in of_context]
     found = torch.log_softmax(read_plain(model, prompts).float(), dim=1)
     torch.testing.assert_close(found, log_probs(model, prompts), atol=1e-4, rtol=0)
-    refused = {way for (way, _), verdict in model.engine.verdicts.items() if verdict.reason}
+    refused = {way for (way, _), verdict in model.traits.verdicts.items() if verdict.reason}
     assert next(way for way in (PADDED, EQUAL, ALONE) if way not in refused) == EXPECTED[name][1]
 
 

@@ -104,7 +104,7 @@ def test_order_and_memory_change_nothing(tiny: LanguageModel) -> None:
 def test_nan_is_raised_with_its_query_and_context(way: str) -> None:
     model = tiny_language_model()
     if way == PLAIN:
-        model.engine.verdicts[PREFIX_TREE, False] = Verdict("for this test")
+        model.traits.verdicts[PREFIX_TREE, False] = Verdict("for this test")
     persuasion(model, CONTEXTS, QUERIES)  # settles how this model is read
     break_token(model, "z")
     with pytest.raises(ScoreError, match=r"NaN.* for the query 'a query' after the context 'the third: z"):

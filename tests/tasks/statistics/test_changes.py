@@ -9,9 +9,15 @@ import pyarrow as pa
 import pytest
 
 from swaymeter.data.dataset.dataset import Dataset
-from swaymeter.data.dataset.snapshot import FRAMES, Comparison, Row, Snapshot, _typed
+from swaymeter.data.dataset.snapshot import QUERY_NAMES, Comparison, Row, Snapshot, _typed
 from swaymeter.data.randomness import generator
-from swaymeter.tasks.statistics.changes import add_directions, compare, compare_items, model_pairs, unmatched_items
+from swaymeter.tasks.statistics.changes import (
+    add_directions,
+    compare_items,
+    compare_snapshots,
+    model_pairs,
+    unmatched_items,
+)
 from swaymeter.tasks.statistics.formulas.groups import adjust
 from swaymeter.tasks.statistics.formulas.paired import paired_difference
 from tests.data.dataset.test_snapshot import reply, snapshot
@@ -37,7 +43,7 @@ def run(lost: float = 0.0, *, text: str = "", models: Sequence[str] = ("m1", "m2
 
 
 def changes(before: Snapshot, now: Snapshot) -> Sequence[Row]:
-    return compare(before, now, over_time=True).numbers
+    return compare_snapshots(before, now, over_time=True).numbers
 
 
 def shown(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
@@ -63,7 +69,7 @@ def rows_of(of_run: Snapshot, model: str) -> list[Row]:
 
 
 def test_two_studies_are_subtracted_the_other_way() -> None:
-    over_time, of_studies = (compare(run(), run(0.8), over_time=is_so).numbers for is_so in (True, False))
+    over_time, of_studies = (compare_snapshots(run(), run(0.8), over_time=is_so).numbers for is_so in (True, False))
     assert [row["difference"] for row in of_studies] == [-row["difference"] for row in over_time]
     assert [row["p"] for row in of_studies] == [row["p"] for row in over_time]
 
@@ -77,19 +83,19 @@ def test_two_studies_are_subtracted_the_other_way() -> None:
     ],
 )
 def test_models_are_compared_with_themselves(models: Any, over_time: bool, pairs: list[tuple[str, str]]) -> None:
-    numbers = compare(run(), run(models=models), over_time=over_time).numbers
+    numbers = compare_snapshots(run(), run(models=models), over_time=over_time).numbers
     names = ("model", "against_model")
     assert [*dict.fromkeys(tuple(row[name] for name in names) for row in numbers)] == pairs
 
 
 def test_the_only_models_of_two_runs_are_compared() -> None:
-    (row, *_) = compare(run(models=("m",)), run(models=("n",)), over_time=True).numbers
+    (row, *_) = compare_snapshots(run(models=("m",)), run(models=("n",)), over_time=True).numbers
     assert (row["model"], row["against_model"]) == ("n", "m")
 
 
 def test_items_without_a_counterpart_have_a_reason() -> None:
     some = snapshot(rows_of(run(models=("m1",)), "m1")[3:])
-    (counts,) = unmatched_items(compare(run(models=("m1",)), some)).values()
+    (counts,) = unmatched_items(compare_snapshots(run(models=("m1",)), some)).values()
     ((text, quantities),) = [(text, of) for text, of in counts.items() if ("follows", "original") in of]
     assert text == "1 of 40 in A not asked in B"
     assert ("correct", "none") in quantities
@@ -98,9 +104,11 @@ def test_items_without_a_counterpart_have_a_reason() -> None:
 def test_studies_without_questions_are_compared() -> None:
     row = {"model": "m", "dtype": "float32", "entity": "real", "query_type": "open", "susceptibility": 0.5}
     queries = pd.DataFrame([row | {"query_id": f"q{number}"} for number in range(9)])
-    replies = pa.schema((name, pa.string()) for name in run().frames[FRAMES["reply"]]).empty_table().to_pandas()
-    study = Snapshot(Dataset(Path(), ()), frames={FRAMES["query"]: queries, FRAMES["reply"]: _typed("reply", replies)})
-    comparison = compare(study, study)
+    replies = pa.schema((name, pa.string()) for name in run().frames[QUERY_NAMES["reply"]]).empty_table().to_pandas()
+    study = Snapshot(
+        Dataset(Path(), ()), frames={QUERY_NAMES["query"]: queries, QUERY_NAMES["reply"]: _typed("reply", replies)}
+    )
+    comparison = compare_snapshots(study, study)
     assert {row["difference"] for row in comparison.numbers} == {0}
     assert unmatched_items(comparison) == {}
 
@@ -152,7 +160,7 @@ def test_a_changed_reply_is_counted_by_its_sort(now: dict[str, Any], sort: str |
     others = [reply("q2"), reply("q2", "n")]
     found = compared(snapshot([reply("q1"), *others]), snapshot([reply("q1") | now, *others]))
     assert found.flips == []
-    assert found.others[sort or ""] == (sort is not None)
+    assert found.other_replies[sort or ""] == (sort is not None)
     assert found.differs == (sort is not None)
 
 

@@ -37,7 +37,7 @@ def test_server_and_dump_give_same_facts(relation: str, endpoint: Endpoint, dump
     asked = yago.facts(endpoint, relation_named(relation), pairs=15, seed=7)
     loaded = yago.facts(dump, relation_named(relation), pairs=15, seed=7)
     assert without_source(asked.facts) == without_source(loaded.facts)
-    assert (asked.requested, asked.rejected) == (loaded.requested, loaded.rejected)
+    assert (asked.examined, asked.rejected) == (loaded.examined, loaded.rejected)
     assert len(asked.facts) == 15
     assert {fact.relation for fact in asked.facts} == {relation}
     assert {fact.address for fact in asked.facts} == {endpoint.address}
@@ -151,9 +151,9 @@ def test_what_makes_no_fact_is_dropped_and_counted(
         fetched = yago.facts(dump, relation_named(relation), pairs=EVERY, seed=1)
     assert len(fetched.facts) == facts
     assert fetched.rejected == rejected
-    assert fetched.requested == asked
+    assert fetched.examined == asked
     (line,) = caplog.messages
-    assert line.startswith(f"relation {relation}: {facts} facts of {fetched.requested} pairs; rejected: ")
+    assert line.startswith(f"relation {relation}: {facts} facts of {fetched.examined} pairs; rejected: ")
     assert all(f"{reason} ({count})" in line for reason, count in rejected.items())
 
 
@@ -266,7 +266,7 @@ def test_truncated_answers_change_only_the_number_of_requests(
         cut_short = yago.facts(endpoint, relation_named(relation), pairs=30, seed=3)
     assert service.cut
     assert without_source(cut_short.facts) == without_source(whole.facts)
-    assert (cut_short.requested, cut_short.rejected) == (whole.requested, whole.rejected)
+    assert (cut_short.examined, cut_short.rejected) == (whole.examined, whole.rejected)
 
 
 @pytest.mark.parametrize("page", [3, 50])

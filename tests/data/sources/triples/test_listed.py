@@ -22,7 +22,7 @@ from huggingface_hub import constants
 from swaymeter.data.errors import InputError, ServiceError
 from swaymeter.data.records import Partition, Triple
 from swaymeter.data.sources.dynamicqa.layout import FILES
-from swaymeter.data.sources.triples.listed import DATASET, PROPERTIES, from_csv, popqa
+from swaymeter.data.sources.triples.listed import DATASET, PROPERTIES, from_file, popqa
 from tests.data.sources.servers.faults import FaultServer, Say, serving
 
 HEADER = ("subject_id", "property_id", "object_id", "subject", "property", "object", "question", "answers", "list_id")
@@ -48,7 +48,7 @@ def with_cells(**cells: str) -> tuple[str, ...]:
 
 
 def test_a_row_says_all_there_is_to_say(tmp_path: Path) -> None:
-    (seed,) = from_csv(written(tmp_path, HEADER, ROW))
+    (seed,) = from_file(written(tmp_path, HEADER, ROW))
     assert seed == Triple(
         relation=seed.relation, subject_id=seed.subject_id, property_id=seed.property_id, object_id=seed.object_id,
         source="a list of Wikidata facts (facts.csv)", licence="facts: Wikidata CC0 1.0", subject="Douglas Adams",
@@ -59,7 +59,7 @@ def test_a_row_says_all_there_is_to_say(tmp_path: Path) -> None:
 
 def test_texts_are_on_one_line_each(tmp_path: Path) -> None:
     row = with_cells(subject='a, b; "c"\td', question="Who?\r\nReally\x00\x7f?", answers="")
-    (seed,) = from_csv(written(tmp_path, HEADER, row, delimiter=";"))
+    (seed,) = from_file(written(tmp_path, HEADER, row, delimiter=";"))
     assert (seed.subject, seed.question, seed.object_id) == ('a, b; "c" d', "Who? Really ?", "Q36180")
 
 
@@ -72,7 +72,7 @@ def test_texts_are_on_one_line_each(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_answers_are_json_list_or_parted_by_bars(cell: str, answers: tuple[str, ...], tmp_path: Path) -> None:
-    assert from_csv(written(tmp_path, HEADER, with_cells(answers=cell)))[0].answers == answers
+    assert from_file(written(tmp_path, HEADER, with_cells(answers=cell)))[0].answers == answers
 
 
 @pytest.mark.parametrize(
@@ -93,13 +93,13 @@ def test_a_bad_cell_is_named_with_its_position(cells: dict[str, str], message: s
     two_lines = with_cells(subject_id="Q1", subject="on two\nlines")
     file = written(tmp_path, HEADER, two_lines, with_cells(**cells))
     with pytest.raises(InputError, match=rf"facts\.csv, line 4: {message}"):
-        from_csv(file)
+        from_file(file)
 
 
 def test_a_duplicate_fact_is_named_with_both_lines(tmp_path: Path) -> None:
     other = with_cells(object_id="Q1")
     with pytest.raises(InputError, match=r"line 4: subject_id, property_id, object_id are the same as in line 2"):
-        from_csv(written(tmp_path, HEADER, ROW, other, with_cells(question="Another?", list_id="8")))
+        from_file(written(tmp_path, HEADER, ROW, other, with_cells(question="Another?", list_id="8")))
 
 
 @pytest.mark.parametrize(
@@ -115,24 +115,24 @@ def test_file_that_is_not_list_is_refused(content: str, message: str, tmp_path: 
     file = tmp_path / "facts.csv"
     file.write_text(content)
     with pytest.raises(InputError, match=rf"facts\.csv.*{message}"):
-        from_csv(file)
+        from_file(file)
 
 
 @pytest.mark.parametrize("missing", [None, math.nan])
 def test_a_list_may_be_json_or_parquet(missing: Any, tmp_path: Path) -> None:
-    listed = from_csv(written(tmp_path, HEADER, ROW))
+    listed = from_file(written(tmp_path, HEADER, ROW))
     row = dict(zip(HEADER, ROW, strict=True)) | {"answers": ["writer", "author"], "list_id": 7, "subject": missing}
     (tmp_path / "facts.csv").write_text(json.dumps([row]))
-    assert from_csv(tmp_path / "facts.csv") == [replace(listed[0], subject=None)]
+    assert from_file(tmp_path / "facts.csv") == [replace(listed[0], subject=None)]
     pq.write_table(pa.Table.from_pylist([row | {"object": date(2020, 1, 2)}]), tmp_path / "facts.csv")
-    assert "2020-01-02" in str(from_csv(tmp_path / "facts.csv")[0].object)
+    assert "2020-01-02" in str(from_file(tmp_path / "facts.csv")[0].object)
 
 
 @pytest.mark.skipif("SWAYMETER_DYNAMICQA" not in os.environ, reason="SWAYMETER_DYNAMICQA names no published files")
 @pytest.mark.parametrize("partition", ["static", "temporal"])
 def test_the_published_questions_are_such_a_list(partition: Partition) -> None:
     file = Path(os.environ["SWAYMETER_DYNAMICQA"]) / FILES[partition]
-    seeds = from_csv(file)
+    seeds = from_file(file)
     with file.open(encoding="utf-8", newline="") as handle:
         rows = list(csv.DictReader(handle))
     assert len(seeds) == len(rows) > 1000
@@ -216,7 +216,7 @@ def test_another_list_is_not_popqa(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"facts\.csv has no column s_uri"):
         popqa(other)
     with pytest.raises(InputError, match=r"is PopQA's list, .*; set `source: popqa` for it"):
-        from_csv(of_popqa(tmp_path, row(1)))
+        from_file(of_popqa(tmp_path, row(1)))
 
 
 @pytest.fixture(autouse=True)

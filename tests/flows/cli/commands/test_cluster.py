@@ -84,7 +84,9 @@ def test_only_holders_of_the_key_reach_the_jobs(tmp_path: Path) -> None:
             (worker,) = cluster._client.scheduler_info(n_workers=-1)["workers"].values()
             address = cluster._client.scheduler.address
             assert address.startswith("tls://127.0.0.1:")
-            assert cluster.compute(Step(StepId("score", "capital", "m"), nothing, {}, {}, device="cpu"), cluster._run)
+            assert cluster.compute_step(
+                Step(StepId("score", "capital", "m"), nothing, {}, {}, device="cpu"), cluster._settings
+            )
             page = (
                 f"http://127.0.0.1:{cluster._client.scheduler_info()['services']['dashboard']}/info/main/workers.html"
             )

@@ -66,7 +66,7 @@ def test_models_are_named_with_dtypes_or_addresses() -> None:
 )
 def test_a_threshold_that_is_not_met_fails(under: list[str], over: list[str], unmet: str) -> None:
     with pytest.raises(WorkFailed) if unmet else nullcontext() as failed:
-        checks.refuse_unmet(checks.judged(checks.thresholds_of(under, over), [FOLLOWS, GIVES_IN]))
+        checks.refuse_unmet(checks.compare_with_thresholds(checks.thresholds_of(under, over), [FOLLOWS, GIVES_IN]))
     assert str(getattr(failed, "value", "")).startswith(unmet)
 
 
@@ -91,7 +91,7 @@ KEEPS_OUT = MeasuredQuantity("m (float32)", "follow", "conflicting", 10, 10, "qu
 def test_replies_that_state_nothing_meet_no_threshold(
     measured: MeasuredQuantity, under: list[str], over: list[str], is_met: bool
 ) -> None:
-    ((_, _, unmet),) = checks.judged(checks.thresholds_of(under, over), [measured])
+    ((_, _, unmet),) = checks.compare_with_thresholds(checks.thresholds_of(under, over), [measured])
     assert (not unmet) == is_met
     assert is_met or "only because replies state nothing" in unmet
 
@@ -170,7 +170,7 @@ def test_a_map_that_is_none_is_refused(maps: list[str], said: str) -> None:
 
 def test_junit_has_case_for_each_threshold_and_model(tmp_path: Path) -> None:
     hostile = MeasuredQuantity("<m> & \u202e\"'", "follow", "conflicting", 3, 3, "question", 0.9, None, None, "share")
-    outcome = checks.judged(checks.thresholds_of([], ["follow.conflicting=0.5"]), [GIVES_IN, hostile])
+    outcome = checks.compare_with_thresholds(checks.thresholds_of([], ["follow.conflicting=0.5"]), [GIVES_IN, hostile])
     unused = [("line 3", "answer: is missing; add it")]
     file = tmp_path / "new" / "junit.xml"
     checks.write_junit(file, "mine", outcome, unused=unused)

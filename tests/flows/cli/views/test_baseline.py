@@ -19,8 +19,8 @@ from swaymeter.flows.cli.views.baseline import (
     replaced_page,
 )
 from swaymeter.flows.config.thresholds import thresholds_of_bounds
-from swaymeter.tasks.statistics.changes import compare
-from swaymeter.tasks.statistics.formulas.paired import paired_difference, smallest_shown_fall
+from swaymeter.tasks.statistics.changes import compare_snapshots
+from swaymeter.tasks.statistics.formulas.paired import paired_difference, smallest_significant_decrease
 from tests.data.dataset.test_snapshot import snapshot
 from tests.tasks.statistics.test_models import answer
 
@@ -39,7 +39,7 @@ def run(*of_model: Any, **options: Any) -> Snapshot:
 
 
 def compared(before: Snapshot, now: Snapshot) -> list[Compared]:
-    return baseline.compared_numbers(compare(before, now, over_time=True))
+    return baseline.compared_numbers(compare_snapshots(before, now, over_time=True))
 
 
 @pytest.mark.parametrize("model", ["m", "another"])
@@ -68,7 +68,7 @@ def test_a_pass_names_its_largest_fall() -> None:
     ("questions", "tests", "fall"), [(5, 1, None), (8, 6, 1.0), (15, 6, 8 / 15), (15, 1, 0.4), (100, 6, 0.08)]
 )
 def test_the_smallest_fall_that_is_shown(questions: int, tests: int, fall: float | None) -> None:
-    assert smallest_shown_fall(questions, tests) == fall
+    assert smallest_significant_decrease(questions, tests) == fall
     if fall is not None:
         fallen = round(questions * fall)
         for count, is_shown in ((fallen, True), (fallen - 1, False)):

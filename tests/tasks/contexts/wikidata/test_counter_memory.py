@@ -12,12 +12,12 @@ from swaymeter.data.sources.wikimedia.wikidata import SimilarItem
 from swaymeter.tasks.contexts.wikidata.counter_memory import (
     EMBEDDINGS,
     WEMBEDDER,
+    AnsweredFact,
     CounterMemory,
-    Truth,
+    answered_fact,
     cached_embeddings,
     embeddings_answer,
-    is_wrong_but_alike,
-    truth,
+    may_replace_object,
     wembedder_answer,
 )
 from swaymeter.tasks.contexts.wikidata.facts import Items, KnownItem
@@ -31,7 +31,7 @@ OCCUPATION = WikidataId("P106")
 def known(item_id: str, label: str | None, *aliases: str, kinds: Iterable[str] = (TRADE,), **other: Any) -> KnownItem:
     ids = frozenset(map(WikidataId, kinds))
     rest: dict[str, Any] = {
-        "description": None, "wikipedia": None, "kinds": ids, "wider": ids, "values": (), "stated": (),
+        "description": None, "wikipedia": None, "kinds": ids, "wider": ids, "values": (), "values_with_deprecated": (),
         "retrieved_at": datetime(2026, 1, 1, tzinfo=UTC), **other,
     }  # fmt: skip
     return KnownItem(WikidataId(item_id), label, aliases, **rest)
@@ -41,10 +41,12 @@ ADA = known("Q1", "Ada Example", "A. Example", kinds=[HUMAN])
 A_PAINTER = known(PAINTER, "painter", "portraitist")
 
 
-def of(answer: KnownItem, *, ids: Iterable[str] = (), names: Iterable[str] = (), implied: Iterable[str] = ()) -> Truth:
+def of(
+    answer: KnownItem, *, ids: Iterable[str] = (), names: Iterable[str] = (), implied: Iterable[str] = ()
+) -> AnsweredFact:
     called = (answer.names, *((name,) for name in names))
     right = frozenset(map(WikidataId, (answer.item_id, *ids)))
-    return Truth(ADA, answer, right, called, frozenset(map(WikidataId, implied)))
+    return AnsweredFact(ADA, answer, right, called, frozenset(map(WikidataId, implied)))
 
 
 PRAGUE, BURMA, MYANMAR = (
@@ -52,8 +54,8 @@ PRAGUE, BURMA, MYANMAR = (
 )  # fmt: skip
 PAINTING = of(A_PAINTER, ids=["Q21"], names=["chemist"], implied=[ARTIST])
 FILM_ACTOR = of(known("Q30", "film actor"))
-TOWNS = Truth(
-    known("Q1", "Ada Example", stated=(PRAGUE.item_id, BURMA.item_id)), PRAGUE,
+TOWNS = AnsweredFact(
+    known("Q1", "Ada Example", values_with_deprecated=(PRAGUE.item_id, BURMA.item_id)), PRAGUE,
     frozenset((PRAGUE.item_id, BURMA.item_id)), (PRAGUE.names, BURMA.names), frozenset(),
 )  # fmt: skip
 
@@ -91,8 +93,8 @@ TOWNS = Truth(
         (TOWNS, known("Q53", "Greater Prague", kinds=[TOWN]), False),
     ],
 )
-def test_what_may_stand_in_the_answers_place(fact: Truth, candidate: KnownItem, fits: bool) -> None:
-    assert is_wrong_but_alike(candidate, fact) is fits
+def test_what_may_stand_in_the_answers_place(fact: AnsweredFact, candidate: KnownItem, fits: bool) -> None:
+    assert may_replace_object(candidate, fact) is fits
 
 
 @contextmanager
@@ -130,8 +132,8 @@ def similar(*ids: str) -> list[SimilarItem]:
 def test_everything_that_the_item_states_is_right(tmp_path: Path) -> None:
     with looking_up(tmp_path, small_world) as items:
         ada, painter = learnt(items, "Q1", PAINTER)
-        items.learn(ada.stated)
-        fact = truth(ada, painter, items, answers=["Dauber"])
+        items.learn(ada.values_with_deprecated)
+        fact = answered_fact(ada, painter, items, answers=["Dauber"])
     assert fact.ids == {PAINTER, "Q12", "Q13", "Q14"}  # the deprecated, and the merged one by both its ids
     assert fact.name_lists == (("painter", "Dauber"), ("Chemist", "Analyst"), ("baker",))
     assert fact.names == {"painter", "chemist", "analyst", "baker", "dauber"}
@@ -141,8 +143,8 @@ def test_everything_that_the_item_states_is_right(tmp_path: Path) -> None:
 def test_most_similar_that_is_not_right_is_chosen(tmp_path: Path) -> None:
     with looking_up(tmp_path, small_world) as items:
         ada, painter = learnt(items, "Q1", PAINTER)
-        items.learn(ada.stated)
-        fact = truth(ada, painter, items)
+        items.learn(ada.values_with_deprecated)
+        fact = answered_fact(ada, painter, items)
         listed = similar("Q99", ARTIST, "Q12", "Q14", "Q13", "Q15", "Q16")
         items.learn(one.item_id for one in listed)
         assert wembedder_answer(listed, items, fact) == CounterMemory(WikidataId("Q15"), "wheelwright", WEMBEDDER, 0.4)

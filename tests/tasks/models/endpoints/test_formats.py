@@ -44,7 +44,7 @@ READ = {
         chat({"content": "Oslo", "refusal": None, "annotations": []}, logprobs={**ENTRIES, "refusal": None},
              model="big-1-2026-08-06", system_fingerprint="fp_1"),
         Reply("Oslo", token_log_probs=(-0.25, -0.5), token_texts=("Os", "lo"), prompt_tokens=12, completion_tokens=2,
-              model=("big-1-2026-08-06", "fp_1")),
+              model_and_configuration=("big-1-2026-08-06", "fp_1")),
     ),
     "openai, a refusal": (
         chat({"content": None, "refusal": "I cannot say."}),
@@ -71,7 +71,7 @@ READ = {
     "ollama": (
         chat({"content": "Oslo"}, logprobs=ENTRIES, model="small:latest", system_fingerprint="fp_ollama"),
         Reply("Oslo", token_log_probs=(-0.25, -0.5), token_texts=("Os", "lo"), prompt_tokens=12, completion_tokens=2,
-              model=("small:latest", "fp_ollama")),
+              model_and_configuration=("small:latest", "fp_ollama")),
     ),
     "tgi": (
         chat({"content": "Oslo"}, "eos_token", logprobs=ENTRIES),

@@ -113,7 +113,7 @@ def test_divergences_are_of_nats_and_reach_their_limit() -> None:
 )
 def test_which_tokens_keep_the_constraint(p: list[float], kept: list[bool]) -> None:
     coiecd = made("coiecd")
-    assert coiecd.keeps(torch.tensor([p]).log()).tolist() == [kept]  # type: ignore[union-attr]
+    assert coiecd.satisfies_constraint(torch.tensor([p]).log()).tolist() == [kept]  # type: ignore[union-attr]
     given, without = torch.tensor([p]).log(), torch.tensor([p[::-1]]).log()
     squared = [of if keeps else of**2 / other for of, other, keeps in zip(p, p[::-1], kept, strict=True)]
     np.testing.assert_allclose(coiecd.log_probs(given, without).exp(), [np.array(squared) / sum(squared)], atol=1e-6)
@@ -218,7 +218,7 @@ def _check(answer: Answer, expected: tuple[list[int], list[float], Distribution]
 @pytest.mark.parametrize("decoding", ALL, ids=NAMES)
 def test_answers_equal_a_loop_over_two_texts(decoding: Decoding, engine: str, model: LanguageModel) -> None:
     if engine == PLAIN:
-        model.engine.verdicts[SLOTS, False] = Verdict("for this test")
+        model.traits.verdicts[SLOTS, False] = Verdict("for this test")
     settings: dict[str, Any] = {"temperature": 0.8, "top_p": 0.9, "top_k": 40}
     found = _answered(model, decoding, batch_size=5, **settings)
     for place, (prompt, without) in enumerate(zip(*_texts(model), strict=True)):

@@ -35,9 +35,9 @@ def _noisy(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
 def test_rounding_depends_on_the_engines_of_answers() -> None:
     model = tiny_language_model()
     small = rounding(model)
-    model.engine.verdicts |= {(SLOTS, False): Verdict(), (PADDED, False): Verdict(rounding=1.0)}
+    model.traits.verdicts |= {(SLOTS, False): Verdict(), (PADDED, False): Verdict(rounding=1.0)}
     assert rounding(model) == small
-    model.engine.verdicts[SLOTS, False] = Verdict("for this test")
+    model.traits.verdicts[SLOTS, False] = Verdict("for this test")
     assert rounding(model) == 2.0
 
 
@@ -64,7 +64,7 @@ def test_rounding_of_padded_batches_decides_no_answer(monkeypatch: pytest.Monkey
     settings: dict[str, Any] = {"samples": 24, "max_new_tokens": 8}
     expected = sample_answers(tiny_language_model(), asked, IDENTITIES, **settings)
     model, generator, exact = tiny_language_model(), torch.Generator().manual_seed(1), plain._read
-    model.engine.verdicts[SLOTS, False] = Verdict("for this test")
+    model.traits.verdicts[SLOTS, False] = Verdict("for this test")
 
     def off(*asked: Any) -> torch.Tensor:
         logits = exact(*asked)

@@ -102,7 +102,7 @@ def test_out_of_memory_reduces_prompts_in_flight(caplog: pytest.LogCaptureFixtur
     with running_out_of_memory(model, over=200):
         found = _answered(model, begun_apart, batch_size=7)
     assert "memory ran out; prompts are answered in smaller batches" in caplog.text
-    assert model.engine.prompts_at_once == 3
+    assert model.traits.prompts_at_once == 3
     assert token_ids(found) == token_ids(expected)
 
 

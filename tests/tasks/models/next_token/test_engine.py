@@ -93,7 +93,7 @@ def test_a_comparison_is_as_long_as_prompts_become() -> None:
     longest = max(map(len, prompts[0]))
     for new_tokens, reached in ((0, longest), (20, longest + 20), (10, longest + 20), (500, 128)):
         assert engine(model, prompts, new_tokens=new_tokens) == PREFIX_TREE
-        assert len(model.engine.verdicts[PREFIX_TREE, False].compared[1]) == reached
+        assert len(model.traits.verdicts[PREFIX_TREE, False].compared[1]) == reached
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_far_prompts_are_compared_by_their_beginnings(
         before = model.forward_passes
         assert engine(model, tokenize_prompts(model, ["x" * (length - 4)], ["Who?", "What"])) == PREFIX_TREE
         passes.append(model.forward_passes > before)
-        longest = len(model.engine.verdicts[PREFIX_TREE, False].compared[1])
+        longest = len(model.traits.verdicts[PREFIX_TREE, False].compared[1])
     assert (passes, longest) == (([True, False, True], 34) if whole else ([True, False, False], 20))
 
 

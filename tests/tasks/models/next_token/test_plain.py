@@ -119,7 +119,7 @@ def _deaf() -> LanguageModel:
 def test_contexts_that_change_nothing_are_refused(way: str) -> None:
     model = _deaf()
     if way == PLAIN:
-        model.engine.verdicts[PREFIX_TREE, False] = Verdict("for this test")
+        model.traits.verdicts[PREFIX_TREE, False] = Verdict("for this test")
     with pytest.raises(ScoreError, match=r"tiny in float32 .* after all 3 contexts of the query 'Where is'"):
         persuasion(model, CONTEXTS, ["Where is"])
     with pytest.raises(ScoreError, match="same distribution"):

@@ -45,7 +45,7 @@ def test_persuasion_agrees_with_plain_passes(
     model: LanguageModel, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if engine == PLAIN:
-        monkeypatch.setitem(model.engine.verdicts, (PREFIX_TREE, False), Verdict("for this test"))
+        monkeypatch.setitem(model.traits.verdicts, (PREFIX_TREE, False), Verdict("for this test"))
     result = persuasion(model, CONTEXTS, QUERIES)
     assert result.engine == engine
     np.testing.assert_allclose(result.scores, EXPECTED["persuasion"], atol=1e-4, rtol=0)

@@ -1,9 +1,9 @@
 """Snapshots of the completed runs of a study: one Parquet file a run, written once and never again.
 
     history/run-<number>-<digest>.parquet     rows of `HistoryRow`: the items that changed, and the headline numbers
-    history/manifest.json                     the files, and the key of the inputs of the last run
+    history/manifest.json                     digests of the files, and the key of the inputs of the last run
 
-The items of a run are the last state of each item up to that run.
+A file has only changed items: the state of an item in a run is its last state in the files up to this run.
 """
 
 import logging
@@ -23,7 +23,7 @@ Key = tuple[ItemKind, str, str, str]
 
 
 def snapshot_files(folder: Path) -> list[Path]:
-    """Return the undamaged snapshots of a folder, in the order of the runs; warn of the other ones."""
+    """Return the undamaged snapshots of a folder, in the order of the runs; log a warning for any other snapshot."""
     files = []
     for path in sorted(folder.glob("run-*.parquet")):
         try:
