@@ -10,8 +10,7 @@ from swaymeter.reports.estimates import estimate
 from swaymeter.reports.figures.effects import SHOWN
 from swaymeter.reports.frames import Frames, as_published, in_order, records, unit_of, units
 from swaymeter.reports.models import RUNS
-from swaymeter.reports.published import ITEMS_WITH_TESTS
-from swaymeter.reports.published import aliases, significant, with_published
+from swaymeter.reports.published import ITEMS_WITH_TESTS, aliases, significant, with_published
 from swaymeter.reports.style import QUERY_HUES
 from swaymeter.reports.tables.table import Table
 
