@@ -362,8 +362,7 @@ class Graph:
             resource=resource or kind.resource,
             device=device,
         )
-        self.nodes[identity] = node
-        return self.resolve(node)
+        return self.resolve(self._put(node))
 
     def resolve(self, node: PlannedStep) -> PlannedStep:
         """Compute the keys of a node from its current inputs, and check its outputs; without its inputs, block it."""
@@ -410,10 +409,10 @@ class Graph:
         self, kind: StepKind, identity: StepId, error: SwaymeterError, *, inputs: Iterable[PlannedStep] = ()
     ) -> PlannedStep:
         """Add a step that can never run, such as a step with a missing model; its state is failed."""
-        self.nodes[identity] = PlannedStep(
+        node = PlannedStep(
             kind, identity, tuple(inputs), resource=kind.resource, refusal=error, state="failed", reason=str(error)
         )
-        return self.nodes[identity]
+        return self._put(node)
 
     def add_placeholder(
         self, kind: StepKind, identity: StepId, unfinished: PlannedStep, *, waits_for: Iterable[PlannedStep] = ()
@@ -423,7 +422,7 @@ class Graph:
         With `waits_for`, the steps may follow from the rows of any of these nodes.
         """
         blocker, optional_nodes = unfinished.blocked_by or unfinished.id, tuple(waits_for)
-        self.nodes[identity] = PlannedStep(
+        node = PlannedStep(
             kind,
             identity,
             inputs=() if optional_nodes else (unfinished,),
@@ -432,7 +431,14 @@ class Graph:
             reason=f"waits for {blocker}",
             blocked_by=blocker,
         )
-        return self.nodes[identity]
+        return self._put(node)
+
+    def _put(self, node: PlannedStep) -> PlannedStep:
+        """Add a node; ValueError for a second node with its identity, whose files would replace those of the first."""
+        if node.id in self.nodes:
+            raise ValueError(f"the step {node.id} is already in the graph; give one of the two another product or part")
+        self.nodes[node.id] = node
+        return node
 
     def read_once(self, step_input: StepInput, compute: Callable[[pa.Table], Any]) -> Any:
         """Return the result of `compute` for the rows of a table; all graphs of a run compute it once."""
