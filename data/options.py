@@ -68,7 +68,10 @@ def beside_the_study(path: str, info: ValidationInfo, *, is_present: Callable[[P
         return str(folder / relative if is_beside else relative)
     if is_in_current_folder and not is_beside:
         correct = os.path.relpath(relative, folder)
-        raise ValueError(f"{path!r} is relative to the study's file; it is not there: move it, or write {correct!r}")
+        raise ValueError(
+            f"{path!r} is not in the folder of the study file, to which paths are relative; move {path!r} there, or "
+            f"write {correct!r}"
+        )
     return str(folder / relative)
 
 

@@ -116,7 +116,7 @@ class Study:
             UnknownName: The study has no relation, model or measure with such a name.
         """
         file, folder = str(study), None if workspace is None else str(workspace)
-        content = read_study(file).run_by(runner)
+        content = read_study(file).with_runner(runner)
         selection = Selection(tuple(relations or ()), tuple(models or ()), tuple(measures or ()))
         loaded = cls(file, content, workspace_of(content, workspace_folder(file, folder)), selection)
         check_selection(selection, content, lambda: loaded.graph)
@@ -196,14 +196,18 @@ class Study:
     def estimate(
         self, stages: Collection[str] = STAGES, *, force: bool = False, refresh: bool = False
     ) -> Iterator[str]:
-        """Yield a line for each step that would run, and the estimated time."""
+        """Yield a line for each step that would run, and the estimated time.
+
+        Raises:
+            WorkFailed: A selected step is refused; raised after the last line.
+        """
         selection = self._select(stages)
         numbers = selection.rerun_numbers(self.graph, {"force": force, "refresh": refresh})
         graph = graph_of(self.plan, rerun_numbers=numbers)
         check_run(graph, self.plan, selection, name=self.name, force=force)
         yield from estimate(graph, self.plan, selection)
-        if failed := [node for node in graph if node.id in selection.of(graph) and node.refusal]:
-            raise WorkFailed("; ".join(dict.fromkeys(f"{self.name}: {node.refusal}" for node in failed)))
+        if refused := [node for node in graph if node.id in selection.of(graph) and node.refusal]:
+            raise WorkFailed("; ".join(dict.fromkeys(f"{self.name}: {node.refusal}" for node in refused)))
 
     def execute(
         self,
@@ -254,12 +258,13 @@ class Study:
             sizes = sorted({relation.counts.contexts for relation in planned})
             contexts = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
             by_origin = f"{facts.real_entities} real and {facts.invented_entities} invented"
+            # A group has no entry in the catalog, and no invented entities.
             entities = by_origin if planned[0].entry else str(counts.entities)
             file = self.study.contexts.file
-            own = f", or those of {Path(file).name}," if file else ""
+            own = f" (in relations of {Path(file).name}: the contexts of this file)" if file else ""
             queries = "1 query form" if counts.query_forms == 1 else f"{counts.query_forms} query forms"
             subjects = "1 relation" if relations == 1 else f"{relations} relations"
-            parts.append(f"{subjects} with {entities} entities, {queries} and {contexts} contexts{own} each")
+            parts.append(f"{subjects} with {entities} entities, {queries} and {contexts} contexts each{own}")
         checks = {node.id.subject: node.checks.get("questions") for node in graph if node.kind is CHOOSE_QUESTIONS}
         question_counts = {name: check.rows for name, check in checks.items() if check and check.state == "done"}
         if question_counts:

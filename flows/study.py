@@ -38,6 +38,7 @@ def run_name() -> str:
 
     `prefect flow-run retry NAME` takes this name.
     """
+    # The count is 0 here before the first attempt; within the flow it is 1 in the first attempt.
     if flow_run.run_count:
         return str(flow_run.name)
     parameters = flow_run.parameters
@@ -79,7 +80,7 @@ def study(
         stages: only these stages; all by default.
         force: compute the selected steps again.
         offline: use no network.
-        refresh: fetch the edits and page views of live questions again; only changed steps are computed again.
+        refresh: fetch the edits and page views of questions from Wikidata again; only changed steps are computed again.
         runner: the runner of models, in place of the study's.
         failed: only the relations with a failed step; if no step has failed, as after a killed run, all relations.
         wait: wait for another run that uses the workspace; otherwise this run fails with a message about the other.
@@ -153,7 +154,7 @@ def _read(
     """Read and plan a study in a process that Prefect started; `options` are options of `StudyRun`."""
     limit_threads()  # before torch is imported
     set_offline(offline)  # before the plan, which looks up the revisions of models
-    content = read_study(study, changes).run_by(runner)
+    content = read_study(study, changes).with_runner(runner)
     plan = plan_of(content, workspace_of(content, folder))
     return StudyRun(plan, selection, name=f"study {content.name}", offline=offline, **options)
 
@@ -162,8 +163,8 @@ def _run(run: StudyRun, *, wait: bool) -> State[Any]:
     """Run the selected steps as tasks of Prefect, and return the state of the flow."""
     study_file = run.plan.study
     tag_run(study_file.name)
-    with scoring_reports(), run.begin(log.warning if wait else None):
-        is_needed = run.is_needed
+    with scoring_reports(), run.begin(on_wait=log.warning if wait else None):
+        has_work = run.has_work  # before the tasks change the states
         run.run_tasks(as_task_runs, is_retried=(flow_run.run_count or 0) > 1)
     unfinished = run.unfinished
     show_outcome(run.graph, unfinished)
@@ -172,5 +173,5 @@ def _run(run: StudyRun, *, wait: bool) -> State[Any]:
     if study_file.thresholds and "aggregate" in run.selection.stages:
         show_thresholds(study_file, run.plan.workspace)
     nothing_failed = "nothing had failed, and " if run.only_failed else ""
-    no_work = "" if is_needed else f"{nothing_failed}nothing was to be done: "
+    no_work = "" if has_work else f"{nothing_failed}nothing was to be done: "
     return Completed(message=f"{no_work}{len(run.selected)} steps are done")

@@ -120,7 +120,7 @@ def as_published(tests: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_entity(tests: pd.DataFrame) -> pd.DataFrame:
-    """Return the tests whose unit of analysis is an entity with the mean over its queries or answers."""
+    """Return the tests over entities; the value of an entity is the mean over its queries or answers."""
     return where(tests, unit_of_analysis="entity")
 
 

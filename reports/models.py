@@ -15,7 +15,10 @@ from swaymeter.data.storage.workspace import slug
 from swaymeter.reports.frames import Frames, LazyFrames, records
 
 FULL_PRECISION = frozenset({"float32", "float64", "served", "application", "recorded"})
-"""Dtypes that are not compared with float32. The last three are of served models, applications and recorded replies."""
+"""Dtypes that count as full precision.
+
+The last three stand in place of a dtype for served models, applications and recorded replies.
+"""
 RUNS = "runs_summary"
 """The named query with the labels of models."""
 ANSWERS_PAGE, QUERIES_PAGE, HISTORY_PAGE = "answers.html", "queries.html", "history.html"

@@ -89,17 +89,17 @@ def significant(model: str, comparison: str, query_type: str) -> tuple[str, floa
         published number.
     """
     row = {"comparison": comparison, "query_type": query_type}
-    printed = {
+    values = {
         entry.quantity: entry
         for item in ITEMS_WITH_TESTS
         for entry in published(item)
         if entry.model == model and _is_about(entry, row)
     }
-    if share := printed.get("share_significant"):
+    if share := values.get("share_significant"):
         return share.words, share.comparable
-    if (count := printed.get("relations_significant")) is None:
+    if (count := values.get("relations_significant")) is None:
         return None
-    if tested := printed.get("relations_tested"):
+    if tested := values.get("relations_tested"):
         return f"{count.words} of {tested.words}", count.comparable / tested.comparable
     return ("none", 0.0) if not count.value else (count.words, float("nan"))
 
@@ -122,7 +122,7 @@ def are_published(frames: Frames) -> bool:
     return not groups or bool(groups & set(PARTITIONS))
 
 
-def printed_of(items: Sequence[str], names: Iterable[str], frames: Frames, *, listed: bool) -> PublishedValues:
+def published_of(items: Sequence[str], names: Iterable[str], frames: Frames, *, listed: bool) -> PublishedValues:
     """Return the published values of the items for these models.
 
     Args:
@@ -164,8 +164,8 @@ def _value_sentence(values: Sequence[PublishedValue], *, single: bool) -> str:
     sources: dict[str, list[str]] = {}
     for (source, subject), words in groups.items():
         sources.setdefault(source, []).append(f"{subject}: {', '.join(words)}" if subject else ", ".join(words))
-    printed = "; ".join(f"{'; '.join(words)} ({source})" for source, words in sources.items())
-    return f" Published: {printed}."
+    sentence = "; ".join(f"{'; '.join(words)} ({source})" for source, words in sources.items())
+    return f" Published: {sentence}."
 
 
 def _label(quantity: str) -> str:

@@ -64,7 +64,7 @@ def write_report(
     without rows.
 
     Args:
-        frames: Rows of each query of `queries()`; a query may be missing.
+        frames: Rows of the named queries, by name; a query may be missing.
         folder: The report's folder.
         card: Settings of the study.
         key: Key of the report's inputs, which manifest.json records beside the digest of every file.

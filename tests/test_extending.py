@@ -25,7 +25,7 @@ from swaymeter.reports.figures import FIGURES
 from swaymeter.reports.tables import TABLES
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.statistics import STATISTICS
-from tests.extensions import figure
+from tests.extensions import figure, swayed_queries
 from tests.flows.small_study import run
 from tests.registered import only
 from tests.reports.pixels import without_pixels
@@ -51,7 +51,7 @@ def put(page: str, folder: Path) -> None:
     """Writes the files of the page; a tiny model takes the place of the bundled one."""
     model = save_language_model(folder / "tiny-model")
     for name, text in printed(page).items():
-        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text.replace("smollm2-135m-instruct", str(model)), encoding="utf-8")
 
 
@@ -96,7 +96,7 @@ def database(graph: Graph, selected: Study) -> Iterator[duckdb.DuckDBPyConnectio
 @pytest.mark.parametrize("name", [name for name in MODULES if name != "__init__.py"])
 def test_the_page_quotes_short_modules_as_they_are(name: str) -> None:
     text = (TESTS / "extensions" / name).read_text(encoding="utf-8")
-    assert printed(PAGE)[f"mine/{name}"] == text
+    assert {Path(file).name: content for file, content in printed(PAGE).items()}[name] == text
     assert len(text.splitlines()) <= 60
 
 
@@ -147,11 +147,11 @@ def test_the_measure_has_a_documented_table(database: duckdb.DuckDBPyConnection)
 
 
 def test_the_step_writes_its_file(selected: Study, graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
-    module = importlib.import_module("mine.swayed_queries")
-    monkeypatch.setattr(study_graph, "add_report", lambda graph, *inputs: module.add_swayed_queries(graph, inputs[-1]))
+    add_step = swayed_queries.add_swayed_queries
+    monkeypatch.setattr(study_graph, "add_report", lambda graph, *inputs: add_step(graph, inputs[-1]))
     run(lambda: graph_of(selected.plan))
     rows = pd.read_csv(selected.workspace.report.with_name("swayed-queries") / "swayed-queries.csv")
-    assert graph_of(selected.plan).nodes[module.WRITE_SWAYED_QUERIES.id("study")].state == "done"
+    assert graph_of(selected.plan).nodes[swayed_queries.WRITE_SWAYED_QUERIES.id("study")].state == "done"
     assert rows.groupby("relation").size().to_dict() == {"capital": 5, "officialLanguage": 5}
     assert rows.groupby("relation")["susceptibility"].agg(lambda values: values.is_monotonic_decreasing).all()
 

@@ -74,7 +74,9 @@ def name_parts() -> NameParts:
         _add_fillers(f"classes.{name}", {name: classes[name].names}, fillers)
     if differing := set(classes) ^ set(ENTITY_CLASSES):
         names = ", ".join(sorted(differing))
-        raise InputError(f"{FILE}: classes must be the classes of entities; missing or unknown: {names}")
+        raise InputError(
+            f"{FILE}: the key `classes` must have exactly the classes of entities; missing or unknown: {names}"
+        )
     forbidden_words = frozenset(validated(f"{FILE}: real", Texts, document(FILE).get("real")))
     return NameParts(MappingProxyType(classes), MappingProxyType(fillers), forbidden_words)
 

@@ -103,14 +103,14 @@ def rows(filename: str, model: type[Entry]) -> tuple[Entry, ...]:
     """
     columns = [field.name for field in fields(model)]  # type: ignore[arg-type]  # a dataclass
     lines = _text(filename).splitlines()
-    comments = next((index for index, line in enumerate(lines) if not line.startswith("#")), len(lines))
-    reader = csv.reader(lines[comments:], strict=True)
+    n_comments = next((index for index, line in enumerate(lines) if not line.startswith("#")), len(lines))
+    reader = csv.reader(lines[n_comments:], strict=True)
     try:
-        records = [(comments + reader.line_num, record) for record in reader]
+        records = [(n_comments + reader.line_num, record) for record in reader]
     except csv.Error as error:
-        raise InputError(f"{filename}: line {comments + reader.line_num}: {error}") from error
+        raise InputError(f"{filename}: line {n_comments + reader.line_num}: {error}") from error
     if not records or records[0][1] != columns:
-        raise InputError(f"{filename}: line {comments + 1}: the columns must be {','.join(columns)}")
+        raise InputError(f"{filename}: line {n_comments + 1}: the columns must be {','.join(columns)}")
     entries_of_rows = []
     for line, record in records[1:]:
         if len(record) != len(columns):

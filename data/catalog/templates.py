@@ -74,7 +74,7 @@ def checked_template(template: str, slots: Sequence[str]) -> str:
     present = sorted(_ANY_SLOT.findall(template))
     if present != list(slots):
         expected = " and ".join(f"{slot} once" for slot in slots)
-        raise ValueError(f"must have {expected} and no other slot, not {', '.join(present) or 'none'}")
+        raise ValueError(f"must have {expected} and no other slot; the text has {', '.join(present) or 'none'}")
     for pattern, problem in _RULES:
         if pattern.search(template):
             raise ValueError(problem)

@@ -1,7 +1,8 @@
 """Snapshots of runs, and types for the changes between two snapshots.
 
 A snapshot is read from a database, or from the items that a completed run stores. The replies of two snapshots are
-joined by question and context, so that a changed text is seen. Headline numbers pair only replies to the same texts.
+joined by the ids of question and context, so a reply to a changed text is a changed item. Headline numbers pair only
+replies to the same texts.
 `swaymeter.tasks.statistics.changes` compares two snapshots. `swaymeter.reports.changes` prints and draws the changes.
 """
 
@@ -61,7 +62,11 @@ QUERY: Mapping[str, str] = {"entity": "str", "query_type": "str", "susceptibilit
 COLUMNS: Mapping[ItemKind, Mapping[str, str]] = {"reply": REPLY, "query": QUERY}
 """Columns that a snapshot stores, by kind of item."""
 IDS: Mapping[ItemKind, tuple[str, ...]] = {"reply": ("question_id", "context"), "query": ("query_id",)}
-"""Columns that identify an item of a model, by kind."""
+"""Columns that identify an item of a model, by kind.
+
+The column context of a reply has the id of the context; the column context_id, made by `_typed`, changes with the
+texts, too.
+"""
 QUERY_NAMES: Mapping[ItemKind, str] = {"reply": REPLIES, "query": QUERIES}
 """Named queries that give the items, by kind."""
 ROW_TYPES: Mapping[ItemKind, type] = {"fact": Fact, "question": Question}
@@ -304,7 +309,7 @@ class Comparison:
         flips: Greedy replies whose verdict changed.
         other_replies: Numbers of replies with any other change, by the sort of change.
         numbers: Paired differences of headline numbers, rows of `ModelDifference` with the column `group`. A difference
-            is the first study minus the second, or the later run of one study minus the earlier run.
+            of two studies is before minus after. A difference of two runs of one study is after minus before.
     """
 
     before: Snapshot

@@ -12,8 +12,8 @@ class Fact:
 
     The subject is the entity of the query; in the source's triple of a reversed relation, this entity is the object.
     The degree of an entity is the number of the source's triples that have it. Its relation degree is the number of
-    the relation's triples that have it in the same position [Du et al. 2024]. A source that is no graph has no degrees;
-    a date, number or text has none either.
+    the relation's triples that have it at the same end, subject or object, as the fact's own triple [Du et al. 2024]. A
+    source that is no graph has no degrees; a date, number or text has none either.
     """
 
     relation: Annotated[RelationName, Meaning("the relation's name")]
@@ -31,11 +31,11 @@ class Fact:
     ] = ()
     subject_degree: Annotated[int | None, Meaning("triples of the graph with the subject")] = None
     subject_relation_degree: Annotated[
-        int | None, Meaning("triples of the relation that have the fact's subject in the same position")
+        int | None, Meaning("triples of the relation that have the fact's subject at the same end")
     ] = None
     object_degree: Annotated[int | None, Meaning("triples of the graph with the object")] = None
     object_relation_degree: Annotated[
-        int | None, Meaning("triples of the relation that have the fact's object in the same position")
+        int | None, Meaning("triples of the relation that have the fact's object at the same end")
     ] = None
     address: Annotated[str | None, Meaning("the address of the service", in_digest=False)] = None
     query: Annotated[str | None, Meaning("the query to the service, in SPARQL", in_digest=False)] = None
@@ -119,7 +119,10 @@ class Rejected:
         str | None, Meaning("static, temporal or disputable; own for a row of a user's file; NULL: not known yet")
     ]
     relation: Annotated[RelationName, Meaning("the property's name, or disputable")]
-    part: Annotated[str, Meaning("the property's id, the page, or the row of the file")]
+    part: Annotated[
+        str,
+        Meaning("the part of the source that has the candidate: the property's id, the page, or the row of the file"),
+    ]
     subject: Annotated[str, Meaning("the subject of the candidate, or its question")]
     reason: Annotated[str, Meaning("the rejection reason")]
     source: Annotated[str, Meaning("the source of the candidate")]
@@ -157,7 +160,7 @@ class PairCount:
     entity: Annotated[str, Meaning("the entity of the queries")]
     answer: Annotated[str, Meaning("the entity's answer, as in queries")]
     entity_count: Annotated[int, Meaning("occurrences of the entity's names")]
-    capitals_count: Annotated[int, Meaning("occurrences of the entity's names of a single word, written with capitals")]
+    capitals_count: Annotated[int, Meaning("occurrences, with capitals, of the entity's names that are a single word")]
     lower_case_count: Annotated[int, Meaning("occurrences of the same names in small letters")]
     pair_count: Annotated[int, Meaning("occurrences of the entity's names with a name of the answer within the window")]
     entity_counted: Annotated[CountKind, Meaning("unit of entity_count: words, tokens, or approximate")]

@@ -184,8 +184,8 @@ class Bar:
         variant: label of the variant; "" if there is only one.
         n: number of replies, or of queries.
         main: name of the main part of the row.
-        name: name of the main part's number in thresholds, such as `follow.conflicting`; "" without such a number.
-        threshold: the number in thresholds with its name, if it differs from the main part's number; None otherwise.
+        name: name by which a threshold refers to the main part's number, such as `follow.conflicting`; "" without one.
+        threshold: the number that a threshold is compared with, if it is not the main part's number; None otherwise.
         counted: the replies that `threshold` counts, in words.
     """
 

@@ -31,7 +31,9 @@ class Judgement:
     file: Annotated[str, Meaning("name of the file")]
     row: Annotated[int, Meaning("row in the file; the header is row 1")]
     question_id: Annotated[str, Meaning("id of the question, or the question itself")]
-    context_id: Annotated[str, Meaning("id of the context; none: without a context; empty: about the question")]
+    context_id: Annotated[
+        str, Meaning("id of the context; the word none: a closed-book reply; empty: a judgement on the question")
+    ]
     field: Annotated[str, Meaning("verdict, kind, choice, question, answer, replacement or text")]
     judged: Annotated[str, Meaning("text that was judged; the judgement holds for this text alone")]
     value: Annotated[str, Meaning("the judgement: a value of the field, or the corrected text")]
@@ -62,13 +64,16 @@ class DecidedAnswer:
     dtype: Annotated[str, Meaning("the precision that the model computed in")]
     relation: Annotated[str, Meaning("the relation's name")]
     question_id: Annotated[str, Meaning("the question's id")]
-    context_id: Annotated[str, Meaning("the context's id; none: without a context")]
+    context_id: Annotated[str, Meaning("the context's id; the word none for a closed-book reply")]
     sample: Annotated[int | None, Meaning("number of the sample from 0; NULL for the greedy answer")]
     judgement: Annotated[int | None, Meaning("the number in judgements; NULL if no person decided")]
     verdict: Annotated[str, Meaning("the verdict: context, original, both, neither or refusal")]
     decided_by: Annotated[
         str | None,
-        Meaning("person or judge; rule if only the outcome follows from another verdict; NULL if it is undecided"),
+        Meaning(
+            "person or judge, whose verdict it is; if only the outcome changes, by a verdict on the closed-book reply: "
+            "rule, or NULL for an undecided reply"
+        ),
     ]
     decider: Annotated[str | None, Meaning("the name of the person or of the judge; NULL for the rule")]
     reason: Annotated[

@@ -1,8 +1,9 @@
 """Row types, declared once: a frozen dataclass from which its table, key and documentation are derived.
 
-docs/extending.md explains an example, the module tests/extensions/measure.py. The type of a column follows from the
-annotation of its field: str, float, int, bool, a Literal, a subclass of str, another row type, or a tuple of any of
-these types. `| None` makes the column nullable. Identifiers are subclasses of str that refuse malformed values.
+docs/extending.md explains an example, the module mine/measure.py; the tests have it as tests/extensions/measure.py. The
+type of a column follows from the annotation of its field: str, float, int, bool, a Literal, a subclass of str, another
+row type, or a tuple of any of these types. `| None` makes the column nullable. Identifiers are subclasses of str that
+refuse malformed values.
 """
 
 import re
@@ -60,7 +61,7 @@ class RelationName(_Identifier):
 
 
 CORPUS = "corpus"
-"""The name that tasks of counting in a corpus have in place of a relation."""
+"""The name in place of a relation for tasks that count names in a corpus."""
 
 RESERVED_RELATION_NAMES = frozenset({CORPUS, "own", "static", "study", "temporal", "triples"})
 """Names that tasks have in place of a relation; no relation may have one of these names."""
@@ -108,7 +109,10 @@ def table(name: str, row: str, *, key: tuple[str, ...] = ()) -> Callable[[RowTyp
         columns = columns_of(declared)
         unusable = set(key) - {column.name for column in columns if not column.nullable}
         if unusable:
-            raise TypeError(f"{record.__name__}: {sorted(unusable)} cannot be in the key; name columns without NULL")
+            raise TypeError(
+                f"{record.__name__}: {sorted(unusable)} cannot be in the key; name columns of the table that cannot be "
+                "NULL"
+            )
         declared.__table__ = Table(name, row, columns, key)
         return declared  # type: ignore[no-any-return]
 

@@ -1,7 +1,7 @@
 """Relation names of Wikidata's properties: from the catalog, or else from the label (`placeOfBurial`), or else the id.
 
 A property whose label gives "disputable", or the name of another property's relation in the catalog, is named by its
-id. A label without a property id may give such a name.
+id. For a label without a property id, both names are allowed.
 """
 
 import re

@@ -103,7 +103,9 @@ class TableArtifact:
 
     def _load_first(self, load: Callable[[Path], T]) -> T:
         """Return the result of `load` for the first undamaged file; raises the error of the last damaged file."""
-        problem: DamagedFile = MissingFile(f"{self.folder / self.stem} does not exist; run the step that makes it")
+        problem: DamagedFile = MissingFile(
+            f"{self.folder / self.stem} does not exist; run the study again, which makes it"
+        )
         for path in self.files():
             try:
                 return load(path)
@@ -143,7 +145,10 @@ class TableArtifact:
         not synced to the disk: a power cut costs the tables of the last half minute, and a torn file is detected.
         """
         if rows.schema.names != self.table.schema.names:
-            raise ValueError(f"{self.name}: columns {rows.schema.names} are not those of table {self.table.name}")
+            raise ValueError(
+                f"{self.name}: the columns are {rows.schema.names}; table {self.table.name} has "
+                f"{self.table.schema.names}"
+            )
         older_versions = self._files_that_begin(f"{self.name}-")
         full_digest = table_digest(rows)
         has_full_digest = all(column.in_digest for column in self.table.columns)

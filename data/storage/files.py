@@ -97,7 +97,7 @@ def _readable(path: Path) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise MissingFile(f"{path} does not exist; run the step that makes it") from None
+        raise MissingFile(f"{path} does not exist; run the study again, which makes it") from None
     except (OSError, pa.ArrowException, KeyError, TypeError, ValueError) as error:
         raise DamagedFile(f"{path} cannot be read ({first_line(error)}); it is made again by the next run") from None
 

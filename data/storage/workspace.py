@@ -244,13 +244,12 @@ class Workspace:
         if description is None and any((self.root / name).is_dir() for name in ("facts", "prompts", "scores")):
             raise WorkspaceError(
                 f"{self.root / 'workspace.json'} is missing beside the files of a study; restore it, or write "
-                f"{json.dumps({'layout': LAYOUT})} into it, and before any other study run the one whose report is in "
-                f"{self.root / 'report'}"
+                f"{json.dumps({'layout': LAYOUT})} into it, and run the study whose report is in "
+                f"{self.root / 'report'} before any other study"
             )
         if description is not None and description.get("layout") != LAYOUT:
             raise WorkspaceError(
-                f"the workspace {self.root} was made by an earlier version; start a new workspace or run again with "
-                "--workspace"
+                f"the workspace {self.root} was made by another version of Swaymeter; choose another --workspace"
             )
 
     def _prepare(self) -> None:
@@ -288,7 +287,7 @@ class Workspace:
         except ValueError as error:
             raise WorkspaceError(
                 f"{file} is damaged ({first_line(error)}); write {json.dumps({'layout': LAYOUT})} into it, and "
-                f"before any other study run the one whose report is in {self.root / 'report'}"
+                f"run the study whose report is in {self.root / 'report'} before any other study"
             ) from None
 
     def _log_folders(self) -> None:

@@ -30,9 +30,9 @@ Force = Annotated[bool, typer.Option("--force", help="Compute the selected steps
 Offline = Annotated[bool, typer.Option("--offline", help="Use no network: no hub, no downloads.")]
 Runner = Annotated[
     RunnerName | None,
-    typer.Option("--runner", help="Runner of the models, in place of the study's: threads, processes or dask."),
+    typer.Option("--runner", help="Runner of the models: threads, processes or dask; by default the study's."),
 ]
-Refresh = Annotated[bool, typer.Option("--refresh", help="Request edits and page views of live questions again.")]
+Refresh = Annotated[bool, typer.Option("--refresh", help="Fetch edits and page views of Wikidata's questions again.")]
 Wait = Annotated[bool, typer.Option("--wait", help="Wait while another run uses the workspace.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the steps that would run; run nothing.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print everything as JSON on standard output.")]

@@ -76,8 +76,9 @@ class ContextsPart(Options):
     """Contexts that deny an answer: "The capital of Norway is not Lima."."""
 
     templates: Literal["varied", "published-form"] = "varied"
-    """Context templates. varied: two sentences of each type with several lead-ins. published-form: one of each type as
-    in the published study, the sentence that an answer completes, one lead-in before it, and its negation."""
+    """Context templates. varied: two sentences of each type with several lead-ins. published-form: one sentence of each
+    type, as in the published study. base is the sentence that an answer completes, assertive this sentence after a
+    lead-in, and negation this sentence denied."""
     file: NamedPath | None = None
     """A file of contexts, which replaces the generated contexts of its relations (docs/own-data.md)."""
     per_query: PerQueryPart | None = None

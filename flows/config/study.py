@@ -202,7 +202,7 @@ class StudyFile(Options):
         """Seeds other than the study's."""
         return (self.seeds or ())[1:]
 
-    def run_by(self, runner: RunnerName | None) -> "StudyFile":
+    def with_runner(self, runner: RunnerName | None) -> "StudyFile":
         """Return the study with another runner; None keeps the study's runner."""
         execution = self.execution.model_copy(update={"runner": runner or self.execution.runner})
         return self.model_copy(update={"execution": execution})

@@ -139,7 +139,7 @@ def show_thresholds(study: StudyFile, workspace: Workspace) -> None:
 
 
 def summary(graph: Graph) -> str:
-    """Return the findings and the path of the page as Markdown; empty without a page."""
+    """Return findings, mean susceptibilities, and paths of report and database as Markdown; empty without a report."""
     if not any(node.id.stage == "report" and node.state == "done" for node in graph):
         return ""
     workspace = graph.workspace

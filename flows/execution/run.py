@@ -125,7 +125,7 @@ class StudyRun:
             check_run(self.graph, self.plan, self.selection, name=self._name, force=force, offline=offline)
             if is_writable and discard_failed_replies(self.graph, self.selected):
                 self.graph = graph_of(self.plan, self._shared_results)
-            if self.is_needed and not is_writable:
+            if self.has_work and not is_writable:
                 raise WorkspaceError(f"the workspace {workspace.root} cannot be written; choose another --workspace")
             token = _current_run.set(self)
             try:
@@ -146,7 +146,7 @@ class StudyRun:
             starts_api: True to start a temporary API of Prefect if no API is configured.
         """
         with self.begin(on_wait):
-            if not self.is_needed:
+            if not self.has_work:
                 return ""
             set_display(display)
             if starts_api or is_api_configured():
@@ -175,7 +175,7 @@ class StudyRun:
         return {"study": self._name, **selection, **options, "workspace": workspace, "runner": runner}
 
     @property
-    def is_needed(self) -> bool:
+    def has_work(self) -> bool:
         """True if a selected step is not done, or is forced."""
         return any(self._requested.values()) or any(self.graph.nodes[step].state != "done" for step in self.selected)
 
@@ -311,7 +311,7 @@ def _end_if_terminated(error: BaseException) -> None:
 
 @contextmanager
 def without_prefect(settings: RunSettings, workers: Workers) -> Iterator[Submit]:
-    """Start tasks in threads of this process; a task with a transient failure is retried once.
+    """Yield the function that submits a task to a thread of this process; a transient failure is retried once.
 
     Raises:
         Exception: A task raised an exception; it is raised after the other tasks have ended.

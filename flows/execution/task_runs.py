@@ -35,7 +35,10 @@ TASK_OPTIONS: dict[str, Any] = {
 
 @contextmanager
 def as_task_runs(settings: RunSettings, workers: Workers) -> Iterator[Submit]:
-    """Start tasks as task runs of Prefect; the futures of upstream tasks are edges on Prefect's page."""
+    """Yield the function that submits a task as a task run of Prefect.
+
+    The futures of upstream tasks are edges on Prefect's page.
+    """
     futures: dict[str, Any] = {}
 
     def submit(task: Task, upstream: Mapping[str, bool]) -> Any:

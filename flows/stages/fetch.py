@@ -69,7 +69,7 @@ FETCH_QUESTIONS = StepKind(
     function=fetch_questions,
     version=5,
     resource="services",
-    changes_daily=True,  # `--refresh` fetches live questions again
+    changes_daily=True,  # `--refresh` fetches the questions again
 )
 
 

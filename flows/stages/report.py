@@ -109,9 +109,9 @@ def _prompt(study: StudyFile) -> dict[str, str]:
         return {**lines, **{name: str(texts[name]) for name in prompt.own_texts()}, **further_texts}
     if prompt.form == "default":
         return {name: str(texts[name]) for name in prompt.own_texts()} | further_texts
-    is_default = texts == catalog.prompts(prompt.form).content
+    has_catalog_texts = texts == catalog.prompts(prompt.form).content
     title = "the published form" if prompt.form == "published" else prompt.form
-    form = f"{title}, our wording" if is_default else f"{title}, with texts of the study"
+    form = f"{title}, with Swaymeter's texts" if has_catalog_texts else f"{title}, with texts of the study"
     return {"form": form, **{name: str(text) for name, text in texts.items() if text is not None}, **further_texts}
 
 
@@ -203,7 +203,8 @@ def _extension_digests() -> dict[str, list[str]]:
     """Return, for each figure and table of an extension, its queries and the digest of its source file."""
     digests = {}
     for module, name in (("swaymeter.reports.figures", "FIGURES"), ("swaymeter.reports.tables", "TABLES")):
-        registry = getattr(sys.modules.get(module), name, None)  # imported only if an extension has imported it
+        # The module is not imported here: without an extension that imports it, nothing was added.
+        registry = getattr(sys.modules.get(module), name, None)
         for item in (registry[name] for name in sorted(registry.added)) if registry else ():
             code = inspect.unwrap(getattr(item, "draw", None) or item.rows)
             file = getattr(inspect.getmodule(getattr(code, "func", code)), "__file__", None)

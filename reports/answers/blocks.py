@@ -1,10 +1,10 @@
 """The data of the page of answers: blocks of JSON that its script parses when they are needed.
 
 index         the columns of every question that the list and the search need, and the values of the menus
-texts-K       contexts and ids of questions 100 K to 100 K + 99 of the index
+texts-K       contexts and ids of questions 100*K to 100*K + 99 of the index
 scores-M      scores of model M, in columns, by which the list is filtered and sorted. A row is a question that the
               model answered. A cell has a value for each case of the question: alone, then with each context
-answers-M-K   sampled answers and all scores, case by case, of rows 100 K to 100 K + 99 of scores-M
+answers-M-K   sampled answers and all scores, case by case, of rows 100*K to 100*K + 99 of scores-M
 
 Names of columns from a user's file are values of this JSON and never keys.
 """
@@ -158,7 +158,10 @@ def _contexts_of(rows: pd.DataFrame) -> dict[str, list[dict[str, Any]]]:
 
 
 def _texts(question: Mapping[str, Any], contexts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the texts of a question that the list leaves out; `right` holds the right answers of every context."""
+    """Return the texts of a question that the list leaves out.
+
+    `right` holds the right answers, which are the same for all contexts.
+    """
     shown = [{name: context[name] for name in ("text", "states")} for context in contexts]
     return {**_present(question, _TEXTS), "right": contexts[0]["right"] if contexts else [], "contexts": shown}
 
@@ -194,9 +197,9 @@ def _model_cases(
         if "verdict" in case_scores and "decided_by" not in case_scores:  # neither rule nor judge nor person decided
             case_scores["verdict"] = "undecided"
     for row in records(judged):
-        is_both = isinstance(row["rule"], str) and isinstance(row["verdict"], str)
+        is_comparable = isinstance(row["rule"], str) and isinstance(row["verdict"], str)
         opinion = {"unjudged": row["unjudged"]}
-        opinion |= {"judged": row["verdict"], "agree": row["verdict"] == row["rule"]} if is_both else {}
+        opinion |= {"judged": row["verdict"], "agree": row["verdict"] == row["rule"]} if is_comparable else {}
         scores.setdefault((row["question_id"], row["context_id"]), {}).update(_present(opinion, [*opinion]))
     for key, before in flipped.items():
         scores.setdefault(key, {})["before"] = before
@@ -248,7 +251,7 @@ def _answers_of(rows: pd.DataFrame) -> dict[str, dict[str, dict[str, Any]]]:
     if it is missing. Equal sampled answers of a cluster are counted.
     """
     by_question: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
-    for row in records(rows[rows["state"] != "not_asked"]):  # recorded replies have no row for such a case
+    for row in records(rows[rows["state"] != "not_asked"]):  # a case without a row in the recorded replies
         reason = _MISSING.get(row["state"], "") if pd.isna(row["error"]) else row["error"]
         is_scored = not reason and not pd.isna(row["log_probability"])
         log_probability = round(row["log_probability"], 2) if is_scored else None
@@ -303,7 +306,7 @@ _NO_CASE: Mapping[str, Any] = {"scores": {}}
 
 
 def _ended(case: Mapping[str, Any] | None) -> str:
-    """Return a letter for the end of a greedy reply: f finished, u unfinished, l missing, - not requested."""
+    """Return a letter for the end of a greedy reply: f finished, u unfinished, l missing (lost), - not requested."""
     if case is None or case["greedy"] is None:
         return "-"
     _, _, finished, _, reason = case["greedy"]

@@ -264,8 +264,8 @@ def _paint_models(rows: pd.DataFrame, at: Mapping[Model, float], parameters: Map
             line[0].set_ylim(-3, 103)
     for axes, comparison in zip(grid[0], shown, strict=True):
         axes.set_title(f"{comparison}\n{rows.loc[rows['comparison'] == comparison, 'asked'].iloc[0]}", fontsize=7)
-    printed = rows[rows["published"].notna()]
-    for row in records(printed):
+    published = rows[rows["published"].notna()]
+    for row in records(published):
         axes, hue = grid[0][shown.index(row["comparison"])], QUERY_HUES[row["query_type"]]
         axes.plot(row["at"], 100 * row["published"], "*", color=hue, markersize=8, markeredgecolor=INK, zorder=3)
     for axes in grid[1]:
@@ -274,7 +274,7 @@ def _paint_models(rows: pd.DataFrame, at: Mapping[Model, float], parameters: Map
     types = [kind for kind in QUERY_HUES if (rows["query_type"] == kind).any()]
     marks: list[Line2D] = [mark(_SHAPES[kind], f"{kind} queries", QUERY_HUES[kind]) for kind in types]
     marks += [mark("D", "the paper's test"), mark("D", "by entity", filled=False)]
-    legend_above(canvas, [*marks, mark("*", "published")] if len(printed) else marks)
+    legend_above(canvas, [*marks, mark("*", "published")] if len(published) else marks)
     return canvas
 
 

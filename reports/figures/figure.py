@@ -13,7 +13,7 @@ from swaymeter.data.errors import InputError
 from swaymeter.reports.estimates import stand_in_words
 from swaymeter.reports.frames import Frames, is_audit, with_empty
 from swaymeter.reports.models import EVERY_MODEL, RUNS, Model, models, rows_of
-from swaymeter.reports.published import PublishedValues, are_published, printed_of
+from swaymeter.reports.published import PublishedValues, are_published, published_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -82,14 +82,14 @@ class DrawnFigure:
         model: The model, or EVERY_MODEL.
         drawing: The drawing of the model.
         caption: Caption of the drawing, with the items of the papers that it draws and the stand-in models.
-        printed: Published values to compare the drawn values with.
+        published: Published values to compare the drawn values with.
     """
 
     figure: Figure
     model: Model
     drawing: Drawing
     caption: str
-    printed: PublishedValues = field(default_factory=PublishedValues, repr=False)
+    published: PublishedValues = field(default_factory=PublishedValues, repr=False)
 
     @property
     def name(self) -> str:
@@ -152,9 +152,10 @@ def _drawn(figure: Figure, frames: Frames) -> list[DrawnFigure]:
         if not figure.shows_all_models:
             model_frames = {name: rows_of(filled[name], model) for name in figure.queries} | {RUNS: filled[RUNS]}
         if drawing := figure.draw(model, model_frames):
-            printed = printed_of(in_papers, names, model_frames, listed=True)
+            published = published_of(in_papers, names, model_frames, listed=True)
             stand_ins = stand_in_words(rows_of(filled["stand_ins"], model), figure.measures)
             items = in_papers if are_published(model_frames) else ()
-            caption = drawing.caption + as_in(items) + printed.note + (f" Stand-in: {stand_ins}." if stand_ins else "")
-            drawings.append(DrawnFigure(figure, model, drawing, caption, printed))
+            stand_in_note = f" Stand-in: {stand_ins}." if stand_ins else ""
+            caption = drawing.caption + as_in(items) + published.note + stand_in_note
+            drawings.append(DrawnFigure(figure, model, drawing, caption, published))
     return drawings

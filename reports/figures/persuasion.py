@@ -139,7 +139,7 @@ def _draw_followed(model: Model, frames: Frames) -> Drawing | None:
     if len(tests):
         caption += _test_sentences(tests)
     alias = aliases([model.name], frames[RUNS])[model.name]
-    printed = {kind: value[0] for kind in published_tests if (value := significant(alias, "followed", kind))}
+    in_papers = {kind: value[0] for kind in published_tests if (value := significant(alias, "followed", kind))}
     every = where(shown, contexts=EVERY)
 
     def paint() -> Canvas:
@@ -147,7 +147,7 @@ def _draw_followed(model: Model, frames: Frames) -> Drawing | None:
         for kind, axes in panels.items():
             persuasion_by_followed(axes, where(data, query_type=kind), where(every, query_type=kind))
             as_in_paper = f"as published: {published_tests[kind]}" if kind in published_tests else ""
-            in_paper = [f"in the paper: {printed[kind]}"] if kind in printed else []
+            in_paper = [f"in the paper: {in_papers[kind]}"] if kind in in_papers else []
             headed(axes, f"{kind} queries", as_in_paper, *in_paper)
         canvas.axes[0].set_ylim(bottom=0)
         legend_above(canvas, _relation_marks())

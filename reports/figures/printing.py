@@ -73,9 +73,10 @@ def _narrow(canvas: Canvas) -> None:
     """Rearrange the panels of a figure for the width of a column."""
     rows = _rows(canvas)
     panels, widest = sum(map(len, rows)), max(map(len, rows), default=1)
+    # A panel without y ticks shares the names of its rows with the first panel beside it.
     share_row_names = any(not len(axes.get_yticks()) for row in rows for cell in row[1:] for axes in cell)
     panels_per_line = 1 if panels <= _FEW_PANELS else min(2, widest)
-    if share_row_names:  # only the first panel of a row has the names
+    if share_row_names:
         panels_per_line = widest
     if panels_per_line < widest:
         _copy_titles_down(rows)

@@ -11,6 +11,8 @@ LEAST_WRITTEN = 0.07
 """Smallest share whose number is written into its part."""
 SHORTEST_SCALE = 1e-9
 """Lower bound on the largest value of a scale, by which values are divided."""
+SCALE_WIDTH = 98
+"""Position of the largest value of a scale, in percent of the width; the rest is for its dot."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +48,10 @@ class Row:
         variant: Label of the variant; "" if there is only one.
         marks: Parts of the row.
         number: The main number of the row with its interval, as text.
-        name: Name of the main number in thresholds; "" if it has none.
-        threshold: The number in thresholds, in words, if it differs from the main number; else "".
+        name: Name by which a threshold of the study file refers to the main number, such as `follow.conflicting`; ""
+            without such a name.
+        threshold: Name and value, as text, of the number that a threshold is compared with, if it is not the main
+            number; else "".
     """
 
     variant: str
@@ -91,7 +95,7 @@ def stacked(chart: HeadlineFigure, bar: Bar, scale: float) -> Row:
         marks.append(Mark(part.name, 100 * start, 100 * part.mean, words.strip(), text, address, *ends))
         start += part.mean
     number = f"{main.count if main else 0} of {bar.n}"
-    if main and bar.has_shares:
+    if main and bar.has_shares:  # fewer replies are written as a count
         number = f"{whole_percent(main.mean)}% {main.interval}"
     return Row(
         bar.variant,
@@ -106,9 +110,10 @@ def dotted(chart: HeadlineFigure, bar: Bar, scale: float) -> Row:
     """Return the row of a bar of means: dots on a scale from 0 to the largest end of an interval."""
     marks = []
     for part in bar.parts:
-        low, high = (None if end is None else 98 * max(end, 0.0) / scale for end in (part.low, part.high))
+        low, high = (None if end is None else SCALE_WIDTH * max(end, 0.0) / scale for end in (part.low, part.high))
         ends = f" [{part.low:.2f}, {part.high:.2f}]" if part.low is not None and part.high is not None else ""
         words = f"{bar.label}, {part.name}: {part.mean:.2f}{ends} {chart.unit}"
-        marks.append(Mark(kind_of(chart, part.name), 98 * part.mean / scale, 0.0, words, "", part.address, low, high))
+        x = SCALE_WIDTH * part.mean / scale
+        marks.append(Mark(kind_of(chart, part.name), x, 0.0, words, "", part.address, low, high))
     number = " · ".join(f"{part.name} {part.mean:.2f}" for part in bar.parts)
     return Row(bar.variant, tuple(marks), number, bar.name)

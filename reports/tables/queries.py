@@ -55,7 +55,7 @@ def _test_summary(frames: Frames) -> pd.DataFrame:
     alias_of_model = aliases(tests["model"].unique(), frames[RUNS])
     tests = tests.assign(as_published=tests.index.isin(as_published(tests).index))
     for row in records(tests.sort_values(["model", "dtype", "comparison", "as_published"], kind="stable")):
-        printed = significant(alias_of_model[row["model"]], row["comparison"], row["query_type"])
+        published = significant(alias_of_model[row["model"]], row["comparison"], row["query_type"])
         untestable = f"{row['untestable']}: {row['reasons']}" if row["untestable"] else ""
         share = _interval(row, "share_significant", "share", SHARE)
         significant_of = f"{row['significant']} of {row['tested']}, {share}" if row["tested"] else ""
@@ -67,7 +67,7 @@ def _test_summary(frames: Frames) -> pd.DataFrame:
                 "test": f"{row['test']} ({row['unit_of_analysis']}){', as published' if row['as_published'] else ''}",
                 "queries": row["query_type"],
                 "significant": significant_of,
-                "published": printed[0] if printed else "",
+                "published": published[0] if published else "",
                 "mean_d": _interval(row, "mean_effect_size", "effect", ""),
                 "untestable": untestable,
             }

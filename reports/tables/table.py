@@ -13,7 +13,7 @@ from swaymeter.reports.estimates import estimate
 from swaymeter.reports.figures.figure import as_in
 from swaymeter.reports.frames import Frames, is_audit, records, with_empty
 from swaymeter.reports.models import RUNS, Model, models
-from swaymeter.reports.published import PublishedValues, are_published, printed_of
+from swaymeter.reports.published import PublishedValues, are_published, published_of
 
 
 @dataclass(frozen=True)
@@ -51,13 +51,13 @@ class FilledTable:
         table: The declared table.
         caption: Whole caption, with finding and notes.
         rows: Rows of the CSV file.
-        printed: Published values for the rows of the table.
+        published: Published values for the rows of the table.
     """
 
     table: Table
     caption: str
     rows: pd.DataFrame = field(repr=False)
-    printed: PublishedValues = field(default_factory=PublishedValues, repr=False)
+    published: PublishedValues = field(default_factory=PublishedValues, repr=False)
 
     @property
     def in_common(self) -> str:
@@ -144,11 +144,11 @@ def filled(table: Table, frames: Frames) -> FilledTable:
     published_columns = [name for name in rows if str(name).startswith("published")]
     in_papers = () if is_audit(frames) else table.items  # no paper has values of an audit
     # Published values stand in columns of their own, or else in the caption.
-    printed = printed_of(in_papers, names, frames_with_empty, listed=not published_columns)
+    published = published_of(in_papers, names, frames_with_empty, listed=not published_columns)
     unused = [name for name in published_columns if is_audit(frames) or (rows[name].fillna("") == "").all()]
     rows = rows.drop(columns=unused)
     finding = table.finding(frames_with_empty)
     items = in_papers if are_published(frames_with_empty) else ()
     caption = f"{finding} {table.caption}" if finding else table.caption
-    caption += table.note(frames_with_empty) + as_in(items) + printed.note
-    return FilledTable(table, caption, rows, printed)
+    caption += table.note(frames_with_empty) + as_in(items) + published.note
+    return FilledTable(table, caption, rows, published)

@@ -58,7 +58,7 @@ def fetch_invented_names(
     """Return invented names of a class, and the addresses of the graphs, which contain none of these names.
 
     Raises:
-        InputError: every name exists, or fewer names can be invented than a relation needs.
+        InputError: every name is that of an existing entity, or fewer names can be invented than a relation needs.
         ServiceError: a graph cannot be queried.
     """
     invent = _name_function(options, entity_class, seed)
@@ -84,7 +84,10 @@ def fetch_invented_names(
             new = [name for name in new if name not in existing]
         names += new
     if not names:
-        raise InputError(f"entity class {entity_class}: every invented name exists; change the study's `seed`")
+        advice = "set `invented: names` under `facts`" if options.invented == "catalog" else "change the study's `seed`"
+        raise InputError(
+            f"entity class {entity_class}: every invented name is the name of an existing entity; {advice}"
+        )
     return names, [store.address for store in stores]
 
 

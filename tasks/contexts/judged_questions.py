@@ -51,12 +51,12 @@ class Opinions:
 
     Attributes:
         by_question: opinions on each question in the order of the files, by id.
-        outdated: ids of questions that were judged with other texts, or corrected without a choice.
+        without_effect: why the judgements of a question do not count, by its id: they have other texts, or no choice.
         problems: sentences on judgements that do not count, with file and row.
     """
 
     by_question: dict[str, list[Opinion]] = field(default_factory=lambda: defaultdict(list))
-    outdated: set[str] = field(default_factory=set)
+    without_effect: dict[str, str] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
 
     def independent(self, question_id: str) -> list[Opinion]:
@@ -113,8 +113,8 @@ def accepted_questions(questions: Sequence[Question], opinions: Opinions) -> Bui
         elif opinion is None:
             reason = reasons.ANNOTATORS_DISAGREE if opinions.is_conflict(question_id) else reasons.NOT_ANNOTATED
             detail = opinions.summary(question_id)
-            if question_id in opinions.outdated and not opinions.independent(question_id):
-                detail = "judged with other texts, before it was rebuilt"
+            if question_id in opinions.without_effect and not opinions.independent(question_id):
+                detail = opinions.without_effect[question_id]
             built.rejected.append(rejected_question(question, reason, detail))
         elif opinion.choice in _REASONS:
             detail = opinions.summary(question_id)
@@ -179,7 +179,7 @@ def with_kinds(questions: Sequence[Question], judgements: Iterable[Judgement]) -
 def open_contexts(
     questions: Iterable[Question], judgements: Iterable[Judgement]
 ) -> list[tuple[Question, QuestionContext]]:
-    """Return the contexts of users' files that have a kind neither in the file nor in these judgements."""
+    """Return the contexts of users' files whose kind is neither in the file nor in these judgements."""
     kinds: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
     for row in judgements:
         if row.field == "kind" and row.problem is None:
@@ -254,12 +254,12 @@ def _add(opinions: Opinions, question: Question, rows: Sequence[Judgement]) -> N
         row for row in rows if row.judged.strip() and same_words(row.judged) != same_words(current_texts[row.field])
     ]
     if outdated:
-        opinions.outdated.add(question.question_id)
+        opinions.without_effect[question.question_id] = "judged with other texts, before it was rebuilt"
         opinions.problems.append(f"{outdated[0].location}: the question has other texts now")
         return
     choice = next((row for row in rows if row.field == "choice"), None)
     if choice is None:
-        opinions.outdated.add(question.question_id)
+        opinions.without_effect.setdefault(question.question_id, "corrected without a choice")
         opinions.problems.append(f"{rows[0].location}: the question has a correction, but no choice; choose change")
         return
     corrections = {row.field: _clean_correction(row) for row in rows if row.field != "choice"}
@@ -299,7 +299,7 @@ def _judgement_of(
     question: Question, context: QuestionContext, rows: Mapping[tuple[str, str], Sequence[Judgement]]
 ) -> Judgement | None:
     """Return the judgement of a context; None without one, or if the context had another text."""
-    names = (question.question_id, question.question)
+    names = (question.question_id, question.question)  # a judgement names its question by id or by text
     listed = (row for name in names for row in rows.get((name, context.context_id), ()))
     text = same_words(context.text or "")
     return next((row for row in listed if same_words(row.judged) in ("", text)), None)

@@ -4,8 +4,8 @@ A reply has a row if its context has at least two passages, or if the context nu
 follow from the verdict of `whose_answer`:
 
 - A reply that states the right answer has as sources all passages that state it.
-- A reply that states a wrong answer has as sources the passages that state this answer, and not the right one. If all
-  conflicting passages state the same answer, all of them are sources.
+- A reply that states a wrong answer has as sources the passages that state this answer and do not state the right
+  answer. If all conflicting passages state the same answer, all of them are sources.
 - A reply that states both has the sources of both.
 
 `scoring.citations` has the rules that find citations and statements of a conflict. No model is needed.
@@ -40,8 +40,8 @@ class CitedPassages(QuestionScore):
     names_conflict: Annotated[
         bool,
         Meaning(
-            "whether it says that right and wrong passages disagree, with the answers of both; false with a context "
-            "that is not mixed"
+            "whether the reply says that right and wrong passages disagree, and names both answers; false if the "
+            "context is not mixed"
         ),
     ]
 

@@ -136,7 +136,7 @@ def clusters_of(
 
 def standard_error_of(score: str) -> Meaning:
     """Return the meaning of the column with a score's standard error."""
-    return Meaning(f"standard error of {score}, from halves of the answers; NULL if none were drawn", "nats")
+    return Meaning(f"standard error of {score}, from halves of the answers; NULL if no halves were drawn", "nats")
 
 
 CLUSTERS = Measure(
@@ -170,7 +170,7 @@ class SemanticEntropy(QuestionScore):
     """A row of semantic entropy."""
 
     groups: Annotated[int, Meaning("number of clusters of equivalent answers")]
-    group_sizes: Annotated[tuple[int, ...], Meaning("the clusters' sizes in order of opening")]
+    group_sizes: Annotated[tuple[int, ...], Meaning("sizes of the clusters, in the order of their opening")]
     semantic_entropy: Annotated[
         float | None,
         Meaning(

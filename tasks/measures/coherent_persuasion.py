@@ -32,8 +32,12 @@ class CoherentPersuasion(QuestionScore):
 
     groups_without: Annotated[int, Meaning("clusters of answers without the context")]
     groups_with: Annotated[int, Meaning("clusters of answers with the context")]
-    group_sizes_without: Annotated[tuple[int, ...], Meaning("their sizes without the context, in order of opening")]
-    group_sizes_with: Annotated[tuple[int, ...], Meaning("their sizes with the context, in order of opening")]
+    group_sizes_without: Annotated[
+        tuple[int, ...], Meaning("sizes of the clusters without the context, in the order in which they were opened")
+    ]
+    group_sizes_with: Annotated[
+        tuple[int, ...], Meaning("sizes of the clusters with the context, in the order in which they were opened")
+    ]
     coherent_persuasion: Annotated[
         float, Meaning("mean KL(p_h || p_g) over pairs of clusters with and without", "nats")
     ]
@@ -41,8 +45,8 @@ class CoherentPersuasion(QuestionScore):
     coherent_persuasion_unchanged: Annotated[
         float | None,
         Meaning(
-            "the same score without a change: from each half-sample of the answers without the context to its other "
-            "half; NULL if none were drawn",
+            "the same score without a change: from each random half of the answers without the context to the "
+            "remaining half; NULL if no halves were drawn",
             "nats",
         ),
     ]
@@ -53,19 +57,19 @@ def compute(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> It
     sampled = sample(inputs, model, questions)
     answers = rows_by_question(inputs, "answers", questions, "token_ids", "thought_ids")
     origins = question_provenance(inputs.scores["clusters"], questions)
-    distributions = [_stored_reply_distributions(model, case, answers[case.key]) for case in sampled]
+    distributions = [_stored_reply_distributions(model, replies, answers[replies.key]) for replies in sampled]
     by_case = equivalences(inputs, questions)
-    for row in persuasion_rows(inputs, sampled, distributions, [by_case[case.key] for case in sampled]):
+    for row in persuasion_rows(inputs, sampled, distributions, [by_case[replies.key] for replies in sampled]):
         yield {**row, "stand_in": origins[row["question_id"], row["context_id"]]["stand_in"]}
 
 
-def _stored_reply_distributions(model: Samples, case: SampledReplies, stored: Sequence[Row]) -> "list[Distribution]":
+def _stored_reply_distributions(model: Samples, sampled: SampledReplies, stored: Sequence[Row]) -> "list[Distribution]":
     """Return the mean distribution along each stored reply, from an equal new sample or else along its tokens."""
     distributions = {
-        (answer.thought_ids, answer.token_ids): answer.mean_distribution for answer in case.finished_answers.values()
+        (answer.thought_ids, answer.token_ids): answer.mean_distribution for answer in sampled.finished_answers.values()
     }
     keys = [(tuple(row["thought_ids"]), tuple(row["token_ids"])) for row in stored]
-    prompt = case.prompt.tokens if case.prompt else ()
+    prompt = sampled.prompt.tokens if sampled.prompt else ()
     for thoughts, tokens in keys:
         if (thoughts, tokens) not in distributions:
             distributions[thoughts, tokens] = model.mean_distribution((*prompt, *thoughts), tokens)
@@ -92,13 +96,13 @@ def persuasion_rows(
     from swaymeter.tasks.scoring.coherent_persuasion import GroupedAnswers, between_halves, coherent_persuasions
 
     cases = []
-    for case, reply_distributions, matrix in zip(sampled, distributions, equivalent, strict=True):
-        clusters, halves = clusters_of(inputs, "coherent_persuasion", matrix, case.key)
-        name = f"the answers to {case.question.printable_name} with the context {case.case.context_id}"
-        cases.append((case, GroupedAnswers(name, reply_distributions, clusters, halves), matrix))
+    for replies, reply_distributions, matrix in zip(sampled, distributions, equivalent, strict=True):
+        clusters, halves = clusters_of(inputs, "coherent_persuasion", matrix, replies.key)
+        name = f"the answers to {replies.question.printable_name} with the context {replies.case.context_id}"
+        cases.append((replies, GroupedAnswers(name, reply_distributions, clusters, halves), matrix))
     for _, cases_of_question in groupby(cases, key=lambda entry: entry[0].question.question_id):
         (closed_book, without, matrix), *contexts = cases_of_question
-        with_context = [(case, answers) for case, answers, _ in contexts if answers.distributions]
+        with_context = [(replies, answers) for replies, answers, _ in contexts if answers.distributions]
         if not with_context or not without.distributions:
             continue
         _, other_halves = clusters_of(inputs, "coherent_persuasion", matrix, closed_book.key, complement=True)
@@ -107,9 +111,9 @@ def persuasion_rows(
         if len({len(side.distributions) for side in sides}) > 1:
             sides = [replace(side, halves=()) for side in sides]
         scores = coherent_persuasions(sides[0], sides[1:])
-        for (case, answers), (score, error) in zip(with_context, scores, strict=True):
+        for (replies, answers), (score, error) in zip(with_context, scores, strict=True):
             yield {
-                **case.columns,
+                **replies.columns,
                 "groups_without": len(without.groups),
                 "groups_with": len(answers.groups),
                 "group_sizes_without": [len(group) for group in without.groups],

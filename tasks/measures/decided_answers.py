@@ -1,4 +1,4 @@
-"""Verdicts of people and of a judge in place of the rule's, and the outcomes that follow.
+"""Verdicts of people and of a judge in place of the rule's (measure whose_answer), and the outcomes that follow.
 
 A person's verdict precedes a judge's verdict, and a judge's verdict precedes the rule's. A judge decides only replies
 that the rule leaves undecided. A person's verdict holds for every reply with the same words to the same question and
@@ -8,13 +8,14 @@ defines the outcomes.
 This module is no measure: the stage `aggregate` calls `decided_answers` for each relation.
 `data.sources.judgements` reads the files of people; its docstring lists the modules that a verdict passes through.
 
-An outcome compares a reply with a context with the closed-book reply. So a verdict on the closed-book reply may change
-the outcome of every context. Closed-book, the verdict "context" means the answer of any conflicting context.
+An outcome compares the reply after a context with the closed-book reply. So a verdict on the closed-book reply may
+change the outcome of every context. Closed-book, the verdict "context" means the answer of any conflicting context.
 `_verdict_for_context` therefore translates the verdict for each context:
 
 - A supporting context states the original answer, so the verdict "original" becomes "context".
 - If a single context conflicts, "context" means its answer.
-- If several contexts conflict, the rule decides if the closed-book reply states the answer of this context.
+- If several contexts conflict, "context" stays if the rule finds this context's answer in the closed-book reply.
+  Otherwise, the rule's verdict replaces it.
 """
 
 from collections import defaultdict

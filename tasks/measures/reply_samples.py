@@ -75,7 +75,7 @@ class SampledReplies:
 
     @property
     def finished_answers(self) -> "dict[int, Answer]":
-        """The samples with an answer of the model, by number; without, for example, withheld replies."""
+        """The samples that have an answer, by number. Unfinished and withheld replies are left out."""
         return {number: answer for number, answer in enumerate(self.answers.samples) if not answer.is_missing}
 
     @property
@@ -170,6 +170,7 @@ def sample(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> lis
             for prompt_tokens, replies in zip(tokens, answers, strict=True)
         ]
     thinking = thinking_words(model, texts, max_thoughts)
+    # The engine is chosen for the first decoding: of the thoughts, or without thoughts of the answers.
     engine_name = model.engine_of_answers(tokens, new_tokens=max_thoughts or parameters.max_new_tokens)
     return [
         SampledReplies(question, case, prompt, replies, engine_name, thinking)

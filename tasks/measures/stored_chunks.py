@@ -167,7 +167,9 @@ def _drop_unfit_questions(measure: Measure, inputs: Inputs, model: Any) -> Input
     questions = [question for question in inputs.questions if question.question_id not in rejected]
     if inputs.questions and not questions:
         first = inputs.questions[0].question_id
-        raise ScoreError(f"relation {inputs.relation}: every question is rejected; {names[first]}: {rejected[first]}")
+        raise ScoreError(
+            f"relation {inputs.relation}: every question is rejected, for example {names[first]}: {rejected[first]}"
+        )
     return replace(inputs, questions=questions, rejected=rejected)
 
 

@@ -467,7 +467,7 @@ def load_application(
         ModelError: The function cannot be imported, or has changed since the run was planned.
     """
     if function_revision(reference) != revision:
-        raise ModelError(f"function {reference}: its file has changed since the run began; run it again")
+        raise ModelError(f"function {reference}: its file has changed since the run began; run the study again")
     function = load_function(reference, is_in_workspace=is_in_workspace)
     stored = StoredResults(folder, {"function": revision, "name": reference.rpartition(":")[2], "rerun": rerun})
     shown = re.sub(r"^.*[/\\]", "", reference)

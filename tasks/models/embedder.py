@@ -119,7 +119,10 @@ class Embedder(Encoder):
             mean = (output.last_hidden_state.float() * mask).sum(dim=1) / mask.sum(dim=1).clamp(min=1.0)
             vectors[indices] = torch.nn.functional.normalize(mean, dim=1).cpu().numpy()
         if not np.isfinite(vectors).all():
-            raise ModelError(f"model {self.name!r} returned an embedding that is not finite; get the model again")
+            raise ModelError(
+                f"model {self.name!r} returned an embedding that is not finite; remove the model's files and download "
+                "them again"
+            )
         return vectors
 
 

@@ -155,7 +155,8 @@ class EntailmentModel(Encoder, Entailment):
                     (margin,) = self._margins(self._read(tokens, [index])[1].logits)
                 if math.isnan(margin):
                     raise ModelError(
-                        f"model {self.name!r} gave {pairs[index]!r} a score that is not finite; get the model again"
+                        f"model {self.name!r} gave {pairs[index]!r} a score that is not finite; remove the model's "
+                        "files and download them again"
                     )
                 yield pairs[index], margin > 0
 

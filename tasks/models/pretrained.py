@@ -172,7 +172,7 @@ def load_pretrained(
     except Exception as error:
         reason = first_line(error)
         if isinstance(error, SafetensorError):  # truncated, or not a file of weights
-            reason += f"; its weights are damaged: remove the folder {files} and get the model again"
+            reason += f"; its weights are damaged: remove the folder {files} and download the model again"
         raise ModelError(f"model {identity.name!r} cannot be loaded from {source}: {reason}") from error
     if is_hub:
         verify_snapshot(identity.name, files)  # again, because the load may have downloaded files
@@ -221,7 +221,10 @@ def _check_weights(identity: ModelIdentity, network: Any, missing: Iterable[str]
             continue
         extremes = torch.aminmax(weights.detach())  # NaN if any weight is NaN; ten times as fast as isfinite
         if not all(map(torch.isfinite, extremes)):
-            raise ModelError(f"model {identity.name!r}: its weight {name} is not finite; get the model again")
+            raise ModelError(
+                f"model {identity.name!r}: its weight {name} is not finite; remove the model's files and "
+                "download them again"
+            )
 
 
 def weights_options(dtype: str, device: str) -> dict[str, Any]:

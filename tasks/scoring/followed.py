@@ -10,8 +10,8 @@ The rule reads the text after the thoughts, or the marked final answer (wording.
 Answers "yes" and "no" are read by wording.yes_no and wording.sentences instead.
 
 A reply is undecided if its stance is unclear, or if it may state an answer in other words. The rule is sure of
-`neither` only if the reply gives another number, another date, or a yes or no of neither side, or if its thoughts did
-not end. What it is not: a judgement of truth. "The passage says Oslo" counts as a statement of Oslo.
+`neither` only if the thoughts of the reply did not end, or if its number, date, yes or no is the answer of neither
+side. The rule does not judge the truth. "The passage says Oslo" counts as a statement of Oslo.
 """
 
 import re
@@ -62,7 +62,10 @@ Reason = Literal[
     "part of another name",
     "no answer to look for",
 ]
-"""Reason of a verdict "neither". If several reasons apply, the one that stands first in this list counts."""
+"""Reason of a verdict "neither". If several reasons apply, the one that stands first in this list counts.
+
+Only `decision_on` of the measure whose_answer gives "no answer to look for"; `decide` raises an InputError instead.
+"""
 DECIDED_REASONS: frozenset[Reason] = frozenset(
     ("unfinished thoughts", "another value", "yes or no of neither side", "no answer to look for")
 )
@@ -97,7 +100,7 @@ def decide(reply: str, *, context: Sequence[str], original: Sequence[str], quest
     Args:
         reply: The reply of a model.
         context: The answer that the context states, and its other names.
-        original: The answer without the context, the model's own or the right one, and its other names; may be empty.
+        original: The right answer, or the model's closed-book answer, with its other names; may be empty.
         question: The question to the model; words that the reply only repeats from it do not count.
 
     Returns:
@@ -146,7 +149,7 @@ def decide(reply: str, *, context: Sequence[str], original: Sequence[str], quest
 
 
 def whose_answer(reply: str, *, context: Sequence[str], original: Sequence[str], question: str = "") -> Verdict:
-    """Return, by the rule, whose answer a reply states; other arguments and errors are those of `decide`.
+    """Return the rule's verdict on a reply; arguments and errors are those of `decide`.
 
     Returns:
         "context", "original" or "both" if the reply states them, "refusal" if it declines, else "neither". An undecided
@@ -236,8 +239,8 @@ def _as_written(text: str, context: Sequence[str], original: Sequence[str]) -> s
 
 def _sides_named(reply: Sequence[Word], sides: _Sides) -> tuple[set[Side], Reason | None]:
     """Return the sides whose answer a reply names, or the reason why the reply names no answer."""
-    counting, reasons = _counting_mentions(reply, sides)
-    spans = [Span(mention.start, mention.end, mention.name.side or "") for mention in counting]
+    valid_mentions, reasons = _valid_mentions(reply, sides)
+    spans = [Span(mention.start, mention.end, mention.name.side or "") for mention in valid_mentions]
     named = {span.side for span in spans}
     if len(spans) > stance.MAX_MENTIONS:
         return (cast("set[Side]", named), None) if len(named) == 1 else (set(), "unclear stance")
@@ -271,13 +274,13 @@ def _sides_listed(text: str, sides: _Sides) -> tuple[set[Side], None] | None:
     return (stated, None) if stated else None
 
 
-def _counting_mentions(reply: Sequence[Word], sides: _Sides) -> tuple[list[Mention], set[Reason]]:
+def _valid_mentions(reply: Sequence[Word], sides: _Sides) -> tuple[list[Mention], set[Reason]]:
     """Return the mentions that count, in their order, and the reasons against the other mentions.
 
     A loose form, such as 9:00 for 9 p.m., counts if the same words are no exact form, and if the form belongs to one
     side only (wording.forms).
     """
-    counting: list[Mention] = []
+    candidates: list[Mention] = []
     reasons: set[Reason] = set()
     for mention in longest(mentions(reply, sides.names)):
         if not mention.name.side:  # a longer name that is no answer, such as 罗马尼亚 (Romania) for 罗马 (Rome)
@@ -287,20 +290,23 @@ def _counting_mentions(reply: Sequence[Word], sides: _Sides) -> tuple[list[Menti
         elif _is_repeated(reply, mention, sides.question_words):
             reasons.add("repeats the question")
         else:
-            counting.append(mention)
-    exact = {mention[:2] for mention in counting if mention.name.exact}
+            candidates.append(mention)
+    exact = {mention[:2] for mention in candidates if mention.name.exact}
     loose: dict[tuple[int, int], set[str | None]] = {}
-    for mention in counting:
+    for mention in candidates:
         if not mention.name.exact and mention[:2] not in exact:
             loose.setdefault(mention[:2], set()).add(mention.name.side)
     if any(len(sides_at) > 1 for sides_at in loose.values()):
         reasons.add("fits both answers")
-    fitting = [mention for mention in counting if mention.name.exact or len(loose.get(mention[:2], ())) == 1]
+    fitting = [mention for mention in candidates if mention.name.exact or len(loose.get(mention[:2], ())) == 1]
     return fitting, reasons
 
 
 def _is_repeated(reply: Sequence[Word], mention: Mention, question: Sequence[Word]) -> bool:
-    """Return True if the question has the mention beside the same words, at least one of them no function word."""
+    """Return True if the mention and the word on each side of it stand in the question, too.
+
+    At least one of these two words must be neither a function word nor a word of the answer.
+    """
     around = reply[max(mention.start - 1, 0) : mention.end + 1]
     beside = {word.text for word in around} - set(mention.name.texts) - FUNCTION_WORDS
     return bool(beside) and is_part(texts_of(around), texts_of(question[:_MAX_QUESTION]))

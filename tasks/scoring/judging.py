@@ -119,8 +119,8 @@ def ask_language_model(
     """
     from swaymeter.tasks.scoring.first_token import next_tokens
 
-    answer_start, letters = _letters(model)
-    prompts, verdicts = _prompts(model, cases, answer_start=answer_start, reserved=1)
+    letter_start, letters = _letters(model)
+    prompts, verdicts = _prompts(model, cases, letter_start=letter_start, reserved=1)
     near_tie = _NEAR_TIE.get(model.dtype, _NEAR_TIE_IN_SHORT_DTYPES)
     if prompts:
         batch_logits = next_tokens(model, list(prompts.values()), batch_size=batch_size).logits
@@ -214,22 +214,22 @@ def _letters(model: "Model") -> "tuple[Tokens, dict[str, int]]":
     from swaymeter.tasks.scoring.first_token import answer_tokens
 
     tokens = answer_tokens(model, LETTERS)
-    answer_starts = {letter_tokens[:-1] for letter_tokens in tokens.values()}
+    letter_starts = {letter_tokens[:-1] for letter_tokens in tokens.values()}
     letters = {letter: letter_tokens[-1] for letter, letter_tokens in tokens.items()}
-    if len(answer_starts) > 1 or len({*letters.values()}) < len(LETTERS):
+    if len(letter_starts) > 1 or len({*letters.values()}) < len(LETTERS):
         raise ModelError(f"the tokenizer of {model.name} has no token for each of A to E; name another judge")
-    return answer_starts.pop(), letters
+    return letter_starts.pop(), letters
 
 
 def _prompts(
-    model: "Model", cases: Sequence[Case], *, answer_start: "Tokens" = (), reserved: int
+    model: "Model", cases: Sequence[Case], *, letter_start: "Tokens" = (), reserved: int
 ) -> "tuple[dict[Case, Tokens], dict[Case, JudgeVerdict]]":
     """Return the prompts of distinct cases, and a missing verdict on each case that does not fit the context window.
 
     Args:
         model: the judge.
         cases: the cases.
-        answer_start: tokens between a prompt and the letter.
+        letter_start: tokens between a prompt and the letter.
         reserved: tokens of the window that the reply needs.
     """
     from swaymeter.tasks.models.prompts.answer_prompts import turn_prompt
@@ -239,7 +239,7 @@ def _prompts(
     verdicts: dict[Case, JudgeVerdict] = {}
     form, window = prompt_form(model), model.context_window
     for case in dict.fromkeys(cases):
-        prompt = (*turn_prompt(model, case_text(case, form), answer_start=""), *answer_start)
+        prompt = (*turn_prompt(model, case_text(case, form), answer_start=""), *letter_start)
         if window is not None and len(prompt) + reserved > window:
             verdicts[case] = JudgeVerdict(None, None, "does not fit the judge's window")
         else:

@@ -8,8 +8,8 @@ query's answer. A negation names no substitute, so any answer but the original c
 separately. The reply is the greedy continuation, one line of at most 10 tokens; it gives the answer that it begins
 with.
 What it is not: accuracy. The ratio leaves out replies with neither answer. For 0/0 it is None; the released code has 0.
-That code counts all distinct contexts, conflicting or not: a context that occurs twice in the sample counts once. Its
-ratio is stored as well.
+That code counts all distinct contexts, conflicting or not: a context that occurs twice in the sample counts once. The
+ratio of that code is stored as well.
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Appendix D, after Longpre et al. 2022.
 """
 

@@ -26,9 +26,9 @@ prompt do not vary.
 
 A fact's subject is identified by its IRI, and a question's subject by its Wikidata id and property. If a snapshot lacks
 these identifiers for a relation, the name identifies the subject. A disputed sentence is identified by its page and
-both answers. If a static fact has become temporal, its question stays the same, in another partition. Fields that only
-one snapshot has, sources and revisions are not compared; but other sources give a dataset another version. Of the rows
-of one subject, equal rows are paired first, then rows with equal answers.
+both answers. If a static fact has become temporal, its question stays the same, in another partition. Not compared are
+sources, revisions, and fields that only one snapshot has. But a dataset from another source has another version. Of the
+rows of one subject, equal rows are paired first, then rows with equal answers.
 """
 
 import json
@@ -107,7 +107,7 @@ _CONSTRUCTION = (
 FIELDS = tuple(column.name for column in FACTS.columns if column.in_digest and column.name not in _PROVENANCE)
 """Compared fields of a fact."""
 _TEXTS = ("original_context", "counter_memory_context", "contexts")
-"""Fields in place of the column `contexts`: DynamicQA's two contexts each, and the contexts of own questions."""
+"""Fields in place of the column `contexts`: one for each of DynamicQA's two contexts, one for all of own questions."""
 QUESTION_FIELDS = tuple(
     field
     for column in QUESTIONS.columns
@@ -190,8 +190,8 @@ def compare_items(
         after: The later run, or B.
         pairs: Pairs of models to compare, see `model_pairs`.
         numbers: Paired differences of headline numbers.
-        both_completed: True if both runs are completed, and so have all of their settings. None finds out from the
-            settings, which needs snapshots that have unchanged items, too.
+        both_completed: True if both runs are completed, and so have all of their settings. None: True if both have the
+            setting PROGRAM, which snapshots of changed items alone may lack.
     """
     flips, counts_of_others = _replies(before, after, pairs)
     if both_completed is None:
@@ -256,7 +256,7 @@ def _stored_difference(row: dict[str, Any]) -> dict[str, Any]:
         **{name: row[name] for name in ("model", "dtype", "quantity", "group", "unit", "p", "p_adjusted", "direction")},
         "against_model": row["model"],
         "against_dtype": row["dtype"],
-        "n": row["same"],
+        "n": row["same"],  # number of items in both runs
         "mean": row["mean_before"] + row["change"],
         "against_mean": row["mean_before"],
         "difference": row["change"],
@@ -281,7 +281,7 @@ def _concat_models(first: Frames, second: Frames) -> Frames:
 
 
 def _keys(frames: Frames) -> set[str]:
-    """Return a model's ids of questions, of questions under a context, and of queries, as `models.items` has them."""
+    """Return a model's ids of questions, of questions under a context, and of queries, as `items_by_model` has them."""
     replies, queries = (frames[name] for name in MODEL_QUERIES)
     items = replies["question_id"].astype(str) + BETWEEN + replies["context_id"]
     return {*replies["question_id"], *items, *queries["query_id"]}
@@ -404,7 +404,7 @@ def _replies(before: Snapshot, after: Snapshot, pairs: Iterable[Pair]) -> tuple[
         flips += flipped
         counts_of_others.update(counts)
     flips.sort(key=lambda flip: (flip.question, flip.condition, flip.after))
-    return flips, +counts_of_others
+    return flips, +counts_of_others  # without kinds of count 0
 
 
 def _replies_of_pair(before: Frame, after: Frame, pair: Pair) -> tuple[list[FlippedReply], dict[str, int]]:

@@ -57,8 +57,8 @@ class EntropyClasses(Options):
 
     bounds: Annotated[tuple[Bound, ...], Field(min_length=2, max_length=4)] | None = None
     """The upper bounds of the low and the middle class in nats, such as [1.0, 5.0]. With gaps between the classes: the
-    end of low, begin and end of middle, and begin of high: [10.5, 11, 16, 17]. An entropy of sums may be below 0. null:
-    a third of each model's instances in each class."""
+    end of low, begin and end of middle, and begin of high: [10.5, 11, 16, 17]. A bound may be below 0, because an
+    entropy of summed log-probabilities may be. null: a third of each model's instances in each class."""
 
     @field_validator("bounds")
     @classmethod
@@ -171,7 +171,8 @@ def tf_idf(
     from scipy.sparse import csr_array
 
     group = np.asarray(groups, dtype=np.int64)
-    row_of_text = {text: row for row, text in enumerate(dict.fromkeys(texts))}  # equal texts are counted once
+    # The words of equal texts are counted only once, to save time.
+    row_of_text = {text: row for row, text in enumerate(dict.fromkeys(texts))}
     counts = [Counter(words(text)) for text in row_of_text]
     vocabulary = {word: column for column, word in enumerate(sorted(set().union(*counts)))}
     if not vocabulary:

@@ -112,7 +112,7 @@ def _with_clusters(frame: Frame) -> Frame:
 
 
 def _ratios(frames: Frames) -> Frames:
-    """Return the queries, and for each ratio the queries that have it, with its fifth."""
+    """Return the queries, and for each ratio the queries that have it, with its bin in the column `fifth`."""
     (name,) = frames
     queries = _with_clusters(sort_frame(frames[name], [*TYPE, "relation", "query_id"]))
     both = {ratio: queries.dropna(subset=[ratio, SUSCEPTIBILITY]) for ratio in RATIOS}
@@ -120,7 +120,7 @@ def _ratios(frames: Frames) -> Frames:
 
 
 def _memorization(ratio: str) -> list[Mean]:
-    """Return the means of a ratio, and of susceptibility by fifths of the ratio."""
+    """Return the means of a ratio, and of susceptibility by fifths of the ratio's range."""
     return [
         Mean(ratio, TYPE, "query", "", skip_missing=True, extra_columns=lambda group: {"items": len(group)}),
         Mean(
@@ -144,8 +144,9 @@ MEMORIZATION = statistic_of(
     [mean for ratio in RATIOS for mean in _memorization(ratio)],
     prepare=_ratios,
 )
-"""Susceptibility of queries by their memorization ratio, in fifths: the share of contexts after which the reply keeps
-the query's original answer.
+"""Susceptibility of queries by fifths of the range of their memorization ratio.
+
+The ratio is the share of contexts after which the reply keeps the query's original answer:
 
     memorization_ratio        over the contexts that conflict with the query's answer
     memorization_ratio_all    over every context, as in the released code
@@ -157,7 +158,10 @@ Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, figur
 
 
 def _frames_of_both(frames: Frames) -> Frames:
-    """Return the queries with their entities, and those with both measures by bins of susceptibility."""
+    """Return the queries, labelled as about invented or real entities, and the queries that have both measures.
+
+    In the frame `bins`, the column of susceptibility has its bin.
+    """
     (name,) = frames
     queries = _with_clusters(sort_frame(frames[name], [*MODEL, "relation", "query_id"]))
     queries = queries.assign(entities=name_flags(queries["invented"], "invented", "real"))
@@ -360,7 +364,7 @@ def _partitions(frames: Frames) -> Frames:
 def _with_outcomes(frame: Frame) -> Frame:
     """Return the instances with outcomes as 1, 0 or missing, and with the change of each entropy through the context.
 
-    Shares of replies that follow, or are persuaded, are over the instances whose context states an answer.
+    `following` and `persuaded` are missing for an instance whose context states no answer.
     """
     frame = drop_small_samples(frame, [COHERENT_PERSUASION], (WITH, WITHOUT))
     frame = drop_small_samples(frame, ["coherent_persuasion_unchanged"], (WITHOUT,), parts=2)

@@ -10,12 +10,12 @@ from tests.end_to_end.wiki_studies import WikiStudies
 
 @pytest.fixture(scope="session")
 def studies(tmp_path_factory: pytest.TempPathFactory, api: str) -> WikiStudies:
-    """Studies of live questions."""
+    """Studies of questions from Wikidata."""
     return WikiStudies.of(tmp_path_factory.mktemp("wiki-studies"), api)
 
 
 @pytest.fixture(scope="session")
 def done(studies: WikiStudies) -> Iterator[Done]:
-    """A study of live questions that was run to its end; its workspace is not to be changed."""
+    """A study of questions from Wikidata that was run to its end; its workspace is not to be changed."""
     with failing_at_first(studies) as study:
         yield study

@@ -236,4 +236,4 @@ def test_every_step_makes_what_its_kind_names(study: Study) -> None:
 def test_no_score_depends_on_what_computes_it(study: Study, folder: Path) -> None:
     elsewhere = selected(folder, execution={"runner": "dask", "workers": 3, "address": "tcp://127.0.0.1:8786"})
     assert keys(elsewhere) == keys(study)
-    assert elsewhere.study.run_by("threads").execution.runner == "threads"
+    assert elsewhere.study.with_runner("threads").execution.runner == "threads"

@@ -8,7 +8,7 @@ from swaymeter.data.errors import InputError
 from swaymeter.reports.figures import FIGURES
 from swaymeter.reports.figures.figure import as_in, draw_all
 from swaymeter.reports.models import RUNS
-from swaymeter.reports.published import aliases, printed_of, significant, with_published
+from swaymeter.reports.published import aliases, published_of, significant, with_published
 from swaymeter.reports.tables import TABLES, filled
 
 NO_RUNS = pd.DataFrame()
@@ -96,7 +96,7 @@ def test_model_of_no_paper_has_no_empty_column(known: dict[str, pd.DataFrame]) -
     table = filled(TABLES["mean-susceptibility-of-models"], known)
     assert "published" not in table.rows
     assert "The papers print no value of smollm2-135m-instruct; they print values of 14 models." in table.caption
-    assert len(table.printed.rows) == 42
+    assert len(table.published.rows) == 42
 
 
 def test_captions_say_what_is_published_of_their_model(pythia: dict[str, pd.DataFrame]) -> None:
@@ -124,12 +124,12 @@ def test_questions_of_ones_own_have_no_published_values(own: dict[str, pd.DataFr
     for name in ("accuracy-entropy-persuasion", "words-of-entropy-classes"):
         table = filled(TABLES[name], own)
         assert len(table.rows)
-        assert (table.printed.note, len(table.printed.rows)) == ("", 0)
+        assert (table.published.note, len(table.published.rows)) == ("", 0)
 
 
 def test_fold_has_all_values_of_item_with_notes() -> None:
-    printed = printed_of(("marjanovic-table-2",), ["gpt2"], {RUNS: NO_RUNS}, listed=True)
-    rows = printed.rows
+    published = published_of(("marjanovic-table-2",), ["gpt2"], {RUNS: NO_RUNS}, listed=True)
+    rows = published.rows
     assert len(rows) == 18
     row = rows.query("model == 'qwen2-7b-instruct' and partition == 'temporal' and context == 'any context'")
     assert row[["accuracy", "semantic entropy", "coherent persuasion"]].to_numpy().tolist() == [
@@ -139,9 +139,9 @@ def test_fold_has_all_values_of_item_with_notes() -> None:
         "Marjanović et al. 2024, Table 2; the entropy is summed or length-normalised; "
         "entropies are without the 5 that the released code adds"
     )
-    assert printed.shared_notes == said
+    assert published.shared_notes == said
     assert "note" not in rows
-    classes = printed_of(("marjanovic-fig-15",), ["gpt2"], {RUNS: NO_RUNS}, listed=True).rows
+    classes = published_of(("marjanovic-fig-15",), ["gpt2"], {RUNS: NO_RUNS}, listed=True).rows
     assert list(classes["semantic entropy with"]) == ["< 10.5", "> 11, < 16", "> 17"]
 
 

@@ -98,7 +98,7 @@ class Dump:
         except (OSError, RuntimeError) as error:
             raise ServiceError(
                 f"{self.address} cannot answer a query ({error}); remove {self._folder} and run again with the dump's "
-                f"place: {query[:200]}"
+                f"files at the paths in the study file; the query was: {query[:200]}"
             ) from None
         usable = tuple(row for row in rows if row is not None)
         return Rows(usable, self.address, query, self._loaded_at, len(rows) - len(usable))

@@ -16,7 +16,8 @@ from swaymeter.data.sources.graph.sparql import Literal, Row, Rows, SparqlStore,
 
 DIGITS = "0123456789abcdef"
 MAX_DIGITS = 3
-"""Limit of the digits that slow queries add to a prefix. Three leave 1/4,096 of the pairs; fewer are no faster."""
+"""Limit of the digits that slow queries add to a prefix. Three digits leave 1/4,096 of the pairs; a query for fewer
+pairs is no faster."""
 SMALLEST_PAGE = 10
 """Number of pairs below which a page is not halved."""
 
@@ -57,7 +58,10 @@ def sampled_pairs(
 
 
 def triple_pattern(predicates: Sequence[str], subject: str, object: str) -> str:
-    """Return a triple pattern with the path a|b of the predicates; for VALUES, services would read the whole graph."""
+    """Return a triple pattern with the path a|b of the predicates.
+
+    Services would read the whole graph if the query listed the predicates in a VALUES clause.
+    """
     return f"{subject} {'|'.join(map(iri, predicates))} {object} ."
 
 
@@ -96,7 +100,7 @@ class _Pages:
                 self._size = max(SMALLEST_PAGE, self._size // 2)
                 break
             pairs = sorted((_pair(row, response) for row in response.rows), key=_order)
-            # After a page other than the requested one, the next request would return the same pairs again.
+            # A cache or service that ignores the filter would return the same page for every request.
             outside = any(not pair.key.startswith(prefix) or pair.key <= after for pair in pairs)
             if outside or len(response) > self._size:
                 clause = "FILTER" if outside else "LIMIT"
@@ -114,7 +118,8 @@ class _Pages:
             else:
                 self._size *= 2
             yield from complete
-        for digit in DIGITS:  # from the prefix of `after` on: the pairs before are yielded
+        # Prefixes before that of `after` are left out, because their pairs were yielded already.
+        for digit in DIGITS:
             longer_prefix = prefix + digit
             if longer_prefix >= after[: len(longer_prefix)]:
                 yield from self.pairs(longer_prefix, after if after.startswith(longer_prefix) else "", max_length)
@@ -122,7 +127,7 @@ class _Pages:
     def _query(self, prefix: str, after: str) -> str:
         conditions = [f"STRSTARTS(?k, {string(prefix)})"] if prefix else []
         conditions += [f"?k > {string(after)}"] if after else []
-        # Only if the objects may be texts, because this filter takes as long as the MD5.
+        # `english` is set only for relations whose objects may be texts, because this filter takes as long as the MD5.
         if self._english:
             conditions.append('(isIRI(?o) || LANG(?o) = "" || LANGMATCHES(LANG(?o), "en"))')
         return "\n".join(
@@ -140,7 +145,8 @@ def _pair(row: Row, response: Rows) -> Pair:
     subject, value, key = row.get("s"), row.get("o"), row.get("k")
     if not isinstance(subject, Uri) or value is None or not isinstance(key, Literal):
         raise ServiceError(
-            f"{response.address} answered with a pair without its MD5; use a service that supports SPARQL 1.1"
+            f"{response.address} answered with a pair without a subject, object or MD5; use a service that supports "
+            "SPARQL 1.1"
         )
     return Pair(key.value, subject, value, response)
 

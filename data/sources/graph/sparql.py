@@ -109,14 +109,16 @@ def count(term: Term) -> int:
 
 
 def is_iri(value: str) -> bool:
-    """Return True if a query can name the value: a whole IRI without space, bracket, quote or backslash."""
+    """Return True for a value that a query can contain: an absolute IRI without space, bracket, quote or backslash."""
     return _IRI.fullmatch(value) is not None
 
 
 def iri(value: str) -> str:
     """Return the IRI in the syntax of queries; InputError for an invalid IRI."""
     if not is_iri(value):
-        raise InputError(f"no SPARQL query can name {value[:200]!r}: it is not an absolute IRI")
+        raise InputError(
+            f"{value[:200]!r} is not a valid absolute IRI, such as http://example.org/x; a SPARQL query needs one"
+        )
     return f"<{value}>"
 
 
@@ -128,9 +130,9 @@ def iris(values: Iterable[str]) -> str:
 def string(value: str, language: str | None = None) -> str:
     """Return a text in the syntax of queries, with its language if any; InputError for a lone surrogate."""
     if not is_text(value):
-        raise InputError(f"no SPARQL query can hold {value[:200]!r}: it has a lone surrogate, which is not text")
-    # Some services decode \uXXXX before anything else, so that \\u0022 would end the text. In a text with a backslash
-    # and a u, the u is written as such an escape, so that all services read the same text.
+        raise InputError(f"{value[:200]!r} has a lone surrogate, which is not text; a SPARQL query needs text")
+    # Some services decode \uXXXX before anything else, so that \\u0022 would end the text. A u right after a backslash
+    # is therefore written as such an escape itself, and all services read the same text.
 
     def escape_backslash(match: re.Match[str]) -> str:
         return "\\\\" + (f"\\u{ord(match[1]):04x}" if match[1] else "")

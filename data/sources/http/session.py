@@ -1,7 +1,8 @@
 """One polite session for every service: contact, rate, number of requests, retries and cached responses.
 
-A cached response within its TTL is used; otherwise the request is sent. A response is cached before it is returned if
-it is valid: it has an expected status, complete JSON or text, and no error inside. Limits hold over all threads.
+A cached response within its TTL is used; otherwise the request is sent. A valid response is cached before it is
+returned. A response is valid if it has an expected status, complete JSON or text, and no error inside. Limits hold over
+all threads.
 """
 
 import logging
@@ -189,7 +190,7 @@ class Session:
 
     @contextmanager
     def _slot(self) -> Iterator[None]:
-        """Wait for a pause of the service, take one of its places for concurrent requests, and count the request."""
+        """Wait until the service's pause is over, take a slot for concurrent requests, and count the request."""
         while True:
             with self._slots:
                 self._refuse_if_closed()

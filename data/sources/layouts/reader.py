@@ -17,7 +17,7 @@ MAX_EXAMINED_ROWS = 100
 _QUESTION_COLUMNS = ("question", "query", "claim", "template")
 """Columns with a text by which people recognise a rejected row; the first column with a text is shown."""
 _ABOUT = ("title", "source", "date", "score")
-"""Optional keys of a context, each with a path in a rule."""
+"""Optional keys of a context; the field of the same name in a `ContextRule` is the path to the key's value."""
 ROWS_OF_LAYOUTS = frozenset(
     column_of(form.rows).lower() for layout in nested_layouts() for form in layout.forms if form.rows
 )
@@ -51,11 +51,12 @@ def recognise_layout(content: FileRows) -> FileLayout | None:
 def own_rows(form: Form, rows: Sequence[FileRow]) -> list[FileRow]:
     """Return the rows of a file, which has this form, as rows of a user's questions, with their problems."""
     renamed = [row._replace(cells=_with_column_names(row.cells, form)) for row in rows]
-    step = STEPS[form.step]([row.cells for row in renamed if not row.problem]) if form.step else None
-    return [own for row in renamed for own in _own_rows(row, form, step)]
+    # A step sees all rows first, and returns the function that adds columns to one row.
+    add_columns = STEPS[form.step]([row.cells for row in renamed if not row.problem]) if form.step else None
+    return [own for row in renamed for own in _own_rows(row, form, add_columns)]
 
 
-def _own_rows(row: FileRow, form: Form, step: Callable[[Cells], Cells] | None) -> Iterator[FileRow]:
+def _own_rows(row: FileRow, form: Form, add_columns: Callable[[Cells], Cells] | None) -> Iterator[FileRow]:
     """Yield the rows of a user's questions that one row of the file gives: one, or several if `form.rows` is set."""
     location, cells, problem = row
     if problem:
@@ -65,7 +66,7 @@ def _own_rows(row: FileRow, form: Form, step: Callable[[Cells], Cells] | None) -
         for inner_location, inner_cells in unnest(cells, form.rows) if form.rows else [("", cells)]:
             location, cells = f"{row.location}, {inner_location}" if inner_location else row.location, inner_cells
             try:
-                yield FileRow(location, _own_row(step(cells) if step else cells, form))
+                yield FileRow(location, _own_row(add_columns(cells) if add_columns else cells, form))
             except InputError as error:
                 yield _rejected(location, cells, str(error))
     except InputError as error:

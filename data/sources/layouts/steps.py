@@ -90,8 +90,8 @@ def _side_of_yes_or_no(sentences: Mapping[str, str], truth: str, question: str) 
     in_question = _negations(re.sub(r"n['’]t\b", "", question))  # "Isn't it old?" asks if it is old
     denying = [side for side, sentence in sentences.items() if _negations(sentence) != in_question]
     if len(denying) != 1:
-        which = "both negate" if denying else "neither negates"
-        raise InputError(f"memory_answer, counter_answer: {which} the question, so yes and no cannot be told apart")
+        which = "both say no" if denying else "neither says no"
+        raise InputError(f"memory_answer, counter_answer: {which} to the question; one must say yes and the other no")
     return denying[0] if truth == "no" else next(side for side in SIDES if side not in denying)
 
 
@@ -189,7 +189,9 @@ NO_ANSWER_PRESENT = "No Answer Present."
 def ms_marco(cells: Cells) -> Cells:
     """Refuse a question for which MS MARCO has no right answer."""
     if NO_ANSWER_PRESENT in texts(cells, "answers"):
-        raise InputError(f"answers: is {NO_ANSWER_PRESENT!r}: the question has no right answer; leave the row out")
+        raise InputError(
+            f"answers: {NO_ANSWER_PRESENT!r} means that the question has no right answer; leave the row out"
+        )
     return cells
 
 

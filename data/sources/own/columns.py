@@ -150,8 +150,8 @@ def check_columns(file: Path, content: FileRows, columns: Mapping[str, str], rep
     """
     if len(content.columns) < 2:
         raise InputError(
-            f"{file} has one column, {names_for_message(content.columns)}; its first line names the columns, such as "
-            "question,answer,context, with a comma, semicolon, tab or | between them"
+            f"{file} has only one column, {names_for_message(content.columns)}; write the names of all columns into "
+            "the first line, such as question,answer,context, with a comma, semicolon, tab or | between them"
         )
     list_columns = _list_columns(content.rows)
     unmatched = [
@@ -194,8 +194,8 @@ def check_columns(file: Path, content: FileRows, columns: Mapping[str, str], rep
     truths = [name for name in unmapped if plain(name) in TRUTHS]
     if truths and "answer" not in columns:
         raise InputError(
-            f"{file} has both answer and {truths[0]}; if {truths[0]} has the right answers, "
-            f"{_map_advice({'answer': truths[0]})}; otherwise add --map answer=answer"
+            f"{file} has the columns answer and {truths[0]}; if {truths[0]} has the right answers, "
+            f"{_map_advice({'answer': truths[0]})}; if answer has them, add --map answer=answer"
         )
 
 

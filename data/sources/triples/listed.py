@@ -34,7 +34,10 @@ COLUMNS = {
     "answers": ("answers", "possible_answers"),
     "list_id": ("list_id", "id"),
 }
-"""The fields of a list, each with the possible names of its column; the second names are DynamicQA's."""
+"""The fields of a list, each with the possible names of its column; the second names are DynamicQA's.
+
+PopQA's list has columns of these second names without ids; `from_file` refuses this list.
+"""
 REQUIRED = ("subject_id", "property_id", "object_id")
 _POPQA = "s_uri"
 """A column that only PopQA's list has."""
@@ -199,7 +202,9 @@ def from_file(path: Path) -> list[Triple]:
         ids = row.id("subject_id"), row.id("property_id"), row.id("object_id")
         if ids in listed:
             same = ", ".join(row.columns[field] for field in REQUIRED)
-            raise InputError(f"{path}, {row.location}: {same} are the same as in {listed[ids].location}; leave one out")
+            raise InputError(
+                f"{path}, {row.location}: the row has the same {same} as {listed[ids].location}; remove one of the rows"
+            )
         listed[ids] = row
     relations = relations_of((ids[1], row.text("property")) for ids, row in listed.items())
     source = f"a list of Wikidata facts ({path.name})"

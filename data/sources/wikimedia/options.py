@@ -30,11 +30,11 @@ class TriplesOptions(Options):
     @model_validator(mode="after")
     def _complete(self) -> "TriplesOptions":
         if self.source == "file" and not self.file:
-            raise ValueError("source file needs `file`; name a CSV file of Wikidata triples")
+            raise ValueError("`source: file` needs the key `file`; name a CSV file of Wikidata triples")
         if self.source == "wikidata" and self.file:
             raise ValueError("`file` is for source popqa or file; leave it out")
         if self.source == "wikidata" and not (self.properties and self.per_property):
-            raise ValueError("source wikidata needs `properties`, such as [P36], and `per_property`; give both")
+            raise ValueError("`source: wikidata` needs `properties`, such as [P36], and `per_property`; give both")
         return self
 
 

@@ -185,7 +185,8 @@ def columns_of(maps: Iterable[str]) -> dict[str, str]:
     pairs = [text.partition("=")[::2] for text in maps]
     if wrong := [text for text, (ours, theirs) in zip(maps, pairs, strict=True) if not (ours and theirs)]:
         raise UsageError(
-            f"--map {wrong[0]!r}: write the name of a column in Swaymeter and in the file, such as --map question=query"
+            f"--map {wrong[0]!r}: write Swaymeter's name of a column, =, and the file's name, such as --map "
+            "question=query"
         )
     try:
         return checked_map((ours.strip(), theirs.strip()) for ours, theirs in pairs)

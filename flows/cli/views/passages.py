@@ -13,7 +13,7 @@ from swaymeter.tasks.contexts.judged_questions import open_contexts, with_kinds
 
 KINDS = {name: kind for kind in OWN_KINDS for name in (kind[0], kind)}
 """Kinds of contexts by what an annotator types: s or supporting, and so on."""
-KEYS = "s supporting, c conflicting, i irrelevant, n neutral, u unknown; Enter skip, b back, q quit: "
+KIND_PROMPT = "s supporting, c conflicting, i irrelevant, n neutral, u unknown; Enter skip, b back, q quit: "
 ANSWER_PROMPT = "the answer that the passage states (Enter: back to the kind): "
 MAX_SHOWN = 5000
 """Limit of the printed characters of a passage."""
@@ -41,7 +41,7 @@ class Annotation:
         ]
         _, problems = with_kinds([question], rows)
         if problems:
-            raise InputError(problems[0].partition(": ")[2])
+            raise InputError(problems[0].partition(": ")[2])  # without file and row: the judgement is in no file yet
         others = [
             row
             for row in self.judgements
@@ -88,7 +88,7 @@ def ask(work: Annotation, show: Callable[[str], None], read: Callable[[str], str
         for line in _lines(question, context, f"{position + 1} of {len(work.contexts)}"):
             show(line)
         try:
-            reply = read(KEYS).strip().lower()
+            reply = read(KIND_PROMPT).strip().lower()
             if kind := KINDS.get(reply):
                 answer = read(ANSWER_PROMPT).strip() if kind == "conflicting" else ""
                 work.add(question, context, kind=kind, **({"answer": answer} if answer else {}))

@@ -2,8 +2,8 @@
 
     1  find the reverted pairs of registered editors in the revisions of the page
     2  find the span of running text that both edits of a pair replace
-    3  group the pairs that exchange the same two spans at the same position: each group is a dispute
-    4  reject a dispute if its spans have nearly the same meaning, or if its span stands in no whole sentence
+    3  group the pairs that exchange the same two spans between similar words: each group is a dispute
+    4  reject a dispute if its spans have nearly the same meaning, or if the restored span is in no whole sentence
 
 An edit and the next edit are a reverted pair if the text before the first edit equals the text after the second, by
 SHA-1. Five revisions with the texts A B A B A have three reverted pairs. A revision with the content of the revision
@@ -186,6 +186,7 @@ def _reversions(
 def _replacements(wiki: Wiki, pairs: Sequence[RevertedPair], span_words: int) -> dict[Digests, Replacement | str]:
     """Return the spans of every pair, or its rejection reason; `first` is of the text with the lower SHA-1."""
     replacements: dict[Digests, Replacement | str] = {}
+    # Of the pairs with the same two texts, only the oldest.
     distinct_pairs = list({pair.digests: pair for pair in reversed(pairs)}.values())[::-1]
     at_once = CONTENTS_AT_ONCE // 2  # pairs of two texts each
     for batch in (distinct_pairs[start : start + at_once] for start in range(0, len(distinct_pairs), at_once)):

@@ -15,7 +15,7 @@ from swaymeter.tasks.contexts.disputes.running_text import PlacedSentence, runni
 from swaymeter.tasks.contexts.texts import fold
 
 MAX_BYTES_PER_WORD = 200
-"""Texts whose sizes differ by more bytes than this for each word of the longest span are not compared."""
+"""Limit of the bytes by which the sizes of compared texts differ, for each word that a span may have."""
 _NEIGHBOURS = 5
 """Words around a span that are compared on either side."""
 _MIN_LIKENESS = 0.5
@@ -65,18 +65,18 @@ class Replacement:
 def replacement(first: str, second: str, *, max_words: int) -> Replacement | str:
     """Return the only span, of at most `max_words` words, in which two wikitexts differ, or a rejection reason."""
     lines, other_lines = first.split("\n"), second.split("\n")
-    number, after = _common_ends(lines, other_lines)
-    if not (len(lines) == len(other_lines) == number + after + 1):
-        return reasons.SEVERAL_SPANS
-    reason = _line_rejection(lines[number], other_lines[number], max_words)
+    line_index, after = _common_ends(lines, other_lines)
+    if not (len(lines) == len(other_lines) == line_index + after + 1):
+        return reasons.NOT_SINGLE_SPAN
+    reason = _line_rejection(lines[line_index], other_lines[line_index], max_words)
     if reason:
         return reason
-    shown = [running_text(text) for text in _sections(lines, other_lines, number)]
+    shown = [running_text(text) for text in _sections(lines, other_lines, line_index)]
     if shown[0] == shown[1]:
         return reasons.NOT_IN_RUNNING_TEXT
     before, after = _common_ends(*shown)
     if any(len(lines_shown) != before + 1 + after for lines_shown in shown):
-        return reasons.SEVERAL_SPANS
+        return reasons.NOT_SINGLE_SPAN
     return _line_replacement(shown[0], shown[1], before, max_words)
 
 
@@ -94,11 +94,11 @@ def likeness(first: Replacement, second: Replacement) -> float:
     return sum(shares) / len(shares) if min(shares) >= _MIN_LIKENESS else 0.0
 
 
-def _sections(first: Sequence[str], second: Sequence[str], number: int) -> tuple[str, str]:
+def _sections(first: Sequence[str], second: Sequence[str], line_index: int) -> tuple[str, str]:
     """Return the section of the differing line in each text; the whole texts if markup is open across a heading."""
     headings = [index for index, line in enumerate(first) if _is_heading(line)]
-    start = max((index for index in headings if index < number), default=0)
-    end = min((index for index in headings if index > number), default=len(first))
+    start = max((index for index in headings if index < line_index), default=0)
+    end = min((index for index in headings if index > line_index), default=len(first))
     sections = "\n".join(first[start:end]), "\n".join(second[start:end])
     texts = ("\n".join(first[:start]), *sections)
     has_open_markup = any(positions for positions, _ in map(open_markup, texts))
@@ -129,7 +129,7 @@ def _line_rejection(first: str, second: str, max_words: int) -> str | None:
         return reasons.ONLY_MARKUP
     has_link = any(_LINK.search(middle) for middle in middles)
     if not all(counts) and not has_link:
-        return reasons.SEVERAL_SPANS
+        return reasons.NOT_SINGLE_SPAN
     if max(counts) > max_words * _WORDS_PER_VISIBLE_WORD:
         return reasons.SPAN_TOO_LONG
     if any(_NON_TEXT.search(middle) for middle in middles):
@@ -138,17 +138,17 @@ def _line_rejection(first: str, second: str, max_words: int) -> str | None:
 
 
 def _line_replacement(
-    lines: Sequence[str], other_lines: Sequence[str], number: int, max_words: int
+    lines: Sequence[str], other_lines: Sequence[str], line_index: int, max_words: int
 ) -> Replacement | str:
     """Return the span in which two visible texts differ, or a rejection reason.
 
     Args:
         lines: the lines of the first text.
         other_lines: the lines of the second text.
-        number: index of the only line in which they differ.
+        line_index: index of the only line in which they differ.
         max_words: limit of the words of the span.
     """
-    first, second = lines[number], other_lines[number]
+    first, second = lines[line_index], other_lines[line_index]
     words = words_of(first), words_of(second)
     texts = [[word[0] for word in row] for row in words]
     before, after = _common_ends(*texts)
@@ -156,7 +156,7 @@ def _line_replacement(
     if not any(counts):
         return reasons.ONLY_MARKUP
     if not all(counts):
-        return reasons.SEVERAL_SPANS
+        return reasons.NOT_SINGLE_SPAN
     if max(counts) > max_words:
         return reasons.SPAN_TOO_LONG
     first_span, second_span = (
@@ -164,9 +164,9 @@ def _line_replacement(
         for line, row, count in zip((first, second), words, counts, strict=True)
     )
     if (first[: first_span.start], first[first_span.end :]) != (second[: second_span.start], second[second_span.end :]):
-        return reasons.SEVERAL_SPANS
-    earlier = _neighbours(texts[0][:before][::-1], lines[:number][::-1], step=-1)[::-1]
-    later = _neighbours(texts[0][before + counts[0] :], lines[number + 1 :], step=1)
+        return reasons.NOT_SINGLE_SPAN
+    earlier = _neighbours(texts[0][:before][::-1], lines[:line_index][::-1], step=-1)[::-1]
+    later = _neighbours(texts[0][before + counts[0] :], lines[line_index + 1 :], step=1)
     return Replacement(first_span, second_span, earlier, later)
 
 

@@ -62,7 +62,7 @@ class PromptCache:
         for slot, prompt in zip(slots, prompts, strict=True):
             source, start = self.longest_prefix(prompt)
             copies.append((source, slot, start))
-            self.record(slot, prompt[:start])  # the rest is recorded when it is read, before which no slot may copy it
+            self.record(slot, prompt[:start])  # the rest is recorded once it is read; until then no slot may copy it
         # The order stays, because the source of a copy may be the target of an earlier copy.
         for source, group in itertools.groupby(copies, key=lambda copy: copy[0]):
             targets = [(slot, start) for _, slot, start in group if start]

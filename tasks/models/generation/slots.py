@@ -141,7 +141,7 @@ def read(model: Network, chunks: Sequence[SlotTokens]) -> torch.Tensor:
     if not forward_pass.windows:  # `attend` was never called
         raise NotImplementedError("the model's attention cannot be replaced")
     if has_sliding_window(model) and forward_pass.windows == {None}:
-        raise NotImplementedError("the model's attention is not given the size of its sliding window")
+        raise NotImplementedError("the model does not pass the size of its sliding window to the attention")
     logits: torch.Tensor = out.logits[0]
     return logits
 

@@ -51,7 +51,8 @@ class Tree:
         number: number of the prompt.
         prompt: its tokens.
         points: (replies, steps) uniform numbers; NaN for greedy replies.
-        contextless: the prompt without its context, in a slot of the same number; None without a contrastive decoding.
+        contextless: the prompt without its context, in the slot of the same number of another cache; None without a
+            contrastive decoding.
         slot: the cache slot.
         live: nodes that are still decoded.
         ended: the ended replies, by number.
@@ -90,7 +91,7 @@ class Tree:
 
 
 def sort_by_prefix(trees: Sequence[Tree]) -> list[Tree]:
-    """Sort trees in groups of prompts that share more than half of their tokens, the longest groups first."""
+    """Sort trees in groups of prompts that share over half of their tokens, the group of the longest prompt first."""
     groups = list[list[Tree]]()
     for tree in sorted(trees, key=lambda tree: tuple(tree.prompt)):
         last = groups[-1][-1] if groups else None

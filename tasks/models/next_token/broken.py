@@ -23,7 +23,7 @@ Suspect = TypeVar("Suspect")
 def first_broken(suspects: Sequence[Suspect], breaks_alone: Callable[[Suspect], bool]) -> Suspect:
     """Return the first suspect that breaks when it is read alone, or else the first suspect.
 
-    A NaN of one prompt spreads to other prompts of the same pass, which are then suspects, too.
+    A NaN of one prompt spreads to other prompts of the same batch, which are then suspects, too.
     """
     return next((suspect for suspect in suspects[:_MAX_SUSPECTS] if breaks_alone(suspect)), suspects[0])
 
@@ -44,7 +44,7 @@ def check_scores(
 
     Args:
         breaks_alone: returns True if a prompt read alone gives a NaN.
-        checks: for each check, True for failures, (n_queries, n_contexts), and the beginning of the message.
+        checks: pairs of an array (n_queries, n_contexts), True for a failure, and the beginning of the message.
         prompts: [context][query] tokens.
         queries: texts for messages.
         contexts: texts for messages.
@@ -75,5 +75,6 @@ def check_contexts_matter(
         if model.in_reach([row[query] for row in prompts]):
             raise ScoreError(
                 f"{model.name} in {model.dtype} gives the same distribution, to the last bit, after all {len(prompts)} "
-                f"contexts of the query {shorten(queries[query])}, as damaged weights do; get the model again"
+                f"contexts of the query {shorten(queries[query])}, as damaged weights do; remove the model's files and "
+                "download them again"
             )

@@ -41,16 +41,21 @@ class Items(NamedTuple):
     are_ordered: bool
 
 
-def items_of_answer(written: str, question: Sequence[str] = ()) -> Items | None:
-    """Return the items of an answer that is a list; None for any other answer."""
-    are_ordered = not _ORDERING.isdisjoint(question)
+def items_of_answer(written: str, question_words: Sequence[str] = ()) -> Items | None:
+    """Return the items of an answer that is a list; None for any other answer.
+
+    Args:
+        written: The answer.
+        question_words: The normal forms of the question's words.
+    """
+    are_ordered = not _ORDERING.isdisjoint(question_words)
     for separator in (_ARROW, _THEN):
         if len(parts := separator.split(written)) > 1:
             are_ordered = True
             break
     else:
         parts = [part.strip(" ,;") for part in _NUMBERED.split(written)]
-        if len(parts) < 3:
+        if len(parts) < 3:  # the text before the first number, and at most one item
             if _NUMBER_WITH_COMMA.search(written):
                 return None
             parts = _SEPARATORS.split(written)

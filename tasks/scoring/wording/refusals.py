@@ -91,7 +91,7 @@ _NOT_EVEN_NO = re.compile(
     rf"\b{_SOURCE} (?:itself )?(?:do|did) not {_ADVERB}{_TELL}(?=$| \.| (?:{_ASK}|any|enough|that|this|anything)\b)"
     rf"|{_SAYS_NOTHING}|{_NO_INFORMATION}|^no (?:one|body) know"
 )
-"""Refusals after which a "No" at the beginning of the reply is no answer."""
+"""Refusals that make a "No" before them no answer: "No, the passage does not say"."""
 _EMPTY = frozenset(("null", "none", "nil", "nan", "n/a", "na", "undefined"))
 _MENTIONED = re.compile(
     rf"\b{_SOURCE} (?:only |just |does |do )*(?:mention|refer|talk|discus|describe)\b(?! that)"
@@ -187,7 +187,10 @@ def says_nothing(text: Sequence[Word]) -> bool:
 
 
 def only_concedes(text: Sequence[Word]) -> bool:
-    """Return True if a text only concedes its refusal, or says after the refusal what a source does state."""
+    """Return True if a refusal is only a concession, or if the text says after the refusal what a source states.
+
+    Examples: "While the text does not say it, ...", "The text does not say X. The text says that Y."
+    """
     return _CONCEDES.search(_plain(text)) is not None
 
 

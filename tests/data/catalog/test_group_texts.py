@@ -50,7 +50,7 @@ def test_bundled_texts_have_as_many_sentences_as_published() -> None:
     ("changes", "problem"),
     [
         ({"open": []}, "open: may not be empty"),
-        ({"open": ["Who works"]}, "open.0: must have {entity} once and no other slot, not none"),
+        ({"open": ["Who works"]}, "open.0: must have {entity} once and no other slot; the text has none"),
         ({"open": ["The {entity} is"]}, "open.0: has an article directly before a slot"),
         ({"open": ["{entity} is", "{ENTITY} is".lower()]}, "open: '{entity} is' is there twice"),
         ({"open": ["{entity1} is"]}, "open.0: must have {entity1} once and {entity2} once"),

@@ -280,7 +280,7 @@ def test_workspace_without_its_note_is_named_as_that(workspace: Workspace) -> No
 def test_another_layout_is_refused_and_left_alone(content: str, workspace: Workspace) -> None:
     (workspace.root / "scores").mkdir(parents=True)
     (workspace.root / "workspace.json").write_text(content)
-    with pytest.raises(WorkspaceError, match="an earlier version; start a new workspace or run again with"):
+    with pytest.raises(WorkspaceError, match="another version of Swaymeter; choose another --workspace"):
         workspace.check_layout()
     with pytest.raises(WorkspaceError), workspace.lock():
         pass

@@ -176,7 +176,8 @@ def test_what_is_in_current_folder_alone_is_refused(key: str, tmp_path: Path, mo
     monkeypatch.chdir(tmp_path)
     section, _, name = key.rpartition(".")
     study = SOUND | ({section: {name: "mine"}} if section else {name: "mine"})
-    with pytest.raises(StudyFileError, match=f"{key}[^:]*: 'mine' is relative to the study's file.* write '../mine'"):
+    message = f"{key}[^:]*: 'mine' is not in the folder of the study file.* write '../mine'"
+    with pytest.raises(StudyFileError, match=message):
         read_study(write_study(tmp_path / "studies", study))
 
 

@@ -1,4 +1,4 @@
-"""Steps of live questions: what is asked of which property, what a failure leaves to the rest, what makes others."""
+"""Steps of Wikidata's questions: what is asked of a property, what a failure leaves to the rest, what makes others."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -77,7 +77,7 @@ def test_listed_names_are_as_many_as_remain(access: Access, tmp_path: Path) -> N
     options = facts(invented="catalog", dump=[graph_of(tmp_path, *listed[1:])])
     assert fetch_invented_names(options, "country", 0, access)[0] == [listed[0]]
     options = facts(invented="catalog", dump=[graph_of(tmp_path, *listed)])
-    with pytest.raises(InputError, match="class country: every invented name exists"):
+    with pytest.raises(InputError, match=r"class country: every invented name is .*; set `invented: names`"):
         fetch_invented_names(options, "country", 0, access)
 
 

@@ -85,6 +85,9 @@ def test_judgements_of_other_texts_do_not_count() -> None:
     )  # fmt: skip
     assert found.problems[0] == "ada.csv, row 2: the question has other texts now"
     assert open_questions([anew], found, "ada") == [anew]
+    (_, correction), (_, another) = (says(ONE, name, "change", question="Where?") for name in ("ada", "ben"))
+    undecided = accepted_questions([ONE], opinions([ONE], [correction, another])).rejected[0]
+    assert (undecided.reason, undecided.detail) == (reasons.NOT_ANNOTATED, "corrected without a choice")
     spaced = replace(ONE, subject="Somebody", question=ONE.question.replace(" ", "\r\n "))
     assert accepted_questions([spaced], opinions([spaced], [*ADA, *BEN])).questions == [spaced]
 

@@ -182,7 +182,7 @@ def test_question_too_long_is_rejected_by_its_id(study: Study, caplog: pytest.Lo
         assert {row["question_id"] for row in of_three.rows(name)} == {first.question_id, third.question_id}
     assert list(of_three.artifact("answers").about()["rejected"]) == [second.question_id]
     alone = replace(of_three, folder=study.folder / "alone", inputs=replace(study.inputs, questions=[endless]))
-    with pytest.raises(ScoreError, match=f"every question is rejected; {second.question_id}: a prompt of"):
+    with pytest.raises(ScoreError, match=f"every question is rejected, for example {second.question_id}: a prompt of"):
         alone.score("answers")
 
 

@@ -157,7 +157,7 @@ def test_conflictqa_says_which_answer_is_right(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert [row.detail for row in read_ones.rejected] == [
         "ground_truth: neither memory_answer nor counter_answer states it",
-        "memory_answer, counter_answer: both negate the question, so yes and no cannot be told apart",
+        "memory_answer, counter_answer: both say no to the question; one must say yes and the other no",
     ]
 
 

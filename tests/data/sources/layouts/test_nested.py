@@ -48,7 +48,7 @@ def test_reported_files_are_read(
     assert found.layout == layout
     assert [question.answers for question in found.questions] == answers
     assert [contexts(question) for question in found.questions] == passages
-    unanswered = "answers: is 'No Answer Present.': the question has no right answer; leave the row out"
+    unanswered = "answers: 'No Answer Present.' means that the question has no right answer; leave the row out"
     rejected = [("line 2", unanswered)] if name == "msmarco_hub.jsonl" else []
     assert [(row.part, row.detail) for row in found.rejected] == rejected
 

@@ -304,9 +304,11 @@ def test_a_file_without_a_usable_row_is_refused(tmp_path: Path) -> None:
          "lacks the columns answer and context; it has question, obj, Reference Contexts; map columns: --map "
          "answer=NAME --map 'context=Reference Contexts' (in"),
         ("question,answer,context,ground_truth", {},
-         "has both answer and ground_truth; if ground_truth has the right answers, map columns: --map "
-         "answer=ground_truth (in a study file columns: {answer: ground_truth}); otherwise add --map answer=answer"),
-        ("Results \x1b]0", {}, "has one column, Results ]0; its first line names the columns, such as question,"),
+         "has the columns answer and ground_truth; if ground_truth has the right answers, map columns: --map "
+         "answer=ground_truth (in a study file columns: {answer: ground_truth}); if answer has them, add --map "
+         "answer=answer"),
+        ("Results \x1b]0", {},
+         "has only one column, Results ]0; write the names of all columns into the first line, such as question,"),
         ("question,answer,context", {"answer": "gold"},
          "has no column gold for answer; it has question, answer, context; name one of them"),
         ("qustion,answer,context,kind,context_answer", {},

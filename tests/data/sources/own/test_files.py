@@ -84,7 +84,7 @@ def test_files_that_were_reported_are_read() -> None:
 
 def test_printed_langchain_documents_are_passages() -> None:
     file = REPORTS / "25-documents-printed-into-a-cell" / "retrieved.csv"
-    with pytest.raises(InputError, match=r"has both answer and ground_truth; .*: --map answer=ground_truth"):
+    with pytest.raises(InputError, match=r"has the columns answer and ground_truth; .*: --map answer=ground_truth"):
         read(file)
     library, payload = read(file, answer="ground_truth")
     assert [(case.context_id, case.text, case.condition) for case in library.cases[1:]] == [

@@ -98,7 +98,7 @@ def test_a_bad_cell_is_named_with_its_position(cells: dict[str, str], message: s
 
 def test_a_duplicate_fact_is_named_with_both_lines(tmp_path: Path) -> None:
     other = with_cells(object_id="Q1")
-    with pytest.raises(InputError, match=r"line 4: subject_id, property_id, object_id are the same as in line 2"):
+    with pytest.raises(InputError, match=r"line 4: the row has the same subject_id, property_id, object_id as line 2"):
         from_file(written(tmp_path, HEADER, ROW, other, with_cells(question="Another?", list_id="8")))
 
 

@@ -156,7 +156,7 @@ def test_every_audit_names_unused_rows(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("maps", "said"),
     [
-        (["question"], "--map 'question': write the name of a column in Swaymeter and in the file"),
+        (["question"], "--map 'question': write Swaymeter's name of a column, =, and the file's name, such"),
         (["frage=question"], "--map: frage is not one of the columns that can be mapped: id, group, question"),
         (["question=a", "question=b"], "--map: question is mapped to a and to b; keep one"),
         (["question=a", "answer=a"], "--map: question and answer are both mapped to a; keep one"),

@@ -51,15 +51,15 @@ def test_the_words_that_differ_are_the_spans(old: str, new: str, spans: tuple[st
         ("weaver", "{{queen}}", reasons.NOT_IN_RUNNING_TEXT),
         ("[[town]]", "town", reasons.ONLY_MARKUP),
         ("a weaver, in", "a weaver in", reasons.ONLY_MARKUP),
-        ("a weaver, ", "", reasons.SEVERAL_SPANS),
-        ("weaver", "weaver and queen", reasons.SEVERAL_SPANS),
-        ("weaver", "queen\n\nand more", reasons.SEVERAL_SPANS),
-        ("weaver", '"queen"', reasons.SEVERAL_SPANS),
-        ("weaver", "{0}", reasons.SEVERAL_SPANS),
+        ("a weaver, ", "", reasons.NOT_SINGLE_SPAN),
+        ("weaver", "weaver and queen", reasons.NOT_SINGLE_SPAN),
+        ("weaver", "queen\n\nand more", reasons.NOT_SINGLE_SPAN),
+        ("weaver", '"queen"', reasons.NOT_SINGLE_SPAN),
+        ("weaver", "{0}", reasons.NOT_SINGLE_SPAN),
         ("weaver", "queen of all those lands there", reasons.SPAN_TOO_LONG),
         ("is an old [[town]].<ref>x</ref> It was founded by Ada Kelm", "was", reasons.SPAN_TOO_LONG),
         ("old [[town]].<ref>x</ref> It was", "new [[town]].<ref>x</ref> It is", reasons.NOT_IN_RUNNING_TEXT),
-        ("'''Velm''' is", "{|\n'''Velm''' is", reasons.SEVERAL_SPANS),
+        ("'''Velm''' is", "{|\n'''Velm''' is", reasons.NOT_SINGLE_SPAN),
     ],
 )  # fmt: skip
 def test_anything_else_is_no_replacement_of_a_span(old: str, new: str, reason: str) -> None:
@@ -69,7 +69,7 @@ def test_anything_else_is_no_replacement_of_a_span(old: str, new: str, reason: s
 def test_zero_and_two_changes_are_no_span() -> None:
     both = TEXT.replace("weaver", "queen").replace("large", "small")
     for other in (TEXT, both):
-        assert replacement(TEXT, other, max_words=50) == reasons.SEVERAL_SPANS
+        assert replacement(TEXT, other, max_words=50) == reasons.NOT_SINGLE_SPAN
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,7 @@ WARS: Mapping[str, Fought] = {
         {reasons.ANONYMOUS_EDITOR: 1, reasons.TEMPORARY_EDITOR: 1, reasons.SPAN_TOO_LONG: 1},
     ),
     GUILD: Fought((), {
-        reasons.NOT_IN_RUNNING_TEXT: 4, reasons.SEVERAL_SPANS: 2, reasons.NO_SENTENCE: 1, reasons.HIDDEN_CONTENT: 1,
+        reasons.NOT_IN_RUNNING_TEXT: 4, reasons.NOT_SINGLE_SPAN: 2, reasons.NO_SENTENCE: 1, reasons.HIDDEN_CONTENT: 1,
         reasons.HIDDEN_EDITOR: 1,
     }),
     HOSTILE: Fought((War('Boss {0} "of" Velm', "ملك %s الخيال", _MAYOR, ((2, 3), (3, 4)), 0),)),
