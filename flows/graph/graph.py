@@ -362,7 +362,8 @@ class Graph:
             resource=resource or kind.resource,
             device=device,
         )
-        return self.resolve(self._put(node))
+        self.nodes[identity] = node
+        return self.resolve(node)
 
     def resolve(self, node: PlannedStep) -> PlannedStep:
         """Compute the keys of a node from its current inputs, and check its outputs; without its inputs, block it."""
@@ -412,7 +413,8 @@ class Graph:
         node = PlannedStep(
             kind, identity, tuple(inputs), resource=kind.resource, refusal=error, state="failed", reason=str(error)
         )
-        return self._put(node)
+        self.nodes[identity] = node
+        return node
 
     def add_placeholder(
         self, kind: StepKind, identity: StepId, unfinished: PlannedStep, *, waits_for: Iterable[PlannedStep] = ()
@@ -431,13 +433,7 @@ class Graph:
             reason=f"waits for {blocker}",
             blocked_by=blocker,
         )
-        return self._put(node)
-
-    def _put(self, node: PlannedStep) -> PlannedStep:
-        """Add a node; ValueError for a second node with its identity, whose files would replace those of the first."""
-        if node.id in self.nodes:
-            raise ValueError(f"the step {node.id} is already in the graph; give one of the two another product or part")
-        self.nodes[node.id] = node
+        self.nodes[identity] = node
         return node
 
     def read_once(self, step_input: StepInput, compute: Callable[[pa.Table], Any]) -> Any:

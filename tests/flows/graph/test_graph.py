@@ -2,7 +2,6 @@ import pickle
 from dataclasses import replace
 
 import pyarrow as pa
-import pytest
 
 from swaymeter.data.errors import UsageError
 from swaymeter.flows.graph.graph import PlannedStep, StepId, upstream
@@ -117,13 +116,6 @@ def test_rows_are_computed_with_once_for_each_content(toy: Toy) -> None:
         graph = toy.graph()
         assert graph.read_once(graph.nodes[BUILD_A].output("numbers"), compute) == 1
     assert graph.read_once(graph.nodes[BUILD_B].output("numbers"), compute) == 2
-
-
-def test_a_second_step_of_one_identity_is_an_error(toy: Toy) -> None:
-    graph = toy.graph()
-    with pytest.raises(ValueError, match="is already in the graph; give one of the two another product or part"):
-        graph.add_refused(graph.nodes[SCORE_B].kind, SCORE_B, UsageError("a missing file"))
-    assert graph.nodes[SCORE_B].refusal is None
 
 
 def test_run_knows_its_artifacts_until_they_are_forgotten(toy: Toy) -> None:
