@@ -59,7 +59,8 @@ def test_the_site_loads_nothing_from_elsewhere(site: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_files_of_code_that_page_names_exist(page: Path) -> None:
     named = re.findall(r"`((?:data|tasks|reports|flows|tests|docs|docker)/[\w./-]+)`", written(page))
-    assert [name for name in named if not (ROOT / name).exists()] == []
+    written_by_reader = re.findall(r"^`([\w./-]+)`$", written(page), re.MULTILINE)  # the title of a code block
+    assert [name for name in named if not ((ROOT / name).exists() or name in written_by_reader)] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

@@ -173,7 +173,7 @@ def _another_tokenizer(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (_truncate, r"its weights are damaged: remove the folder .*/tiny and get the model"),
+        (_truncate, r"its weights are damaged: remove the folder .*/tiny and download the model"),
         (
             _lose_a_weight,
             r"its files lack the weight model\.layers\.1\.mlp\.up_proj\.weight, which its config\.json needs",

@@ -28,14 +28,14 @@ def copy(folder: Path, tmp_path: Path) -> Path:
 
 def test_embedded_model_is_identified_by_its_files_digest() -> None:
     embedded = identify_language_model("smollm2-135m-instruct")
-    assert (embedded.kind, embedded.name) == ("embedded", "smollm2-135m-instruct")
+    assert (embedded.origin, embedded.name) == ("embedded", "smollm2-135m-instruct")
     assert embedded.revision == "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 
 
 def test_a_folder_is_identified_by_its_content(folder: Path, copy: Path) -> None:
     (copy / "README.md").write_text("not part of the model")
     original, copied = identify_language_model(str(folder)), identify_language_model(str(copy))
-    assert (original.kind, original.name, original.revision) == ("folder", str(folder), copied.revision)
+    assert (original.origin, original.name, original.revision) == ("folder", str(folder), copied.revision)
     config = copy / "config.json"
     config.write_text(config.read_text().replace("\n}", ',\n"something": 1\n}'))
     assert identify_language_model(str(copy)).revision != original.revision
