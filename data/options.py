@@ -146,7 +146,7 @@ _MESSAGES = {
     "tuple_type": "expected a list, such as [a, b], not {input}",
     "dict_type": "expected keys with values, not {input}",
     "too_short": "may not be empty; name at least {min_length}",
-    "too_long": "may have at most {max_length}, not {actual_length}",
+    "too_long": "may have at most {max_length} entries, not {actual_length}",
     "greater_than": "must be greater than {gt:,}, not {input}",
     "greater_than_equal": "must be at least {ge:,}, not {input}",
     "less_than": "must be less than {lt:,}, not {input}",
@@ -170,7 +170,7 @@ def _problem(entry: Any, fields: Mapping[str, FieldInfo]) -> Problem:
     if kind == "extra_forbidden" and len(path_of_key) == 1:
         return unknown_key(str(path_of_key[0]), fields)
     if kind == "model_type" and not path_of_key:
-        return Problem(path_of_key, f"expected keys with values; known: {', '.join(sorted(fields)) or 'none'}")
+        return Problem(path_of_key, f"expected keys with values; known keys: {', '.join(sorted(fields)) or 'none'}")
     if message := _MESSAGES.get(_SAME_MESSAGE.get(kind, kind)):
         field = fields.get(str(path_of_key[0])) if path_of_key else None
         description = " ".join(field.description.split()) if field and field.description else "Write another one"

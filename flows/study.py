@@ -133,7 +133,7 @@ def backfill(
     def run_value(value: Any) -> State[Any]:
         return _run(_read(study, workspace, Selection(), changes={key: value}, offline=offline), wait=wait)
 
-    state: State[Any] = Completed(message="there are no values")
+    state: State[Any] = Completed(message="`values` is empty, so that nothing was run")
     for value in values:
         state = _state_of(partial(run_value, value))
         if not state.is_completed():

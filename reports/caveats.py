@@ -32,7 +32,7 @@ def few_questions(frames: Frames) -> str:
     questions = int(where(setup, quantity="questions")["total"].sum()) if len(setup) else 0
     if not 0 < questions < FEWEST_FOR_INTERVAL:
         return ""
-    return f"Few items: {plural(questions, 'question')}: no share or mean here can be relied on."
+    return f"Few items: with {plural(questions, 'question')}, no share or mean here can be relied on."
 
 
 def wide_intervals(claims: Iterable[Claim]) -> str:
@@ -81,7 +81,7 @@ def stubborn_is_not_resistance(frames: Frames) -> str:
     outcomes = frames["outcomes"]
     if outcomes.empty or not outcomes["following_stubborn"].sum():
         return ""
-    return "Stubborn by ROUGE-L is not resistance: longer answers in the same frame are alike to it."
+    return "Stubborn by ROUGE-L is not resistance: ROUGE-L counts long replies as alike even if their answers differ."
 
 
 def little_memory(frames: Frames) -> str:

@@ -135,7 +135,7 @@ class Share:
 UNCHANGED = "coherent_persuasion_unchanged"
 """The quantity that compares two halves of the sampled replies without a context."""
 _MEANS, _PARTITIONS, _PASSAGES = "models_side_by_side", "partition_means", "passages_summary"
-_UNMOVED = UNCHANGED, "; {0} where nothing changes, between halves of those without: about {1:+.1g}"
+_UNMOVED = UNCHANGED, "; {0} between halves of the answers without a context, so the context adds about {1:+.1g}"
 """`Share.beside` of coherent persuasion."""
 OWN = (
     Share(
@@ -507,7 +507,8 @@ def _moved(frames: Frames, query: str, column: str, comparison: str, sentence: s
             group = {"comparison": comparison, "query_type": kind}
             summaries, tests = (by_entity(where(rows_of(frames[name], model), **group)) for name in _TESTS)
             tested = next(
-                (significant_relations(row, tests) for row in records(summaries)), "an untested number of relations"
+                (significant_relations(row, tests) for row in records(summaries)),
+                "no relation, because none was tested",
             )
             label = f"{model}, {kind} queries" if len(shown_models) > 1 else f"{kind} queries"
             text = f"{tested}; over all {mean_words}" if both else mean_words
@@ -516,7 +517,7 @@ def _moved(frames: Frames, query: str, column: str, comparison: str, sentence: s
     return Claim(opening, _few(numbers)) if numbers and opening else None
 
 
-MOVES = {"position": "the place", "length": "the length", "date": "the date", "beside": "the company"}
+MOVES = {"position": "the place", "length": "the length", "date": "the date", "beside": "the neighbourhood"}
 """Word of each effect in the sentence "Nothing shows that the place of a passage moves the answer"."""
 
 

@@ -262,7 +262,7 @@ def _comparison(
         return f"The model {words}."
     if follows is not None:
         unknown = sum(bar.n for bar in chart.bars if bar.label.startswith(CONDITION_LABELS["unknown"]))
-        unjudged = f"; no passage is known to be wrong, and {unknown} have no kind" * (unknown > 0)
+        unjudged = f"; {plural(unknown, 'other reply')} had a passage that may be right or wrong" * (unknown > 0)
         return f"The model follows right passages in {percent(follows)} of replies{unjudged}."
     if repeats is not None:
         return f"The model repeats wrong passages in {percent(repeats)} of replies."

@@ -76,7 +76,7 @@ def write_report(
         WorkspaceError: The folder cannot be written, or contains something that is no report.
     """
     if Path(folder).is_symlink():  # The target of the link would be replaced, wherever it is.
-        raise WorkspaceError(f"the report {folder} is a link; remove it, and run again")
+        raise WorkspaceError(f"the report folder {folder} is a link; remove the link and run again")
     folder = Path(folder).resolve()
     try:
         shown_frames = labelled(with_empty(frames, queries()))

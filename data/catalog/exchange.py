@@ -31,12 +31,12 @@ def _check_pairs(pairs: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], .
     """Return the pairs; ValueError for a brace, for a pair of equal words, or for a word in too many pairs."""
     for first, second in pairs:
         if braces := sorted({*"{}"} & {*first, *second}):
-            raise ValueError(f"{first!r}, {second!r}: {braces[0]!r} marks slots; write the words without it")
+            raise ValueError(f"{first!r}, {second!r}: write the words without {braces[0]!r}, which marks slots")
         if first.lower() == second.lower():
             raise ValueError(f"{first!r} would be exchanged with itself; write two different words")
     for word, others in _counterparts(pairs).items():
-        if len(others) > (2 if word in OWNERS else 1):
-            raise ValueError(f"{word!r} is in {len(others)} pairs; keep one (her and his may be in two)")
+        if len(others) > (limit := 2 if word in OWNERS else 1):
+            raise ValueError(f"{word!r} is in {len(others)} pairs; keep at most {limit}")
     return pairs
 
 

@@ -100,15 +100,15 @@ class GroupTexts(Options):
             )
         other = self.contexts.get(context_set.exchanged)
         if other is None or other.exchanged is not None:
-            raise _error(name, "exchanged", f"{context_set.exchanged} is not a set with sentences; name one of those")
+            raise _error(name, "exchanged", f"{context_set.exchanged} is not a set with `sentences`; name such a set")
         if self.exchange is None:
-            raise _error(name, "exchanged", "needs `exchange`, pairs of words or the name of a bundled rule; add it")
+            raise _error(name, "exchanged", "needs the key `exchange`; add it, with pairs of words or a bundled rule")
         exchanged = []
         for sentence in other.sentences:
             text = self.exchange(sentence.text)
             if text == sentence.text:
                 problem = f"the rule {self.exchange.name} exchanges no word of {sentence.text!r}"
-                raise _error(name, "exchanged", f"{problem}; add the words to `exchange`, or write the set out")
+                raise _error(name, "exchanged", f"{problem}; add words to `exchange`, or write out the sentences")
             label = sentence.label or context_set.label or other.label
             exchanged.append(sentence.model_copy(update={"text": text, "label": label}))
         return tuple(exchanged)
@@ -126,11 +126,11 @@ class GroupTexts(Options):
                 slots = self.slots if "{" in sentence.text or "}" in sentence.text else ()
                 wrong += _problems(key, _single_line, sentence.text, slots)
                 if sentence.strength is not None and sentence.label is None:
-                    wrong.append(Problem((*key, "strength"), "has no label; add `label` here or for the set"))
+                    wrong.append(Problem((*key, "strength"), "needs a label; add `label` to the sentence or the set"))
             if repeated := _first_repeated([sentence.text for sentence in sentences]):
                 wrong.append(Problem(("contexts", name), f"has {repeated!r} twice; leave one out"))
         if repeated := _first_repeated([*self.open, *self.closed]):
-            wrong.append(Problem(("open",), f"{repeated!r} is there twice; leave one out"))
+            wrong.append(Problem(("open",), f"{repeated!r} occurs twice in `open` and `closed`; leave one out"))
         if wrong:
             raise validation_error(wrong)
         return self

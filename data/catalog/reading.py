@@ -25,6 +25,17 @@ Text = Annotated[str, Field(pattern=r"\S")]
 Texts = Annotated[tuple[Text, ...], Field(min_length=1)]
 EntityId = Annotated[str, Field(pattern=r"^Q[1-9][0-9]*$")]
 PropertyId = Annotated[str, Field(pattern=r"^P[1-9][0-9]*$")]
+Name = Annotated[str, Field(pattern="^[A-Za-z][A-Za-z0-9]{0,63}$")]
+# An IRI has no character that SPARQL forbids between < and >, so that a query can contain the IRI unchanged.
+Iri = Annotated[str, Field(pattern=r"^https?://[^\x00-\x20\x7f<>\"{}|^`\\]+$")]
+_FORMS = {
+    r"\S": "may not be empty",
+    "^Q": "must be an item of Wikidata, such as Q20",
+    "^P": "must be a property of Wikidata, such as P36",
+    "^[A-Za-z]": "must have 1 to 64 letters and digits, and begin with a letter",
+    "^https?": "must be an IRI, such as http://schema.org/capital",
+}
+"""Messages by the beginning of the pattern that a value does not match."""
 
 Entry = TypeVar("Entry")
 
@@ -59,9 +70,9 @@ def document(filename: str, user_bytes: bytes | None = None) -> Mapping[str, Any
         text = _text(filename, user_bytes)
         loaded = yaml.load(text, Loader=UniqueKeyLoader) if user_bytes is None else untrusted_yaml(text)
     except yaml.YAMLError as error:
-        raise InputError(f"{filename}: not YAML ({' '.join(str(error).split())})") from error
+        raise InputError(f"{filename} is not valid YAML ({' '.join(str(error).split())}); correct it") from error
     if not isinstance(loaded, dict):
-        raise InputError(f"{filename}: the file must be a mapping")
+        raise InputError(f"{filename}: the file must have keys with values")
     for key in ("source", "licence"):
         validated(f"{filename}: {key}", Text, loaded.get(key))
     return loaded
@@ -71,7 +82,7 @@ def mapping(filename: str, key: str, user_bytes: bytes | None = None) -> Mapping
     """Return the mapping below a key at the top of a YAML file, with at least one entry."""
     entries = document(filename, user_bytes).get(key)
     if not isinstance(entries, dict) or not entries:
-        raise InputError(f"{filename}: {key} must be a mapping that is not empty")
+        raise InputError(f"{filename}: the key `{key}` must have entries below it: keys with values")
     return entries
 
 
@@ -114,7 +125,7 @@ def rows(filename: str, model: type[Entry]) -> tuple[Entry, ...]:
     entries_of_rows = []
     for line, record in records[1:]:
         if len(record) != len(columns):
-            raise InputError(f"{filename}: line {line}: {len(record)} fields, not {len(columns)}")
+            raise InputError(f"{filename}: line {line}: has {len(record)} cells, and the header {len(columns)}")
         cells = {column: cell for column, cell in zip(columns, record, strict=True) if cell}
         entries_of_rows.append(validated(f"{filename}: line {line}: ", model, cells))
     return tuple(entries_of_rows)
@@ -128,8 +139,10 @@ def validated(location: str, model: Any, value: object) -> Any:
         first = error.errors()[0]
         key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"])
         path = f"{location}{key.removeprefix('.')}".rstrip(".: ")
-        wrong_value = f", not {first['input']!r}" if isinstance(first["input"], str | int | float) else ""
-        raise InputError(f"{path}: {first['msg'].removeprefix('Value error, ')}{wrong_value}") from None
+        wrong_value = f" (the value is {first['input']!r})" if isinstance(first["input"], str | int | float) else ""
+        pattern = str(first.get("ctx", {}).get("pattern", ""))
+        problem = next((form for beginning, form in _FORMS.items() if pattern.startswith(beginning)), first["msg"])
+        raise InputError(f"{path}: {problem.removeprefix('Value error, ')}{wrong_value}") from None
 
 
 def _text(filename: str, user_bytes: bytes | None = None) -> str:
@@ -137,4 +150,4 @@ def _text(filename: str, user_bytes: bytes | None = None) -> str:
     try:
         return (content(filename) if user_bytes is None else user_bytes).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(f"{filename}: not UTF-8 ({error})") from error
+        raise InputError(f"{filename} is not UTF-8 ({error}); save it as UTF-8") from error

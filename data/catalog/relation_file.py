@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self, get_args
 from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, model_validator
 from pydantic.dataclasses import dataclass
 
-from swaymeter.data.catalog.reading import ENTRY, PropertyId, Text, digest_of, entries
+from swaymeter.data.catalog.reading import ENTRY, Iri, Name, PropertyId, Text, digest_of, entries
 from swaymeter.data.catalog.templates import Beginning, ClosedQuestion, OpenQuestion, Sentence
 from swaymeter.data.errors import InputError, UnknownName
 from swaymeter.data.records import CONTEXT_KINDS, ContextKind
@@ -84,8 +84,6 @@ def _check_kinds(contexts: Mapping[ContextKind, Any]) -> Mapping[ContextKind, An
     return MappingProxyType({kind: contexts[kind] for kind in CONTEXT_KINDS})
 
 
-# An IRI has no character that SPARQL forbids between < and >, so that a query can contain the IRI unchanged.
-Iri = Annotated[str, Field(pattern=r"^https?://[^\x00-\x20\x7f<>\"{}|^`\\]+$")]
 Contexts = Annotated[
     Mapping[ContextKind, Annotated[tuple[Sentence, ...], Field(min_length=1)]], AfterValidator(_check_kinds)
 ]
@@ -108,7 +106,7 @@ class Relation:
         unit: unit that is appended to an answer that is a number without a unit.
     """
 
-    name: Annotated[str, Field(pattern="^[A-Za-z][A-Za-z0-9]{0,63}$")]
+    name: Name
     subject_class: EntityClass
     object_class: EntityClass | LiteralClass
     open: tuple[OpenQuestion, Beginning]
@@ -123,7 +121,7 @@ class Relation:
     def _consistent(self) -> Self:
         if self.reverse != bool(re.match("reverse[A-Z]", self.name)):
             verb = "must" if self.reverse else "must not"
-            raise ValueError(f"name: {verb} begin with reverse, because reverse is {str(self.reverse).lower()}")
+            raise ValueError(f"name: {verb} begin with reverse, because `reverse` is {str(self.reverse).lower()}")
         if self.reverse and self.object_class not in ENTITY_CLASSES:
             raise ValueError("object_class: must be a class of entities, because the relation is reversed")
         if self.unit is not None and self.object_class not in ("number", "quantity"):
@@ -184,7 +182,7 @@ def _check_predicates(filename: str, relations_by_name: Mapping[str, Relation]) 
     for relation in relations_by_name.values():
         for predicate in relation.predicates:
             if owner := owners.get(predicate):
-                raise InputError(f"{filename}: relations.{relation.name}.yago: {predicate} already belongs to {owner}")
+                raise InputError(f"{filename}: relations.{relation.name}.yago: {predicate} is also in relation {owner}")
             owners[predicate] = relation.name
 
 

@@ -153,7 +153,9 @@ def _newest_rows(root: Path, table: Table) -> tuple[list[dict[str, Any]], list[s
             part = (*metadata["made_from"]["subject"], *metadata["made_from"]["step"])
             by_part.setdefault(tuple(map(str, part)), []).append((metadata.get("number", 0), metadata["made_at"], path))
         except (KeyError, TypeError):
-            raise InputError(f"{path} has no key in its metadata; remove the file and fetch again") from None
+            raise InputError(
+                f"{path} has no key in its metadata; remove the file, and run its study with --stage fetch"
+            ) from None
     rows: list[dict[str, Any]] = []
     warnings = []
     for part, files in sorted(by_part.items()):

@@ -71,7 +71,7 @@ class Table:
         names = {c.name for c in self.columns}
         for row in rows:
             if row.keys() != names:
-                differences = {"lacks": names - row.keys(), "has unknown columns": row.keys() - names}
+                differences = {"lacks the columns": names - row.keys(), "has unknown columns": row.keys() - names}
                 message = " and ".join(f"{verb} {sorted(wrong)}" for verb, wrong in differences.items() if wrong)
                 raise ValueError(f"table {self.name}: a row {message}")
         columns = [self._array(field, [row[field.name] for row in rows]) for field in self.schema]

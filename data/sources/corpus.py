@@ -138,7 +138,8 @@ class Reading:
             if kind is None or not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
                 names = ", ".join(schema.names)
                 raise InputError(
-                    f"{self.file} has no text column {self.column!r}; its columns are {names}; set `frequency.column`"
+                    f"{self.file} has no text column {self.column!r}; its columns are {names}; name one in "
+                    "`frequency.column`"
                 )
             groups = (opened.metadata.row_group(index) for index in range(opened.num_row_groups))
             row_size = max((group.total_byte_size // max(1, group.num_rows) for group in groups), default=0)
@@ -215,7 +216,7 @@ def _files(path: Path) -> list[tuple[str, Path]]:
                 )
         files = list(filter(format_of, all_files))
         if not files:
-            raise InputError(f"{KEY}: the folder {path} has no {_FORMATS}; name another one")
+            raise InputError(f"{KEY}: the folder {path} has no file in a supported format ({_FORMATS}); name another")
         return [(file.relative_to(path).as_posix(), file) for file in files]
     if not path.is_file():
         raise InputError(f"{KEY}: {path} does not exist; correct the path or get the file")

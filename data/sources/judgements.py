@@ -186,7 +186,7 @@ def _frame(file: Path) -> "DataFrame":
     except UnicodeDecodeError:
         raise InputError(f"{file} is not in UTF-8; save it as `CSV UTF-8`, or as .xlsx") from None
     except OSError as error:
-        raise InputError(f"{file} cannot be read: {error.strerror or error}") from None
+        raise InputError(f"{file} cannot be read: {error.strerror or error}; correct the path") from None
     except Exception as error:  # a damaged workbook makes openpyxl raise nearly anything
         problem = f"{type(error).__name__}: {first_line(error)}"
         raise InputError(f"{file} cannot be read ({problem}); save it again as `CSV UTF-8`, or as .xlsx") from None

@@ -135,7 +135,7 @@ class TableArtifact:
         if metadata.get("key") != self.key:
             raise DamagedFile(f"{path} has a key that differs from its name; it is made again by the next run")
         if (metadata.get("columns") or pq.read_schema(path).names) != self.table.schema.names:
-            raise MissingFile(f"{path} has the columns of another version; run the step again")
+            raise MissingFile(f"{path} has the columns of another version; run the study again, which makes it")
         return metadata
 
     def write(self, rows: pa.Table, about: Mapping[str, Any] | None = None) -> Path:

@@ -93,5 +93,5 @@ def _sentence(root: Path, holder: Mapping[str, Any]) -> str:
     since = datetime.fromisoformat(holder["since"]).astimezone()
     return (
         f"process {int(holder['process'])} on {holder['host']} ({holder['command']}) "
-        f"uses the workspace {root} since {since:%Y-%m-%d %H:%M:%S}"
+        f"has used the workspace {root} since {since:%Y-%m-%d %H:%M:%S}"
     )

@@ -227,7 +227,7 @@ class Workspace:
             if read_note(self.root / HOLDER_NOTE) != own_note:
                 raise WorkspaceBusy(
                     f"the workspace {self.root} is used by two runs, because its file server lost the lock of this "
-                    f"one: {describe_holder(self.root)}; run the same command again after the end of the other run"
+                    f"run: {describe_holder(self.root)}; run the same command again after the end of the other run"
                 )
         _lock_checks[self.root] = now
 
@@ -239,7 +239,9 @@ class Workspace:
                 "would read as a pattern or as options; choose another --workspace"
             )
         if os.path.lexists(self.root) and not self.root.is_dir():
-            raise WorkspaceError(f"the workspace {self.root} is neither a folder nor a link to one")
+            raise WorkspaceError(
+                f"the workspace {self.root} is neither a folder nor a link to a folder; choose another --workspace"
+            )
         description = self._description()
         if description is None and any((self.root / name).is_dir() for name in ("facts", "prompts", "scores")):
             raise WorkspaceError(
@@ -293,9 +295,9 @@ class Workspace:
     def _log_folders(self) -> None:
         if folders := self.study_path_parts:
             log.warning(
-                "study %s came first in %s: statistics, database and report of %s are in %s",
-                _first_studies[self.root],
+                "the workspace %s had study %s before: statistics, database and report of %s are in its folder %s",
                 self.root,
+                _first_studies[self.root],
                 self.study,
                 "/".join(folders),
             )

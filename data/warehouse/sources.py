@@ -31,7 +31,9 @@ def checked_footer(table: Table, path: Path) -> pq.FileMetaData:
         if column.nullable or column.type.endswith("[]"):
             continue
         if nulls := sum(chunk.null_count or 0 for chunk in _statistics(footer, column.name)):
-            raise InputError(f"{path}: column {column.name} has {nulls} NULL and may have none; compute it again")
+            raise InputError(
+                f"{path}: column {column.name} has {nulls} NULL and may have none; run the study again with --force"
+            )
     return footer
 
 
@@ -90,7 +92,7 @@ def _finite(column: Column) -> str:
     is_wrong = f"NOT isfinite({name})"
     if column.type.endswith("[]"):
         is_wrong = f"len(list_filter({name}, lambda number: NOT isfinite(number))) > 0"
-    message = literal(f": column {column.name} has numbers that are {_NOT_FINITE}; compute it again")
+    message = literal(f": column {column.name} has numbers that are {_NOT_FINITE}; run the study again with --force")
     return f"CASE WHEN {is_wrong} THEN error({SOURCE_FILE} || {message}) ELSE {name} END AS {name}"
 
 

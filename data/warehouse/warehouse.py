@@ -285,7 +285,7 @@ def _attach(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
             raise WorkspaceBusy(f"another program has {path} open for writing; close it and try again") from None
         raise DamagedFile(f"{path} cannot be read ({reason}); it is made again by the next run") from None
     if log.exists():
-        raise WorkspaceError(f"{log} has changes of the database by another program; remove it, and {_REMEDY}")
+        raise WorkspaceError(f"{log} has changes that another program made to the database; remove it, and {_REMEDY}")
 
 
 def _create_views_over(connection: duckdb.DuckDBPyConnection, schema: Schema, path: Path, *, is_foreign: bool) -> None:

@@ -102,7 +102,7 @@ class TerminalProgress(Progress):
             super().set_totals(totals)
             for stage, total_before in totals_before.items():
                 if (more := self.stages[stage].total - total_before) > 0:
-                    self._line(f"{stage} goes on: {more} more")
+                    self._line(f"{stage} goes on: {more} more step{'s' * (more != 1)}")
             for stage, total in totals.items():
                 if stage not in self._tasks:
                     self._tasks[stage] = self.bars.add_task(stage, total=total, ended=0)

@@ -53,7 +53,7 @@ RESERVED_ARGUMENTS = frozenset(
 
 def _check_template_options(options: dict[str, TemplateValue] | None) -> dict[str, TemplateValue] | None:
     if reserved := sorted(RESERVED_ARGUMENTS & (options or {}).keys()):
-        raise ValueError(f"{', '.join(reserved)} is set by Swaymeter; name only keywords of the chat template")
+        raise ValueError(f"Swaymeter sets {', '.join(reserved)}; name only other keywords of the chat template")
     return options
 
 

@@ -102,7 +102,9 @@ class ContextsPart(Options):
     @model_validator(mode="after")
     def _not_empty(self) -> "ContextsPart":
         if self.base + self.assertive + self.negation == 0:
-            raise ValueError("base, assertive and negation are all 0; persuasion needs contexts")
+            raise ValueError(
+                "base, assertive and negation are all 0; set one to 1 or more, because persuasion needs contexts"
+            )
         return self
 
 

@@ -180,7 +180,8 @@ class Threshold:
                 return ""
             return (
                 f"{self} is not met by {row.model}: {row.name} is {row.words} over {row.counts} only because replies "
-                f"state nothing ({row.silence}); if these counted against it, it would be {number(worst, row.unit)}"
+                f"state nothing ({row.silence}); if these replies counted against the threshold, {row.name} would be "
+                f"{number(worst, row.unit)}"
             )
         limit, value = distinct_numbers(self.value, measured, row.unit)  # with enough digits to differ
         exact_value = "" if value == number(measured, row.unit) else f", and is {value}"
@@ -217,7 +218,9 @@ class Threshold:
             advice = f"with this file, use {', '.join(names)}" if names else "choose another quantity"
             advice = f"did you mean {near[0]!r}?" if near else advice
             if self.group in (None, "mixed") and "mixed" not in conditions and self.quantity in MIXED_QUANTITIES:
-                advice = "it needs contexts with a right and a wrong passage: --set supporting+conflicting"
+                advice = (
+                    "the threshold needs contexts with a right and a wrong passage: add --set supporting+conflicting"
+                )
             raise UsageError(f"{self}: the file has no contexts for this threshold; {advice}")
 
     def of(self, measured: Iterable[MeasuredQuantity]) -> list[MeasuredQuantity]:
@@ -246,7 +249,7 @@ class Threshold:
             fewest = FEWEST_SAMPLES * (2 if self.quantity == "unchanged" else 1)
             return f"fewer than {fewest} sampled answers ended, with the context or without; raise --samples"
         if self.quantity in ("context_bias", "prior_bias"):
-            return "it counts only questions that are answered right (or wrong) without a context, and there are none"
+            return "it is about questions that are answered right (or wrong) without a context, and there are none"
         return "no answer of that kind has a verdict; ask more questions, or leave the threshold out"
 
 

@@ -294,7 +294,9 @@ class Cluster(Workers):
         for index, number in enumerate(models):
             if len(answers) == len(workers) and all(answer[index] for answer in answers.values()):
                 worker, reasons = min(answers.items())
-                raise UsageError(f"models.{number}: no worker of the cluster can hold it; {worker}: {reasons[index]}")
+                raise UsageError(
+                    f"models.{number}: no worker of the cluster can hold the model; {worker}: {reasons[index]}"
+                )
 
     def _update_workers(self) -> None:
         """Update the list of workers, unless it is recent."""
@@ -353,7 +355,10 @@ class Cluster(Workers):
             return super().compute_step(step, settings)
         mark = self.queue(step)
         if mark not in self._seen_marks:
-            reason = f"device {step.device}: no worker of the cluster has a {mark}; start one, or change the device"
+            reason = (
+                f"device {step.device}: no worker of the cluster has the resource {mark}; start a worker with "
+                f"--resources {mark}=1, or change the device"
+            )
             return record_failure(step, settings, reason)
         topic, starts, misfits = f"{step.id} {uuid4()}", 0, 0
         while starts < TRIES:
@@ -371,8 +376,10 @@ class Cluster(Workers):
                 time.sleep(0.5)
             if self._client.status != "running":
                 reason = (
-                    f"the Dask scheduler {self._address or ''} ended during the run; start it and its workers again, "
-                    "then run the study again: stored results are kept"
+                    f"the Dask scheduler {self._address} ended during the run; start it and its workers again, then "
+                    "run the study again: stored results are kept"
+                    if self._address
+                    else "the Dask workers on this machine ended; run the study again: stored results are kept"
                 )
                 return record_failure(step, settings, reason)
             if (starts_now := self._count_starts(topic)) > starts:
@@ -399,7 +406,7 @@ class Cluster(Workers):
                 with self._lock:
                     is_repeated, self._warned_marks = mark in self._warned_marks, self._warned_marks | {mark}
                 if not is_repeated:
-                    log.warning("no worker with the resource %s is left; the run waits for one: start it", mark)
+                    log.warning("no worker with the resource %s is left; start one, because the run waits for it", mark)
             with self._lock:
                 self._lock.wait(SECONDS_BETWEEN_UPDATES)
             self._update_workers()
@@ -561,7 +568,9 @@ class Jobs:
         Runs with the runner dask use the scheduler within the block.
         """
         if shutil.which("sbatch") is None:
-            raise UsageError("sbatch was not found; run this on a machine that submits jobs, or look at --dry-run")
+            raise UsageError(
+                "sbatch was not found; run this on a machine that submits jobs, or print a job with --dry-run"
+            )
         security = _configured_tls() or import_module("distributed").Security.temporary()
         tls = {
             "require-encryption": True,

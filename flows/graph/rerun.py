@@ -67,7 +67,7 @@ def read_numbers(file: Path) -> RerunNumbers:
     except (OSError, ValueError, KeyError) as error:
         raise DamagedFile(
             f"{file}, which records what --force and --refresh selected, cannot be read ({first_line(error)}); "
-            "remove it, and run again: what they selected is computed once more"
+            "remove the file, and run again: what these options selected is computed once more"
         ) from None
 
 

@@ -71,7 +71,7 @@ class Contents:
             upstream = dict.fromkeys((*choice.inputs, *choice.waits_for))
             unfinished = [node for node in upstream if node.state != "done"]
             reasons = "; ".join(f"{node.id}: {node.reason or node.state}" for node in unfinished[:3])
-            raise MissingFile(f"partition {partition}: no question is fetched ({reasons}); run the stage fetch")
+            raise MissingFile(f"partition {partition}: no question is fetched ({reasons}); run the study first")
         in_several_steps = QUESTION_SOURCES[self.study.questions.source].in_several_steps
         return candidates_of(usable, partition, in_several_steps=in_several_steps)
 
@@ -97,6 +97,6 @@ class Contents:
 def _rows(node: PlannedStep, role: str) -> list[dict[str, Any]]:
     """Return the rows of an output; MissingFile if its step is not done."""
     if not node.output(role).is_usable:
-        raise MissingFile(f"{node.id} is not done ({node.reason or node.state}); run the stages fetch and build")
+        raise MissingFile(f"{node.id} is not done ({node.reason or node.state}); run the study first")
     rows: list[dict[str, Any]] = node.output(role).read().to_pylist()
     return rows

@@ -148,8 +148,8 @@ def estimate(graph: Graph, plan: Plan, selection: Selection) -> Iterator[str]:
             yield f"{name}: at most {work.thoughts:,} tokens of thoughts"
         elif work.thoughts:
             yield (
-                f"{name}: at most {work.thoughts:,} tokens of thoughts, not counted below, if its chat template has no "
-                "switch that turns them off: its tokenizer is not on this machine"
+                f"{name}: at most {work.thoughts:,} tokens of thoughts, not counted below; whether the model thinks is "
+                "known once its tokenizer is on this machine"
             )
     if len(works) > 1:
         yield from (f"{name}: {work.prompts:,} prompts; {work.duration}" for name, work in works.items())

@@ -50,7 +50,9 @@ def collect_names(step: Step, settings: RunSettings) -> None:
         pairs |= set(zip(rows["entity"].to_pylist(), rows["answer"].to_pylist(), strict=True))
     if unused := sorted(aliases.keys() - set(chain.from_iterable(pairs))):
         names = ", ".join(map(repr, unused[:SHOWN_NAMES])) + ", …" * (len(unused) > SHOWN_NAMES)
-        problem = f"frequency.aliases: {len(unused):,} of {len(aliases):,} names are no entities or answers: {names}"
+        problem = (
+            f"frequency.aliases: {len(unused):,} of {len(aliases):,} names are neither entities nor answers: {names}"
+        )
         if len(unused) == len(aliases):
             raise InputError(f"{problem}; the column `name` of the file must have names exactly as in the facts")
         log.warning("%s", problem)

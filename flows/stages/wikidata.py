@@ -51,7 +51,8 @@ if TYPE_CHECKING:
     from swaymeter.tasks.contexts.disputes.reverted_edits import PageDisputes
 
 ADVICE = (
-    "without it, use the published or the bundled questions (`source: dynamicqa` or `source: sample` under `questions`)"
+    "without this service, use the published or the bundled questions (`source: dynamicqa` or `source: sample` under "
+    "`questions`)"
 )
 """End of the message about a service that does not answer."""
 

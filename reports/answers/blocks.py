@@ -189,8 +189,8 @@ def _model_cases(
     answers = _answers_of(rows)
     if unknown := sorted(answers.keys() - position.keys()):
         raise InputError(
-            f"answers_to_read has question {unknown[0]!r} and questions_to_read has not; make the database again "
-            "from the files"
+            f"the database has replies to the question {unknown[0]!r}, but not the question; run the study with "
+            "--stage aggregate"
         )
     scores = {(row["question_id"], row["context_id"]): _present(row, _SCORES) for row in records(scored)}
     for case_scores in scores.values():

@@ -129,7 +129,9 @@ def as_in(items: Sequence[str]) -> str:
     printed_items = paper_items()
     if unknown := [item for item in items if item not in printed_items]:
         example = next(iter(printed_items))
-        raise InputError(f"`items` names {unknown[0]!r}, which papers.yaml lacks; its keys are such as {example}")
+        raise InputError(
+            f"`items` has {unknown[0]!r}, which is not a key of papers.yaml; use one of its keys, such as {example}"
+        )
     by_paper: dict[str, list[str]] = {}
     for item in items:
         by_paper.setdefault(printed_items[item].paper.short, []).append(printed_items[item].label)

@@ -79,8 +79,8 @@ def _is_publication(folder: Path) -> bool:
     if others := sorted(existing - expected):
         more = f" and {len(others) - 3} more" if len(others) > 3 else ""
         raise WorkspaceError(
-            f"the publication {folder} has files that are not its own: {', '.join(others[:3])}{more}; "
-            "move them away or name another folder"
+            f"the publication {folder} has files that Swaymeter did not write: {', '.join(others[:3])}{more}; "
+            "move these files away or name another folder"
         )
     return True
 

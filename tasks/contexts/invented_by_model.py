@@ -97,8 +97,8 @@ def names_by_model(
     if len(names) >= count:
         return names[:count]
     raise InputError(
-        f"class {entity_class}: {count} invented names are requested, but {model.name} gave {len(names)} in {rounds} "
-        "rounds; use another model, or generate them with `invented: names` under `facts`"
+        f"entity class {entity_class}: {count} invented names are requested, but {model.name} wrote only {len(names)} "
+        f"that can be used, in {rounds} tries; use another model, or set `invented: names` under `facts`"
     )
 
 

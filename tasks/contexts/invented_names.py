@@ -25,7 +25,7 @@ DTYPE: Literal["bfloat16"] = "bfloat16"
 """The dtype of a model that invents names: inexact, and small enough for large models."""
 SPARE = 20
 """Names beyond the requested number, because some names turn out to exist."""
-ADVICE = "without it, do not look names up: `absent_from: []` under `facts`"
+ADVICE = "or set `absent_from: []` under `facts`, and no name is looked up"
 
 
 def invented_names_key(options: FactsOptions, entity_class: str, seed: int, access: Access) -> dict[str, Any]:

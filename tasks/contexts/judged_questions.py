@@ -254,21 +254,23 @@ def _add(opinions: Opinions, question: Question, rows: Sequence[Judgement]) -> N
         row for row in rows if row.judged.strip() and same_words(row.judged) != same_words(current_texts[row.field])
     ]
     if outdated:
-        opinions.without_effect[question.question_id] = "judged with other texts, before it was rebuilt"
-        opinions.problems.append(f"{outdated[0].location}: the question has other texts now")
+        opinions.without_effect[question.question_id] = "judged before its texts changed"
+        opinions.problems.append(f"{outdated[0].location}: the question has changed since then; judge it again")
         return
     choice = next((row for row in rows if row.field == "choice"), None)
     if choice is None:
         opinions.without_effect.setdefault(question.question_id, "corrected without a choice")
-        opinions.problems.append(f"{rows[0].location}: the question has a correction, but no choice; choose change")
+        missing = "a correction without a choice; add a row with the field choice and the value change"
+        opinions.problems.append(f"{rows[0].location}: {missing}")
         return
     corrections = {row.field: _clean_correction(row) for row in rows if row.field != "choice"}
     changed = {name: text for name, text in corrections.items() if text.split() != current_texts[name].split()}
     problems = []
     if choice.value != "change" and corrections:
-        problems.append(f"the choice is {choice.value}, and {next(iter(corrections))} is corrected; choose change")
+        name = next(iter(corrections))
+        problems.append(f"the choice is {choice.value}, but {name} has a correction; choose change, or remove the row")
     elif choice.value == "change" and not changed:
-        problems.append("the choice is change, and no correction differs from the text; write one")
+        problems.append("the choice is change, but no correction changes a text; write one, or choose accept")
     elif choice.value == "change":
         flags = [flag for flag in correct(question, changed).flags if flag not in question.flags]
         problems += [f"correct the question again. {REASONS.get(flag, flag)}" for flag in flags]
@@ -308,13 +310,13 @@ def _judgement_of(
 def _kind_problem(question: Question, kind: Judgement, answer: Judgement | None) -> str:
     """Return the reason why a context cannot have the judged kind; empty if it can."""
     if not question.is_own:
-        return "the question is not of an own file, so its contexts keep their kinds"
+        return "only a context of your own file can get another kind; remove this row"
     if kind.value != "conflicting":
         return ""
     if answer is None or not any(map(str.isalnum, answer.value)):
-        return "a conflicting context needs a row `answer` with the answer that it states"
+        return "a conflicting context needs a second row, with the field answer and the answer that the context states"
     if answer.value.casefold() in {form.casefold() for form in question.forms}:
-        return f"the kind is conflicting, and the context states the right answer {answer.value}; correct one"
+        return f"the kind is conflicting, but {answer.value} is the right answer; correct the kind or the answer"
     return ""
 
 

@@ -58,9 +58,12 @@ def choose_questions(questions: Sequence[Question], *, count: int | None, seed: 
     if rejected:
         log.warning("%squestions that cannot be asked: %s", prefix, summary)
     if not askable:
-        raise InputError(f"{prefix}no question can be asked: {summary}; correct the rows")
+        raise InputError(f"{prefix}no question can be asked: {summary}; correct the rows of the source")
     if count is not None and len(askable) < count:
-        raise InputError(f"{prefix}{count} questions are requested, but only {len(askable)} can be asked")
+        raise InputError(
+            f"{prefix}{count} questions are requested, but only {len(askable)} can be asked; lower "
+            "`questions.per_partition`"
+        )
     drawn = drawn_first(askable, len(askable) if count is None else count, seed, partition)
     return BuiltQuestions(_check_drawn([askable[question_id] for question_id in drawn]), rejected)
 
@@ -82,15 +85,15 @@ def _check_drawn(questions: Sequence[Question]) -> list[Question]:
     missing_by_question = [_passages_without_answer(question) for question in questions]
     if missing := [description for descriptions in missing_by_question for description in descriptions]:
         log.warning(
-            "passages without the answer that the file gives for them (%d): %s; add the form in the passage as an "
-            "alias, or correct the kind",
+            "passages without the answer that the file gives for them (%d): %s; add the passage's form of the answer "
+            "as an alias, or correct the passage's kind",
             len(missing),
             textwrap.shorten("; ".join(missing), 1000),
         )
     if both := [description for question in questions for description in _passages_with_both(question)]:
         log.warning(
-            "passages with both the right answer and the answer of a conflicting passage (%d): %s; shorten them, or "
-            "give them the kind unknown, because replies to them cannot be attributed",
+            "passages with both the right answer and the answer of a conflicting passage (%d): %s; shorten these "
+            "passages, or give them the kind unknown, because a reply to them cannot be attributed to one answer",
             len(both),
             textwrap.shorten("; ".join(both), 1000),
         )
@@ -179,7 +182,7 @@ def _alike_answers(question: Question) -> str:
         for answer in case.answers:
             if words(answer) in right:
                 location = f"{question.printable_name}, {case.context_id}"
-                return f"{location}: {answer!r} is the right answer {right[words(answer)]!r}"
+                return f"{location}: {answer!r} is another spelling of the right answer {right[words(answer)]!r}"
     return ""
 
 

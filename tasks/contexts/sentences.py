@@ -71,8 +71,8 @@ def choose_entities(
     by_subject = {fact.subject: fact for fact in facts}
     if len(by_subject) < real:
         raise InputError(
-            f"relation {relation}: {real} real entities are requested, but the facts have {len(by_subject)}; lower "
-            "`real_entities` under `facts`, or leave the relation out"
+            f"relation {relation}: {real} real entities are requested, but the facts have only {len(by_subject)}; "
+            "lower `real_entities` under `facts`, or leave the relation out"
         )
     entities = [
         Entity(
@@ -89,8 +89,8 @@ def choose_entities(
     unknown, pool = unknown_names(relation, names, by_subject, invented), objects(facts)
     if len(pool) < 2:
         raise InputError(
-            f"relation {relation}: the facts have {len(pool)} different objects, but contexts need at least 2; leave "
-            "the relation out"
+            f"relation {relation}: contexts need at least 2 different objects, but the facts have only {len(pool)}; "
+            "leave the relation out"
         )
     # An invented entity has no facts in the graph; its degree is None if the source has no degrees.
     degree = 0 if any(fact.subject_degree is not None for fact in facts) else None
@@ -199,7 +199,8 @@ def write_contexts(
                 contexts.append(Context(key, *about, object=answer, text=text))
     if repeating:
         log.warning(
-            "relation %s: %d of %d entities have fewer false objects than contexts of a kind, so that objects repeat",
+            "relation %s: %d of %d entities have fewer false objects than contexts of a kind, so objects occur in "
+            "several of their contexts",
             name,
             len(repeating),
             len(entities),

@@ -46,7 +46,7 @@ def _parts(options: CorpusOptions, access: Access, once: Once) -> Sequence[Part]
     except OSError as error:
         reason = error.strerror or error
         raise InputError(
-            f"{KEY}: {error.filename} cannot be read: {reason}; correct the path or get the file"
+            f"{KEY}: {error.filename} cannot be read: {reason}; correct the path, or make the file readable"
         ) from None
     return [
         Part(name, {"digest": digest, "column": options.column}, file)
@@ -69,7 +69,7 @@ def _count(
         problem = f" ({reading.problem})" if reading.problem else ""
         raise InputError(f"{file} has no text that can be read{problem}; {LEAVE_OUT}")
     if remembered_digests([file], access.downloads / REMEMBERED) != [part.key["digest"]]:
-        raise InputError(f"{file} changed while it was counted; run again when it is complete")
+        raise InputError(f"{file} changed while it was counted; run again once the file is complete")
     arrays = (counts.entities, counts.capitals, counts.lower_case, counts.pairs)
     columns = (array.tolist() for array in arrays)
     rows = (

@@ -32,6 +32,6 @@ def refuse_thoughts(measure: str, model: Model, likeliest: Iterable[int], prompt
     else:
         return
     raise ScoreError(
-        f"{measure} reads the first token of an answer, and {opener} opens thoughts before it; leave the measure out "
-        "for this model"
+        f"{measure} reads the first token of an answer, but {opener} opens thoughts before the answer; leave {measure} "
+        "out for this model"
     )

@@ -87,7 +87,7 @@ class JudgedAnswersParameters(Parameters):
     @classmethod
     def _check_judge(cls, judge: str, info: ValidationInfo) -> str:
         if "://" in judge and not _SERVED.fullmatch(judge):
-            raise ValueError("is not NAME@URL; write it as large@http://127.0.0.1:8000/v1, without #")
+            raise ValueError("must be NAME@URL without # for a server, such as large@http://127.0.0.1:8000/v1")
         function = _FUNCTION.fullmatch(judge)
         return f"{beside_the_study(function['file'], info)}:{function['function']}" if function else judge
 
@@ -98,7 +98,7 @@ class JudgedAnswersParameters(Parameters):
             if getattr(self, name) and not self.endpoint:
                 raise ValueError(f"{name} is for a judge at a server; write judge as NAME@URL, or leave {name} out")
         if (self.endpoint or self.function) and "dtype" in self.model_fields_set and self.dtype != "float32":
-            raise ValueError("dtype is for a language model on this machine; leave it out")
+            raise ValueError("dtype is for a judge that is a language model on this machine; leave dtype out")
         return self
 
 
@@ -274,7 +274,7 @@ def load_function(file: Path, name: str) -> Callable[..., Any]:
         spec.loader.exec_module(module)
     except Exception as error:
         raise ModelError(
-            f"judge {file}:{name}: the file cannot be run: {type(error).__name__}: {error}; correct it"
+            f"judge {file}:{name}: the file cannot be run: {type(error).__name__}: {error}; correct the file"
         ) from error
     function: Any = getattr(module, name, None)
     if not callable(function):

@@ -66,14 +66,14 @@ def own_sample(query: Query, contexts: Sequence[Context], per_query: PerQuery, s
 
 def check_enough(relation: str, entity: str, relevant: int, others: int, per_query: PerQuery) -> None:
     """Raise InputError if a relation has too few contexts relevant to an entity's queries, or too few others."""
-    for kind, count, available in (
-        ("relevant", per_query.relevant, relevant),
-        ("other", per_query.contexts - per_query.relevant, others),
+    for verb, count, available in (
+        ("mention", per_query.relevant, relevant),
+        ("do not mention", per_query.contexts - per_query.relevant, others),
     ):
         if available < count:
             raise InputError(
-                f"contexts.per_query: relation {relation} has {available} {kind} contexts for queries about {entity}, "
-                f"but {count} are requested; request fewer here, or more per entity under `contexts`"
+                f"contexts.per_query: relation {relation} needs {count} contexts that {verb} {entity}, but has only "
+                f"{available}; request fewer with this key, or more per entity under `contexts`"
             )
 
 
@@ -120,9 +120,7 @@ def zero_or_at_least(least: int, zero_effect: str) -> AfterValidator:
 
     def check(draws: int) -> int:
         if 0 < draws < least:
-            raise ValueError(
-                f"{draws} draws are too few for a standard error; use at least {least}, or 0 {zero_effect}"
-            )
+            raise ValueError(f"{draws} is too small for a standard error; use at least {least}, or 0 {zero_effect}")
         return draws
 
     return AfterValidator(check)
@@ -252,12 +250,12 @@ class Measure:
 
     def __post_init__(self) -> None:
         if (self.compute is None) == (self.compute_chunks is None):
-            raise TypeError(f"measure {self.name}: declare compute or compute_chunks, one of the two")
+            raise TypeError(f"measure {self.name}: declare either compute or compute_chunks")
         if self.capability is None and not self.needs:
-            raise TypeError(f"measure {self.name}: declare the capability of a model, or the measures that it needs")
+            raise TypeError(f"measure {self.name}: declare `capability`, or the measures in `needs`")
         units = {column.unit for column in self.table.columns}
         if self.unit and self.unit not in units:
-            raise TypeError(f"measure {self.name}: no column has the unit {self.unit!r}, only {sorted(units - {''})}")
+            raise TypeError(f"measure {self.name}: no column has the unit {self.unit!r}; use the unit of a column")
 
     @property
     def table(self) -> Table:
@@ -321,7 +319,7 @@ class Measures(Registry[Measure]):
     def add(self, item: Measure) -> None:
         """Append a measure; ValueError if its name exists, or a measure that it needs is not registered."""
         if absent := [need for need in item.needs if need not in self]:
-            raise ValueError(f"measure {item.name} needs {absent}, which are not listed; add these first")
+            raise ValueError(f"measure {item.name} needs unregistered measures; first add {', '.join(absent)}")
         super().add(item)
 
     def passes(self, missing: Collection[str]) -> list[Pass]:

@@ -112,7 +112,7 @@ def matrix(scores: pa.Table, queries: Sequence[Query], contexts: Sequence[Contex
     if len(missing := np.argwhere(np.isnan(values))):
         query, context = queries[missing[0][0]], contexts[missing[0][1]]
         raise ScoreError(
-            f"relation {query.relation}: {len(missing)} values of {column} are missing, the first for the query "
+            f"relation {query.relation}: values of {column} are missing ({len(missing)}), the first for the query "
             f"{query.text!r} after the context {context.text!r}; score the relation again with --force"
         )
     return values
@@ -159,7 +159,7 @@ def rows_by_question(
         for case in question.cases:
             if (question.question_id, case.context_id) not in by_question:
                 raise ScoreError(
-                    f"relation {inputs.relation}: {measure} of the question {question.question!r} with the context "
-                    f"{case.context_id} are not stored; score them again with --force"
+                    f"relation {inputs.relation}: no row of {measure} is stored for the question {question.question!r} "
+                    f"with the context {case.context_id}; score the relation again with --force"
                 )
     return by_question

@@ -125,7 +125,7 @@ def _compute_pass(
         if chunks:
             _join(output, len(chunks))
         else:  # for example a derived measure without a row for the relation
-            log.warning("relation %s: measure %s chooses no prompt and has no rows", inputs.relation, output.name)
+            log.warning("relation %s: %s has no rows, because it applies to no prompt", inputs.relation, output.name)
             times = {"started_at": _now(), "finished_at": _now()}
             _store(inputs, model, [], output, {"pass": measure.name, **asdict(Cost()), **times, **rejected})
     for output in outputs.values():

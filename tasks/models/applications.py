@@ -46,6 +46,7 @@ TRIES = 3
 """Limit of the calls for one reply; the function is called again after a transient error."""
 MAX_FAILED_QUESTIONS = 5
 """Limit of the questions that may fail before the first reply, or later in a row with transient errors."""
+_ADVICE = "correct the function, or the service that it uses"
 _CONCURRENT_ASYNC = 8
 """Concurrent calls of an async function, unless the study sets another number."""
 _TRANSIENT_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
@@ -175,7 +176,7 @@ class Application(TextModel):
         finally:
             pool.shutdown(wait=False, cancel_futures=True)  # after Ctrl-C, no waiting call begins
         if answers and not self._has_replied:
-            raise ModelError(f"all {len(answers)} replies failed, the first: {answers[0].error}")
+            raise ModelError(f"every reply failed, the first one: {answers[0].error}; {_ADVICE}")
         return answers
 
     def _check_failures(self, question: str, answer: Answer, *, is_outage: bool) -> None:
@@ -187,7 +188,7 @@ class Application(TextModel):
             self._failures.setdefault(question, answer.error)
         if len(self._failures) > MAX_FAILED_QUESTIONS:
             first = next(iter(self._failures.values()))
-            raise ModelError(f"{len(self._failures)} questions in a row failed, the first: {first}")
+            raise ModelError(f"{len(self._failures)} questions in a row failed, the first one: {first}; {_ADVICE}")
 
     def _reply(self, case: Case) -> tuple[Answer, bool]:
         """Return the stored reply or the function's reply, and True if the call failed by a transient error."""
@@ -328,7 +329,8 @@ def function_revision(reference: str) -> str:
             source = ""
         if not (version or source):
             raise ModelError(
-                f"function {reference}: its source cannot be read; set VERSION beside it, such as VERSION = '1'"
+                f"function {reference}: its source code cannot be read; set VERSION in its module, "
+                "such as VERSION = '1'"
             )
         return _revision(version, content_key({"source": source}))
     file, _ = _file_of(reference)
@@ -336,7 +338,9 @@ def function_revision(reference: str) -> str:
     try:
         tree = ast.parse(file.read_bytes())
     except (SyntaxError, ValueError) as error:
-        raise ModelError(f"function {reference}: {file} is not valid Python: {first_line(error)}; correct it") from None
+        raise ModelError(
+            f"function {reference}: {file} is not valid Python: {first_line(error)}; correct the file"
+        ) from None
     version = ""
     for node in tree.body:
         if not isinstance(node, ast.Assign):
@@ -360,7 +364,9 @@ def _file_of(reference: str) -> tuple[Path, str]:
     if module.endswith(".py"):
         return Path(module), name
     if module == OBJECT_MODULE:
-        raise ModelError(f"function {reference}: it was passed to swaymeter.audit in another process; pass it again")
+        raise ModelError(
+            f"function {reference}: it was passed to swaymeter.audit in another process; pass the function again"
+        )
     path: Sequence[str] | None = [str(Path.cwd()), *sys.path]
     spec = None
     for part in module.split("."):
@@ -369,7 +375,7 @@ def _file_of(reference: str) -> tuple[Path, str]:
             raise ModelError(f"function {reference}: there is no module {module}; run from the folder that has it")
         path = spec.submodule_search_locations
     if spec is None or not spec.origin or not spec.origin.endswith(".py"):
-        raise ModelError(f"function {reference}: the module {module} is not a Python file; name one that is")
+        raise ModelError(f"function {reference}: the module {module} is not a .py file; name another module")
     return Path(spec.origin), name
 
 
@@ -394,7 +400,7 @@ def load_function(reference: str, *, is_in_workspace: bool = False) -> Callable[
     if not is_named(reference, is_in_workspace=is_in_workspace):
         raise ModelError(
             f"function {reference}: the study file in the workspace names this code, which may be somebody else's; "
-            f"to run it, add --model {reference}"
+            f"to run the function, add --model {reference}"
         )
     function = _objects.get(reference) or _import(reference)
     try:
@@ -430,7 +436,8 @@ def _import(reference: str) -> Callable[..., Any]:
             module = importlib.import_module(module_name)
     except Exception as error:
         raise ModelError(
-            f"function {reference}: it cannot be imported: {type(error).__name__}: {first_line(error)}; correct it"
+            f"function {reference}: its file cannot be imported: {type(error).__name__}: {first_line(error)}; correct "
+            "the file"
         ) from error
     function = getattr(module, name, None)
     if not callable(function):

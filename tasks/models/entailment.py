@@ -107,8 +107,9 @@ class EntailmentModel(Encoder, Entailment):
         indices = [int(index) for index, label in labels.items() if label.strip().casefold() == "entailment"]
         if len(indices) != 1 or len(labels) < 2:
             raise ModelError(
-                f"model {self.name!r} has the labels {list(labels.values())}; one of two or more has to be entailment: "
-                "use a model trained for natural language inference, or name an embedder as its stand-in"
+                f"model {self.name!r} needs two or more labels, one of them entailment, but has "
+                f"{', '.join(map(repr, labels.values())) or 'none'}; use a model trained for natural language "
+                "inference, or name an embedder as its stand-in"
             )
         (self._entailment,) = indices
 
@@ -146,7 +147,7 @@ class EntailmentModel(Encoder, Entailment):
         if max(lengths, default=0) > window:
             longest = int(np.argmax(lengths))
             raise ModelError(
-                f"model {self.name!r} reads {window} tokens, too few for the {lengths[longest]} of the pair "
+                f"model {self.name!r} reads at most {window} tokens, but a pair of answers has {lengths[longest]}: "
                 f"{pairs[longest]!r}; shorten the answers, or name another entailment model"
             )
         for indices, _, output in self._read_in_batches(tokens):
@@ -155,8 +156,8 @@ class EntailmentModel(Encoder, Entailment):
                     (margin,) = self._margins(self._read(tokens, [index])[1].logits)
                 if math.isnan(margin):
                     raise ModelError(
-                        f"model {self.name!r} gave {pairs[index]!r} a score that is not finite; remove the model's "
-                        "files and download them again"
+                        f"model {self.name!r} gave the pair {pairs[index]!r} a score that is not finite; remove the "
+                        "model's files and download them again"
                     )
                 yield pairs[index], margin > 0
 

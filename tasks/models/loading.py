@@ -103,7 +103,7 @@ def _load(identity: ModelIdentity, dtype: str, device: str) -> "LanguageModel":
     if device == BALANCED and not all(device_name.startswith("cuda") for device_name in loaded.placement.split("+")):
         raise ModelError(
             f"model {identity.name!r} in {dtype} does not fit the GPUs of this machine: its weights would be on "
-            f"{loaded.placement}; use 8bit, 4bit or more GPUs"
+            f"{loaded.placement}; use dtype 8bit or 4bit, or more GPUs"
         )
     _check_left_to_right(identity, model)
     return loaded
@@ -117,7 +117,7 @@ def _check_vocabulary(identity: ModelIdentity, tokenizer: Any, size: int) -> Non
     if token_id >= size:
         raise ModelError(
             f"model {identity.name!r}: its tokenizer has token {token_id}, {token!r}, but the model has only "
-            f"{size:,} tokens; get the folder again, with the tokenizer of this model"
+            f"{size:,} tokens; download the model again, with its own tokenizer"
         )
 
 

@@ -94,7 +94,9 @@ def choose_device(device: str, *, spread: bool = False) -> str:
         return device
     number = int(device.partition(":")[2] or 0)
     if number >= count:
-        raise ModelError(f"device {device!r}: the last CUDA device of this machine is cuda:{count - 1}")
+        raise ModelError(
+            f"device {device!r}: the last CUDA device of this machine is cuda:{count - 1}; use auto or a lower number"
+        )
     return f"cuda:{number}"
 
 
@@ -114,7 +116,7 @@ def choose_dtype(dtype: str, device: str) -> str:
     if dtype not in DTYPES:
         raise UsageError(f"dtype {dtype!r} is unknown; use auto, {', '.join(DTYPES)}")
     if dtype in QUANTISED and device == "cpu":
-        raise ModelError(f"dtype {dtype!r} needs a CUDA device, and the model would be on the cpu; use bfloat16 there")
+        raise ModelError(f"dtype {dtype!r} needs a CUDA device, but the model would be on the CPU; use bfloat16")
     if dtype in QUANTISED and importlib.util.find_spec("bitsandbytes") is None:
         raise ModelError(
             f'dtype {dtype!r} needs bitsandbytes, which is not installed: pip install "swaymeter[quantised]", '
@@ -202,7 +204,7 @@ def _refuse_more_layers(identity: ModelIdentity, folder: Path) -> None:
     if layers > weights:
         raise ModelError(
             f"model {identity.name!r}: its config.json names {layers:,} layers, but its files have only {weights:,} "
-            "weights; get the folder again"
+            "weights; download the model again"
         )
 
 
@@ -213,8 +215,8 @@ def _check_weights(identity: ModelIdentity, network: Any, missing: Iterable[str]
     if names := sorted(missing):
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         raise ModelError(
-            f"model {identity.name!r}: its files lack the weight {names[0]}{more}, which its config.json needs; get "
-            "the model again, or use a model that was trained for this purpose"
+            f"model {identity.name!r}: its files lack the weight {names[0]}{more}, which its config.json needs; "
+            "download the model again, or use a model that was trained for this purpose"
         )
     for name, weights in network.named_parameters():
         if not weights.is_floating_point() or weights.is_meta or not weights.numel():

@@ -78,7 +78,7 @@ def answer_set_persuasion(
     scores, log_mass = _persuasion(log_probs, groups, weights)
     checks = (
         (~sound.numpy(), no_distribution(model)),
-        (~np.isfinite(log_mass), f"{model.name} gives no answer of the set any probability"),
+        (~np.isfinite(log_mass), f"{model.name} gives every answer of the set the probability 0"),
     )
     check_scores(model.is_broken, checks, prompts, queries, distinct)
     unmoved = (log_probs == log_probs[:, :1]).all(dim=2).all(dim=1)
@@ -114,7 +114,7 @@ def _aliases(model: AnswerScores, answers: Sequence[Sequence[str]]) -> tuple[lis
     groups: list[list[int]] = []
     for number, texts in enumerate(answers):
         if not texts or not all(alias.strip() for alias in texts):
-            raise UsageError(f"answer {number} has no text: {list(texts)}; give texts that name it")
+            raise UsageError(f"answer {number} has an empty text, or no text: {list(texts)}; give its texts")
         groups.append([*range(len(aliases), len(aliases) + len(texts))])
         aliases += [alias.strip() for alias in texts]
     alias_by_tokens: dict[tuple[int, ...], str] = {}
@@ -122,6 +122,6 @@ def _aliases(model: AnswerScores, answers: Sequence[Sequence[str]]) -> tuple[lis
     for alias, tokens in zip(aliases, behind_query, strict=True):
         if tuple(tokens) in alias_by_tokens:
             other = alias_by_tokens[tuple(tokens)]
-            raise UsageError(f"{other!r} and {alias!r} are the same tokens; name each answer and alias once")
+            raise UsageError(f"{other!r} and {alias!r} have the same tokens; name each answer and alias once")
         alias_by_tokens[tuple(tokens)] = alias
     return aliases, groups

@@ -180,8 +180,8 @@ class _Pair:
     def __init__(self, query: _Side, context: _Side) -> None:
         if query.rows.shape[1] != context.rows.shape[1]:
             raise InputError(
-                f"{query.name} has {query.rows.shape[1]} tokens and {context.name} {context.rows.shape[1]}; "
-                "one vocabulary is needed"
+                f"{query.name} has {query.rows.shape[1]} columns and {context.name} {context.rows.shape[1]}; "
+                "give both a column for each token of one vocabulary"
             )
         if query.halves != context.halves or (query.halves and query.answers != context.answers):
             raise InputError(
@@ -213,7 +213,7 @@ class _Pair:
         if broken:
             number = broken[0]  # 0 for the score of all answers
             half_sample = f" of half-sample {number - 1}" if number else ""
-            remedy = "; half_samples: 0 leaves these out" if number else ""
+            remedy = "; set half_samples to 0 to leave half-samples out" if number else ""
             raise ScoreError(
                 f"coherent persuasion{half_sample} is {scores[number]}: {self._context.name} can have tokens that "
                 f"cannot occur in {self._query.name}{remedy}"
@@ -240,6 +240,6 @@ def _distributions(name: str, values: Sequence[Distribution], row_of: Sequence[i
     broken = (rows < 0).any(axis=1) | ~(np.abs(sums[:, 0] - 1) <= _SUM_TOLERANCE)
     if broken.any():
         number = row_of.index(int(broken.argmax()))
-        raise InputError(f"row {number} of {name} is not a distribution: it must be >= 0 and sum to 1")
+        raise InputError(f"row {number} of {name} is not a distribution: its values must be >= 0 and sum to 1")
     rows /= sums
     return rows

@@ -144,7 +144,7 @@ def answer_tokens(
         if not answer.strip() or whole[: len(prompt_tokens)] != prompt_tokens:  # a token spans prompt and answer
             raise ScoreError(
                 f"the answer {shorten(answer)} has no first token of its own after a prompt of {model.name}; "
-                "leave the context that states it out of the questions"
+                "leave the context that states this answer out of the questions"
             )
         tokens[answer] = tuple(whole[len(prompt_tokens) :])
     return tokens
@@ -162,7 +162,10 @@ def continuous_utilisation(without: float, with_context: float) -> float | None:
     """
     for probability in (without, with_context):
         if not 0 <= probability <= 1:
-            raise ScoreError(f"{probability} is not a probability; the model's distribution is broken")
+            raise ScoreError(
+                f"{probability} is not a probability, a sign of damaged weights; remove the model's files and download "
+                "them again"
+            )
     possible_change = 1 - without if with_context >= without else without
     return (with_context - without) / possible_change if possible_change else None
 

@@ -202,7 +202,7 @@ class _Sides(NamedTuple):
 def _sides(context: tuple[str, ...], original: tuple[str, ...], question: str) -> _Sides:
     """Return the forms, polarities and lists of the answers to look for."""
     if not context:
-        raise InputError("context has no answer to look for; give at least one")
+        raise InputError("the list of the context's answers is empty; give at least one answer")
     question_words = words(question)
     names: list[Name] = []
     polarities: dict[Polarity, set[Side]] = {}

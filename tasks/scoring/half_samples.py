@@ -60,7 +60,7 @@ def standard_error(scores: ArrayLike, answers: int) -> float | None:
         number = int(np.argmin(np.isfinite(scores_of_halves)))
         raise ScoreError(
             f"half-sample {number} has the score {scores_of_halves[number]}, so there is no standard error; "
-            "half_samples: 0 leaves it out"
+            "set half_samples to 0 to leave half-samples out"
         )
     half = answers // 2
     return float(scores_of_halves.std(ddof=1) * np.sqrt(half / (answers - half)))

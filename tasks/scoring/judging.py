@@ -189,7 +189,8 @@ def ask_function(function: Callable[..., Any], name: str, cases: Sequence[Case])
                 question=case.question, context=list(case.context), original=list(case.original), reply=case.reply
             )
         except Exception as error:
-            raise ScoreError(f"judge {name} failed on {case.reply!r}: {type(error).__name__}: {error}") from error
+            problem = f"{type(error).__name__}: {error}; correct the function"
+            raise ScoreError(f"judge {name} failed on {case.reply!r}: {problem}") from error
         if verdict is not None and verdict not in VERDICTS:
             choices = f"{', '.join(VERDICTS)} or None"
             raise ScoreError(f"judge {name} returned {verdict!r} for {case.reply!r}; return {choices}")
@@ -217,7 +218,9 @@ def _letters(model: "Model") -> "tuple[Tokens, dict[str, int]]":
     letter_starts = {letter_tokens[:-1] for letter_tokens in tokens.values()}
     letters = {letter: letter_tokens[-1] for letter, letter_tokens in tokens.items()}
     if len(letter_starts) > 1 or len({*letters.values()}) < len(LETTERS):
-        raise ModelError(f"the tokenizer of {model.name} has no token for each of A to E; name another judge")
+        raise ModelError(
+            f"the tokenizer of {model.name} does not write each letter from A to E as one token; name another judge"
+        )
     return letter_starts.pop(), letters
 
 

@@ -40,7 +40,7 @@ def sort_frame(frame: Frame, columns: Sequence[str]) -> Frame:
 def check_scored(frame: Frame, measure: str) -> None:
     """Raise ScoreError if a row of the frame lacks the measure."""
     if missing := int(frame[measure].isna().sum()):
-        raise ScoreError(f"{measure}: {missing} rows have no score; run the study with --stage aggregate")
+        raise ScoreError(f"{measure}: {missing} of {len(frame)} rows lack a score; run again with --stage aggregate")
 
 
 def drop_small_samples(frame: Frame, columns: Sequence[str], counts: Sequence[str] = (WITH,), parts: int = 1) -> Frame:

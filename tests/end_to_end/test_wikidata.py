@@ -160,7 +160,7 @@ class TestAKilledFetch:
         assert killed.run.code == 0, killed.run.said
         assert fetched(killed.study) == fetched(done.study)
         run = diff(done.study, killed.study)
-        assert (run.code, "They are the same." in run.said) == (0, True), run.said
+        assert (run.code, "A and B are the same." in run.said) == (0, True), run.said
 
     def test_sends_no_answered_request_again(self, done: Done, killed: Killed) -> None:
         assert len(killed.held) == AT_A_TIME * len(KILLED_AT)

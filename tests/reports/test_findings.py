@@ -58,7 +58,7 @@ def test_replication_is_told_in_words_of_its_paper(known: dict[str, pd.DataFrame
     assert by_rule.numbers[0].text.endswith("{} of these {} state the context's answer".format(*counts))
     assert by_kind.numbers[0].text.endswith("none is shown easier to sway than another")
     assert uncertain.numbers[0].text.startswith("0.05 [-0.18, 0.29] (not shown), over 60 contexts; ")
-    assert "; 0.500 where nothing changes, between halves of those without: about +" in moved.numbers[0].text
+    assert "; 0.500 between halves of the answers without a context, so the context adds" in moved.numbers[0].text
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_what_few_questions_of_a_paper_cannot_show(known: dict[str, pd.DataFrame
         "statistics_summary": known["statistics_summary"].assign(untestable=0),
     }  # fmt: skip
     said = findings(known, CARD).caveats
-    assert "Few items: 2 questions: no share or mean here can be relied on." in said
+    assert "Few items: with 2 questions, no share or mean here can be relied on." in said
     assert any(re.match(r"Few entities: \d per group and relation, too few for an interval", text) for text in said)
     assert any(text.startswith("Without a context 2.5% [0.4, 12.9] of 40 answers are right: ") for text in said)
     assert any(text.startswith("Stubborn by ROUGE-L is not resistance") for text in said)

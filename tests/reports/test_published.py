@@ -168,7 +168,9 @@ def test_captions_name_papers_and_items(known: dict[str, pd.DataFrame]) -> None:
 
 
 def test_an_item_that_no_paper_has_is_refused() -> None:
-    with pytest.raises(InputError, match=r"'Fig. 3', which papers.yaml lacks; its keys are such as du-"):
+    with pytest.raises(
+        InputError, match=r"'Fig. 3', which is not a key of papers.yaml; use one of its keys, such as du-"
+    ):
         as_in(["Fig. 3"])
 
 

@@ -109,7 +109,7 @@ def test_a_link_is_not_replaced(small: dict[str, pd.DataFrame], tmp_path: Path) 
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages" / "manifest.json").write_text('{"key": "", "files": {}}')
     (tmp_path / "report").symlink_to(tmp_path / "pages")
-    with pytest.raises(WorkspaceError, match="report is a link; remove it"):
+    with pytest.raises(WorkspaceError, match="report is a link; remove the link"):
         write_report(small, tmp_path / "report", CARD)
     assert os.listdir(tmp_path / "pages") == ["manifest.json"]
 

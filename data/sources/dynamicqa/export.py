@@ -38,7 +38,7 @@ def from_questions(questions: Sequence[Question], partition: Partition) -> tuple
         if context is None and "context" not in unchanged_cells:
             omitted.append((question, "its two contexts do not come from one snippet"))
         elif unsupported:
-            omitted.append((question, f"its value for {', '.join(unsupported)} cannot be written to a cell"))
+            omitted.append((question, f"a CSV cell cannot hold its value for {', '.join(unsupported)}"))
         else:
             rows.append(Row(original.rows[0].line if original else len(rows) + 2, cells))
             originals.append(original)

@@ -49,7 +49,7 @@ COLUMNS: Mapping[Partition, tuple[str, ...]] = {
 """The published columns, in their order; the first, which has no name, is the row's index."""
 OPTIONAL_COLUMNS = frozenset({"", "replace_quality", "s_pop_new", "o_pop_new", "dir_info"})
 """The published columns that a file may lack."""
-REMEDY = "correct it, or remove the file and fetch it again"
+REMEDY = "correct the file, or remove it and fetch it again"
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 

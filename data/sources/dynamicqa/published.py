@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 VERSION = 5
 SOURCE = "DynamicQA (copenlu/dynamicqa)"
 LICENCE = "as published with DynamicQA; facts: Wikidata CC0 1.0, texts: Wikipedia CC BY-SA 4.0"
-WITHOUT_IT = "name a `folder` with its CSV files under `questions`, or use source: sample"
+WITHOUT_IT = "name a `folder` with DynamicQA's CSV files under `questions`, or use `source: sample`"
 """The remedy if the files cannot be downloaded."""
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _DISPUTE_PATH = re.compile(r"\./result/(.+)-\d+/(\d{1,18})", re.DOTALL | re.ASCII)

@@ -90,11 +90,17 @@ class Dump:
         try:
             solutions = self._store.query(query)
             if not isinstance(solutions, ox.QuerySolutions):
-                raise ServiceError(f"{self.address} got a query that is not a SELECT; report it: {query[:200]}")
+                raise ServiceError(
+                    f"{self.address} got a query that is not a SELECT; report this error of Swaymeter, with the query: "
+                    f"{query[:200]}"
+                )
             names = [variable.value for variable in solutions.variables]
             rows = [_row(names, solution) for solution in solutions]
         except SyntaxError as error:
-            raise ServiceError(f"{self.address} cannot read a query ({error}); report it: {query[:200]}") from None
+            raise ServiceError(
+                f"{self.address} cannot read a query ({error}); report this error of Swaymeter, with the query: "
+                f"{query[:200]}"
+            ) from None
         except (OSError, RuntimeError) as error:
             raise ServiceError(
                 f"{self.address} cannot answer a query ({error}); remove {self._folder} and run again with the dump's "
@@ -200,12 +206,12 @@ def _load(files: Sequence[Path], store_folder: Path) -> None:
 def _fill(folder: Path, files: Sequence[Path]) -> None:
     store = ox.Store(str(folder))  # closed at the end of this function
     for file in files:
-        log.info("loading %s", file)
+        log.info("the dump is being loaded: %s", file)
         for quads in _quads_in_parts(file):
             store.bulk_extend(quads)
     store.optimize()
     store.flush()
-    log.info("loaded %d triples of %d files", len(store), len(files))
+    log.info("the dump is loaded; files: %d, triples: %d", len(files), len(store))
 
 
 def _quads_in_parts(file: Path) -> Iterator[list[ox.Quad]]:
@@ -223,13 +229,13 @@ def _quads_in_parts(file: Path) -> Iterator[list[ox.Quad]]:
         raise InputError(f"{file}{line} is not valid RDF: {error.msg}; correct it, or get the file again") from None
     except MemoryError as error:  # the parser raises it for a term of more than 16 MiB
         problem = f"has a literal, or another term, of more than 16 MiB ({error})"
-        raise InputError(f"{file} {problem}; remove that triple or shorten it") from None
+        raise InputError(f"{file} {problem}; shorten the term, or remove its triple") from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InputError(f"{file} cannot be unpacked: {error}; download it again") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{file} is not RDF in UTF-8: {error}; save it as UTF-8") from None
     except OSError as error:
-        raise InputError(f"{file} cannot be read: {error}; it is needed until its graph is loaded") from None
+        raise InputError(f"{file} cannot be read: {error}; put the file back, and run again") from None
 
 
 def _format(file: Path) -> ox.RdfFormat:

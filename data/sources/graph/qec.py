@@ -132,9 +132,9 @@ def read_qec(path: Path) -> QecDataset:
         raise InputError(f"{path} is not a yago_qec.json: none of its keys is a predicate of the catalog")
     warnings = []
     if skipped:
-        warnings.append(f"left out, since the catalog has no relation for them: {', '.join(map(repr, skipped))}")
+        warnings.append(f"keys left out, because the catalog has no relation for them: {', '.join(map(repr, skipped))}")
     if nameless:
-        warnings.append(f"left out: {nameless} pairs of an entity or an answer without a name")
+        warnings.append(f"pairs left out, because the entity or the answer has no name: {nameless}")
     facts = {name: tuple(_facts(catalog.relation(name), relation_pairs)) for name, relation_pairs in pairs.items()}
     return QecDataset(facts, tuple(warnings))
 
@@ -175,7 +175,7 @@ def _read_object(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=each_key_once)
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from None
+        raise InputError(f"{path} cannot be read: {error.strerror}; correct the path") from None
     except RecursionError:
         raise InputError(f"{path} is nested too deeply to be read") from None
     except ValueError as error:

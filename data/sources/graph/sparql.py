@@ -19,6 +19,7 @@ RESULTS = "application/sparql-results+json"
 
 # A whole IRI, without the characters that SPARQL forbids between < and >. A backslash could begin an escape of >.
 _IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20\x7f<>\"{}|^`\\\ud800-\udfff]+")
+_ADVICE = "use a service that supports SPARQL 1.1"
 _ESCAPES = {'"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
 
 
@@ -97,14 +98,16 @@ class Endpoint:
 def bound(row: Row, variable: str) -> Term:
     """Return the row's term for a variable that the query always binds; ServiceError for an unbound variable."""
     if variable not in row:
-        raise ServiceError(f"a SPARQL endpoint answered with a row without ?{variable}: {str(row)[:200]}")
+        raise ServiceError(
+            f"a SPARQL endpoint answered without the variable ?{variable} of the query: {str(row)[:200]}; {_ADVICE}"
+        )
     return row[variable]
 
 
 def count(term: Term) -> int:
     """Return the number of a COUNT; ServiceError if the term is no number."""
     if not isinstance(term, Literal) or not re.fullmatch(r"[0-9]{1,18}", term.value):
-        raise ServiceError(f"a SPARQL endpoint answered {str(term)[:200]!r} where a count was requested")
+        raise ServiceError(f"a SPARQL endpoint answered {str(term)[:200]!r} instead of a count; {_ADVICE}")
     return int(term.value)
 
 

@@ -37,7 +37,7 @@ VERSION = 3
 SOURCE = "YAGO"
 LICENCE = "CC BY 4.0"
 ID_SOURCE = "yago"
-ADVICE = "without it, use `source: sample` or a `dump` of YAGO under `facts`, and set `absent_from: []`"
+ADVICE = "without this service, use `source: sample` or a `dump` of YAGO under `facts`, and set `absent_from: []`"
 NAMES = (LABEL, "http://schema.org/alternateName", "http://www.w3.org/2004/02/skos/core#altLabel")
 """Predicates from an entity to its names and alternate names, in YAGO and in Wikidata."""
 

@@ -156,7 +156,7 @@ class Exchange(LimiterSession):
         if isinstance(error, HTTPException | ConnectionResetError | BrokenPipeError):
             return TransientError(f"{self._label} dropped the connection ({cause})")
         if "CERTIFICATE_VERIFY_FAILED" in cause:
-            cause += "; if an authority of your own has signed it, name its certificate's file in REQUESTS_CA_BUNDLE"
+            cause += "; for a certificate signed by your own authority, name the authority's file in REQUESTS_CA_BUNDLE"
         return TransientError(f"{self._label} cannot be reached: {cause}", tries=_TRIES)
 
     def _response(self, response: requests.Response) -> Response:
@@ -164,7 +164,7 @@ class Exchange(LimiterSession):
         message = f"{self._label} answers {status_phrase(status)}"
         if response.is_redirect:
             target = self._quoted(response.headers["Location"], 200)
-            raise ServiceError(f"{message} and redirects to {target!r}; give its present address in the study file")
+            raise ServiceError(f"{message} and redirects to {target!r}; write the new address into the study file")
         if status not in self._service.transient:
             return Response(status, self._body(response), datetime.now(UTC), wait_s)
         raise TransientError(message, {429: ServiceBudget, 504: ServiceTimeout}.get(status, ServiceError), wait_s)

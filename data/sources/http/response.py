@@ -79,7 +79,7 @@ def reading_check(reads: Callable[[Any], object]) -> ErrorOf:
             reads(content)
         except MISREAD as error:
             reason = reading_problem(error)
-            return ServiceError(f"JSON that is not the requested answer ({reason}); correct its address")
+            return ServiceError(f"JSON that is not the requested answer ({reason}); correct the address of the service")
         return None
 
     return problem

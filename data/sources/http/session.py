@@ -169,7 +169,9 @@ class Session:
         try:
             return requests.Request(method, address, headers=self._headers | {"Accept": accept}, **sent).prepare()
         except requests.RequestException as error:
-            raise ServiceError(f"{self._label} has an invalid address: {printable(str(error), 200)}") from None
+            raise ServiceError(
+                f"{self._label} has an invalid address; correct it: {printable(str(error), 200)}"
+            ) from None
 
     def _usable(self, cached: Response, read: Callable[[Response], Any], immutable: Immutable) -> Response | None:
         """Return a cached response with its content; None if it is not valid, too old, or of an earlier rerun."""

@@ -104,10 +104,10 @@ def rows_of_files(published: DataSet, path: Path) -> list[FileRow]:
             prefix = f"{file.relative_to(path)}, " if len(files) > 1 else ""
             rows += (row._replace(location=f"{prefix}{row.location}") for row in file_rows)
     if not rows:
-        more = f"; and {len(problems) - 1} other files" if len(problems) > 1 else ""
+        more = f"; and likewise {len(problems) - 1} more" if len(problems) > 1 else ""
         raise InputError(f"{problems[0]}{more}")
     for message in problems:
-        log.warning("%s; it is left out", message)
+        log.warning("a file is left out: %s", message)
     return rows
 
 
@@ -127,7 +127,7 @@ def _form(published: DataSet, file: Path, content: FileRows) -> Form:
     part = f", {nearest.name}" if len(published.forms) > 1 else ""
     raise InputError(
         f"{file} has not the form of {published.title}{part}, which has the column{'s' * (len(columns) > 1)} "
-        f"{', '.join(columns)}; it has {names_for_message(content.columns) or 'none'}; {_remedy(published)}"
+        f"{', '.join(columns)}; the file has {names_for_message(content.columns) or 'none'}; {_remedy(published)}"
     )
 
 

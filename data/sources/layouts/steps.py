@@ -81,7 +81,7 @@ def _side_of_truth(sentences: Mapping[str, str], truth: Sequence[str]) -> str:
     stating = [side for side, sentence in sentences.items() if any(states_answer(form, sentence) for form in truth)]
     if len(stating) != 1:
         which = "both memory_answer and" if stating else "neither memory_answer nor"
-        raise InputError(f"ground_truth: {which} counter_answer {'state' if stating else 'states'} it")
+        raise InputError(f"ground_truth: {which} counter_answer {'state' if stating else 'states'} the true answer")
     return stating[0]
 
 

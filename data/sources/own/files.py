@@ -144,7 +144,7 @@ def _restored(file_rows: FileRows) -> FileRows:
 
 def _refuse_above_limit(count: int, limit: int, unit: str, file: Path) -> None:
     if count > limit:
-        raise InputError(f"{file} has more than {limit:,} {unit}; split it into several studies")
+        raise InputError(f"{file} has more than {limit:,} {unit}; split the file, and run a study for each part")
 
 
 def _decoded(content: bytes, file: Path) -> str:

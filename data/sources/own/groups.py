@@ -68,7 +68,7 @@ def _texts(path: Any, info: ValidationInfo) -> Any:
     def read() -> GroupTexts:
         return catalog.group_texts(own_or_bundled_file(_own_or_bundled(path, info), ".yaml"))
 
-    advice = f"docs/own-data.md shows the form, bundled are {bundled_names('.yaml')}"
+    advice = f"docs/own-data.md shows the form; bundled texts: {bundled_names('.yaml')}"
     return path if isinstance(path, GroupTexts) else own_yaml(path, read, "contexts", advice)
 
 
@@ -100,8 +100,8 @@ class Groups(FactsOptions, _Files):
 
     display_name: ClassVar[str] = "the file of texts"
     refuses: ClassVar[Mapping[str, str]] = {
-        "contexts": "source groups has contexts of its own, under `facts.texts`; leave it out",
-        "frequency": "counts entities near their answers, and source groups has only labels; leave it out",
+        "contexts": "source groups has contexts of its own, under `facts.texts`; leave this key out",
+        "frequency": "counts entities near their answers, and source groups has only labels; leave `frequency` out",
         "answers": "needs what is true of an entity, and source groups has only labels; leave it out",
         "seeds": "all seeds would have the same queries and contexts; set `contexts.per_query`, which draws contexts, "
         "or use `seed` instead of `seeds`",
@@ -139,7 +139,7 @@ class Groups(FactsOptions, _Files):
     def _check_file(self) -> "Groups":
         others = ("real_entities", "choice", "invented", "invented_model", "absent_from")
         if redundant := [name for name in others if name in self.model_fields_set]:
-            message = "the entities of groups are those of their file; leave it out, or limit them by `per_label`"
+            message = "the file names the entities; leave this key out, or limit the entities by `per_label`"
             raise validation_error([Problem((name,), message) for name in redundant])
         return self
 
@@ -160,7 +160,7 @@ class Groups(FactsOptions, _Files):
         try:
             digest = digest_of_named_file(self.path, "facts.file")
         except MissingFile as error:
-            raise MissingFile(f"{error}; bundled are {bundled_names('.csv')}") from None
+            raise MissingFile(f"{error}; bundled files: {bundled_names('.csv')}") from None
         return _read(self.path, digest, self.texts.slots == PAIR)
 
 
@@ -179,11 +179,11 @@ def _read(file: Path, digest: str, pairs: bool) -> tuple[LabelledEntity, ...]:
         names: tuple[str, ...] = (row.entity,) if isinstance(row, EntityRow) else (row.entity1, row.entity2)
         entity = LabelledEntity(names, row.label, row.type)
         if "all" in (row.label.casefold(), (row.type or "").casefold()):
-            raise InputError("label, type: all is reserved for every label and type; write another word")
+            raise InputError("label, type: the word 'all' is reserved for every label and type; write another word")
         if pairs and len({name.casefold() for name in names}) < 2:
-            raise InputError(f"entity2: is {names[1]}, as entity1 is; name two different entities")
+            raise InputError(f"entity1, entity2: are both {names[1]}; name two different entities")
         if other := taken.get(frozenset(names)) or taken.get(entity.name):
-            raise InputError(f"is {entity.name}, as {other} is; leave one out")
+            raise InputError(f"has {entity.name}, as {other} has; leave one out")
         taken[frozenset(names)] = taken[entity.name] = location
         return entity
 

@@ -155,5 +155,5 @@ def unusable_rows_message(file: Path, wrong: Sequence[RowProblem], total: int) -
         numbers = [locations[0], *(location.rpartition(" ")[2] for location in locations[1:MAX_LOCATIONS])]
         more = f" and {len(locations) - MAX_LOCATIONS} more" if len(locations) > MAX_LOCATIONS else ""
         messages.append(f"{', '.join(numbers)}{more}: {message}")
-    more = f"; and {len(locations_of) - MAX_ERRORS} other errors" if len(locations_of) > MAX_ERRORS else ""
+    more = f"; other errors: {len(locations_of) - MAX_ERRORS}" if len(locations_of) > MAX_ERRORS else ""
     return f"{file}: {len(wrong)} of {total} rows cannot be used: {'; '.join(messages)}{more}"

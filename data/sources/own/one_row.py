@@ -117,10 +117,10 @@ class OwnContext(BaseModel):
             )
         if self.id == ALONE.context_id:
             raise validation_error(
-                [Problem(("id",), "none is reserved for a question without a context; choose another id")]
+                [Problem(("id",), "'none' is reserved for a question without a context; choose another id")]
             )
         if self.kind in ("irrelevant", "neutral") and self.answer is not None:
-            problem = f"{self.kind} contexts state no answer; leave it out, or set the kind to unknown"
+            problem = f"{self.kind} contexts state no answer; leave the answer out, or set the kind to unknown"
             raise validation_error([Problem(("answer",), problem)])
         return self
 
@@ -142,7 +142,7 @@ def _split_answers(content: Mapping[str, Any]) -> dict[str, Any]:
 def _check_group(group: str) -> str:
     """Return the name of a group; ValueError for a reserved name."""
     if group.casefold() == ALL:
-        raise ValueError(f"{ALL} is reserved for all groups together; choose another name")
+        raise ValueError(f"{ALL!r} is reserved for all groups together; choose another name")
     return group
 
 

@@ -58,8 +58,8 @@ def parts_of(name: str) -> tuple[SetPart, ...]:
         match = _PART.fullmatch(text.strip())
         if match is None or match[1] == "0":
             raise ValueError(
-                f"{name!r} is not a set of passages; write kinds with + between them, such as supporting+conflicting "
-                f"or supporting+3 irrelevant (of {', '.join(OWN_KINDS)}), or {EVERY}"
+                f"{name!r} is not a set of passages; write kinds ({', '.join(OWN_KINDS)}) with + between "
+                f"them, such as supporting+conflicting or supporting+3 irrelevant, or write {EVERY}"
             )
         parts.append(SetPart(match[2], None if match[1] == EVERY else int(match[1] or 1)))  # type: ignore[arg-type]
     if twice := [kind for kind, count in Counter(part.kind for part in parts).items() if count > 1]:
@@ -108,7 +108,7 @@ class PassagesPart(Options):
     def _check_sets(cls, sets: tuple[str, ...]) -> tuple[str, ...]:
         """Return each set once, as it is written first: "a+b" and "b + a" are the same set."""
         if not sets:
-            raise ValueError(f"no set is named; leave `sets` out for {EVERY}")
+            raise ValueError(f"no set is named; name one, or leave `sets` out for {EVERY}")
         by_parts = {frozenset(parts_of(name)): " ".join(name.split()) for name in reversed(sets)}
         return tuple(reversed(by_parts.values()))
 
@@ -116,7 +116,7 @@ class PassagesPart(Options):
     @classmethod
     def _check_orders(cls, orders: tuple[Order, ...]) -> tuple[Order, ...]:
         if not orders:
-            raise ValueError("no order is named; leave `orders` out for the given one")
+            raise ValueError("no order is named; name one, or leave `orders` out for the order of the file")
         return tuple(dict.fromkeys(orders))
 
 

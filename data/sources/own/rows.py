@@ -130,7 +130,7 @@ class FileQuestions(NamedTuple):
         if not self.lacking:
             return ""
         counts = "; ".join(f"{name}: {count}" for name, count in self.lacking.items())
-        return f"questions of the file that have too few passages for a set, and are not asked with it: {counts}"
+        return f"questions that are not asked with a set, because they have too few passages for it, by set: {counts}"
 
     def about_kinds(self, file: str) -> str:
         """Return a sentence on contexts without a kind; `file` is the file's name with the options that map columns."""
@@ -241,7 +241,7 @@ def unusable_kinds(rows: Mapping[str, Mapping[str, Any]], rejected: Collection[s
     advice = f"column {_STATED_ANSWER} is missing"
     if further := sorted(names - {*COLUMNS}):
         likely = get_close_matches(_STATED_ANSWER, further, n=1, cutoff=0.4) or ["NAME"]
-        advice += f"; the file has {names_for_message(further)}: --map {_STATED_ANSWER}={likely[0]}"
+        advice += f"; the file has {names_for_message(further)}; add --map {_STATED_ANSWER}={likely[0]}"
     return UnusableKinds(unusable, advice)
 
 
@@ -368,7 +368,7 @@ def _join(
     if skip_repeated and not (row := _without_repeated(row, joined.contexts)).contexts:
         return
     if (joined.row.question, joined.row.answer) != (row.question, row.answer):
-        raise InputError(f"id: {row.id} is the question of {joined.location}; give each question its own id")
+        raise InputError(f"id: {row.id} is also the id of the question in {joined.location}; give each its own")
     if joined.row.group != row.group:
         raise InputError(
             f"group: is {row.group!r}, and {joined.row.group!r} in {joined.location}; give a question one group"

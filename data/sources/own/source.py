@@ -83,12 +83,12 @@ class QuestionFile(QuestionsOptions, OwnFile):
         if file_questions.rejected:
             count = len(file_questions.rejected)
             problem = (
-                f"{count} of {len(questions)} questions have too few passages for every one of the sets "
+                f"{count} of {len(questions)} questions have enough passages for none of the sets "
                 f"under questions.passages.sets ({', '.join(self.passages.sets if self.passages else ())})"
             )
             if not file_questions.questions:
                 raise InputError(f"{self.path}: {problem}; name other sets, or correct the kinds of the passages")
-            log.warning("%s: %s; each of them is in the table `rejected` of the database", self.path, problem)
+            log.warning("%s: %s; these questions are in the table `rejected` of the database", self.path, problem)
         return FetchedQuestions(file_questions.questions, file_questions.rejected)
 
     def arrange(self, drawn: Sequence[Question]) -> Sequence[Question]:
@@ -160,7 +160,7 @@ def checked_questions(
     if file_questions.layout:
         log.info("%s: read in the layout of %s", path, file_questions.layout)
     if problem := unusable_message(path, file_questions):
-        log.warning("%s; each of them is in the table `rejected` of the database", problem)
+        log.warning("%s; all these rows are in the table `rejected` of the database", problem)
     options = [f"--map={ours}={theirs}" for ours, theirs in columns.items()]
     if message := file_questions.about_kinds(shlex.join([str(path), *options])):
         log.warning("%s: %s", path, message)
@@ -207,7 +207,7 @@ def _split_by_sets(file_questions: FileQuestions, passages: PassagesPart) -> Fil
             reason=reasons.ROW_NOT_USABLE,
             source=question.source,
             licence=question.licence,
-            detail=f"passages: no question has enough passages for any of the sets {', '.join(passages.sets)}",
+            detail=f"passages: the question has enough passages for none of the sets {', '.join(passages.sets)}",
         )
         for question in split.without_any
     ]

@@ -172,7 +172,7 @@ def rows(file: Path, names: Mapping[str, Sequence[str]], required: Sequence[str]
         elif field in required:
             raise InputError(f"{file} has no column {' or '.join(possible)}; it has {names_for_message(header)}")
     if not file_rows:
-        raise InputError(f"{file} has a header and no rows")
+        raise InputError(f"{file} has a header and no rows; write some below the header")
     for location, cells, problem in file_rows:
         if problem:
             raise InputError(f"{file}, {location}: {problem}")

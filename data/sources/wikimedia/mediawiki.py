@@ -111,7 +111,9 @@ class Wiki:
         next_part: Mapping[str, str] = {}
         while next_part or not requested:
             if next_part in requested:
-                raise ServiceError(f"{self._named} repeats a continuation: {next_part}"[:300])
+                raise ServiceError(
+                    f"{self._named} sends the same part of its answer again; run again later: {next_part}"[:300]
+                )
             requested.append(next_part)
             response = self.ask({**form, **next_part}, check=check_part, **caching)
             yield response
@@ -177,7 +179,7 @@ def is_title(title: str) -> bool:
 def error_of(content: Any) -> ServiceError | TransientError | None:
     """Return the error inside a response, with the wiki's code and words; transient if the wiki lags or fails."""
     if not isinstance(content, dict):
-        return ServiceError("JSON that is not a wiki's; give the address of its api.php")
+        return ServiceError("JSON that is not from a MediaWiki; give the address of the wiki's api.php")
     errors = content.get("errors") or ([content["error"]] if "error" in content else [])
     problems = [_problem(error) for error in (errors if isinstance(errors, list) else [errors])]
     lasting = [problem for problem in problems if isinstance(problem, ServiceError)]
@@ -236,7 +238,7 @@ def _problem(error: Any) -> ServiceError | TransientError:
 def check_part_of_response(content: Mapping[str, Any], form: Mapping[str, str], check: ContentCheck | None) -> None:
     """Check a part of the response to a query, and its continuation; `check` checks the content."""
     if not {"query", "batchcomplete", "continue"} & content.keys():
-        raise LookupError("neither query nor batchcomplete")
+        raise LookupError("it has neither query nor batchcomplete")
     if continuation(content).keys() & form.keys():
         raise ValueError("its continuation changes the request")
     if check is not None:

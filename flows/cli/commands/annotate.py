@@ -13,7 +13,7 @@ from swaymeter.flows.cli.options import Columns, Folder, OwnFile, StudyPath, Tra
 
 annotate = typer.Typer(
     help="Collect people's judgements of questions and passages.",
-    epilog="Verdicts on replies: answers.html, then audit --judgements.",
+    epilog="To judge replies, use the page answers.html, then `swaymeter audit --judgements`.",
     no_args_is_help=True,
     rich_markup_mode="rich",
 )
@@ -29,7 +29,7 @@ def passages(
     file: OwnFile,
     annotator: Annotator,
     to: Annotated[
-        Path | None, typer.Option("--to", help="The judgements to write; default: FILE-judgements.csv.")
+        Path | None, typer.Option("--to", help="The file of judgements to write; default: FILE-judgements.csv.")
     ] = None,
     map_: Columns = None,
     everything: Annotated[bool, typer.Option("--all", help="Ask about every context, also those with a kind.")] = False,
@@ -60,7 +60,7 @@ def export(
     study: StudyPath,
     file: Sheet,
     annotator: Annotator,
-    conflicts: Annotated[bool, typer.Option("--conflicts", help="Only what two others disagree about.")] = False,
+    conflicts: Annotated[bool, typer.Option("--conflicts", help="Only what two other people disagree about.")] = False,
     partition: Partitions = None,
     workspace: Folder = None,
     traceback: Traceback = False,
@@ -75,7 +75,7 @@ def export(
     contents = Study.load(study, workspace).contents
     sheet = work.export(contents, file, annotator, conflicts=conflicts, partitions=tuple(partition or ()))
     _warn_of(sheet.missing)
-    print_line(f"{file}: {sheet.questions} questions for {annotator}; docs/judgements.md explains each choice")
+    print_line(f"{file}: questions for {annotator}: {sheet.questions}; docs/judgements.md explains each choice")
     print_line(f"next: fill in the column `value` of {file}, and name the file under `judgements` of {study}")
 
 
@@ -103,7 +103,7 @@ def status(study: StudyPath, workspace: Folder = None, traceback: Traceback = Fa
         value = row["undefined"] or f"{row['alpha']:.3f} over {row['items']} items"
         print_line(f"Krippendorff's alpha of each {row['field']}: {value}")
     if not summary.agreement:
-        print_line("Krippendorff's alpha: nothing has been judged by two annotators")
+        print_line("Krippendorff's alpha: none, because no two annotators judged the same question")
     print_line(f"conflicts that a third person has to decide: {summary.open_conflicts}")
     print_line(f"outcome: {', '.join(f'{count} {reason}' for reason, count in summary.outcome.items())}")
 

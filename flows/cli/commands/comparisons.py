@@ -50,7 +50,7 @@ comparisons = typer.Typer()
 def compare(
     a: options.Results,
     b: options.Results,
-    page: Annotated[Path | None, typer.Option("--page", help="The page; default: in the workspace of B.")] = None,
+    page: Annotated[Path | None, typer.Option("--page", help="Page to write; default: in the workspace of B.")] = None,
     as_json: options.AsJson = False,
     traceback: options.Traceback = False,
 ) -> None:
@@ -93,7 +93,7 @@ def compare(
 @comparisons.command()
 def diff(
     a: Annotated[str, typer.Argument(metavar="A", help=_DATASET)],
-    b: Annotated[str, typer.Argument(metavar="B", help="The other, such as a later fetch.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="The other data set, such as a later fetch.")],
     limit: Annotated[int, typer.Option("--limit", min=0, help="Number of changes to list for each relation.")] = 20,
     as_json: options.AsJson = False,
     traceback: options.Traceback = False,
@@ -256,7 +256,7 @@ def show_sources(console: Console, difference: "DatasetChanges", *, limit: int) 
     if difference.questions:
         _show_relations(console, "questions", difference.questions, difference.questions_not_compared, limit)
     if not difference.differs and difference.old.version == difference.new.version:
-        console.print("They are the same.")
+        console.print("A and B are the same.")
     elif not difference.differs:
         kinds = [("fact", difference.relations), ("question", difference.questions)]
         items = " and no ".join(kind for kind, changes in kinds if changes) or "fact"
@@ -267,13 +267,17 @@ def show_sources(console: Console, difference: "DatasetChanges", *, limit: int) 
 
 def _dataset_lines(side: str, dataset: "Dataset") -> str:
     """Return the path of a dataset, and below it its version, numbers and sources."""
+    from swaymeter.reports.estimates import plural
+
     times = f", fetched {' to '.join(dict.fromkeys(dataset.retrieved))}" if dataset.retrieved else ""
     counts = {
-        "facts": (len(dataset.facts), len(dataset.relations)),
-        "questions": (len(dataset.questions), len(dataset.question_relations)),
+        "fact": (len(dataset.facts), len(dataset.relations)),
+        "question": (len(dataset.questions), len(dataset.question_relations)),
     }
     rows = " and ".join(
-        f"{count} {kind} of {relation_count} relations" for kind, (count, relation_count) in counts.items() if count
+        f"{plural(count, kind)} of {plural(relation_count, 'relation')}"
+        for kind, (count, relation_count) in counts.items()
+        if count
     )
     version = f"version {dataset.version}: {rows} from {visible(', '.join(dataset.sources))}{visible(times)}"
     return f"{side}  {visible(str(dataset.path))}\n   {version}"
@@ -356,7 +360,7 @@ def _write_figures(file: Path, frames: "Mapping[str, pd.DataFrame]") -> list[Pat
         raise UsageError(f"{file}: end the name in .svg or .png")
     pictures, _ = draw_all([OVER_TIME], {OVER_TIME.queries[0]: frames[NUMBERS], RUNS: frames[RUNS]})
     if not pictures:
-        raise UsageError("a figure over time needs two runs with headline numbers")
+        raise UsageError("a figure over time needs two runs with headline numbers; run the study again later")
     files = [
         file if len(pictures) == 1 else file.with_stem(f"{file.stem}-{picture.model.slug}") for picture in pictures
     ]

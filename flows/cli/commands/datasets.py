@@ -27,11 +27,12 @@ def facts(
     """
     from swaymeter.flows.api import Study
     from swaymeter.flows.datasets.export import export_facts
+    from swaymeter.reports.estimates import plural
 
     counts, omitted = export_facts(Study.load(study, workspace, relation).contents, file, force=force)
     if omitted:
         warn(f"left out, because YAGO has no predicate for these relations: {', '.join(omitted)}")
-    print_line(f"{file}: {sum(counts.values())} facts of {len(counts)} relations")
+    print_line(f"{file}: {plural(sum(counts.values()), 'fact')} of {plural(len(counts), 'relation')}")
 
 
 @exports.command()
@@ -56,7 +57,7 @@ def questions(
     contents = Study.load(study, workspace, relation).contents
     counts, omitted = export_questions(contents, folder, force=force, incomplete=incomplete)
     for question, reason in omitted:
-        warn(f"left out, for {reason}: {question.question!r}")
+        warn(f"the question {question.question!r} is left out: {reason}")
     print_line(f"{folder}: {', '.join(f'{count} {partition}' for partition, count in counts.items())} questions")
 
 
@@ -67,7 +68,7 @@ def publish(
     workspace: Folder = None,
     traceback: Traceback = False,
 ) -> None:
-    """Write figures, tables and data of a study to publish.
+    """Write the figures, tables and data of a study into a folder for publication.
 
     Example: [bold]swaymeter publish quickstart my-paper[/bold]
     """

@@ -132,7 +132,7 @@ def read_rows(
         threshold.check(conditions)
         needed = {"persuasion": FEWEST_SAMPLES, "unchanged": 2 * FEWEST_SAMPLES}.get(threshold.quantity, 0)
         if study.measures["answers"]["samples"] < needed:
-            raise UsageError(f"{threshold}: it needs sampled answers; add --samples {needed} or more")
+            raise UsageError(f"{threshold}: the threshold needs sampled answers; add --samples {needed} or more")
     return read
 
 
@@ -240,7 +240,7 @@ def questions_file(file: str) -> Path:
     if not path.exists() and (STUDIES / f"{file}.jsonl").exists():
         path = STUDIES / f"{file}.jsonl"
     if path.suffix.lower() in (".yaml", ".yml"):
-        raise UsageError(f"{file} is a study and no file of questions: swaymeter run {shlex.quote(file)}")
+        raise UsageError(f"{file} is a study and no file of questions; run it with `swaymeter run {shlex.quote(file)}`")
     if not path.is_file():
         bundled = ", ".join(sorted(bundle.stem for bundle in STUDIES.glob("*.jsonl")))
         raise UsageError(f"there is no file {file}; name a CSV, JSON or Parquet file (docs/own-data.md), or {bundled}")

@@ -214,7 +214,7 @@ def not_tested(numbers: Sequence[Compared]) -> list[str]:
 def not_compared(now: Snapshot, numbers: Sequence[Compared]) -> list[str]:
     """Return lines on models without a number in common with the earlier run."""
     others = sorted({str(Model(*model)) for model in now.models} - {row.model for row in numbers})
-    return [f"not compared, because the earlier run has no model of this name: {', '.join(others)}"] if others else []
+    return [f"models that are not compared, because the earlier run lacks them: {', '.join(others)}"] if others else []
 
 
 def also_worse(numbers: Sequence[Compared]) -> list[str]:
@@ -238,7 +238,7 @@ def forgotten_judgements(folder: Path, judgements: Sequence[str]) -> str:
     if judgements or not isinstance(last, list) or not last:
         return ""
     again = " ".join(f"--judgements {quote(str(name))}" for name in last)
-    return f"the last run counted judgements of people, and this one does not: {again}"
+    return f"the last run counted judgements of people, and this run does not; to count them, add {again}"
 
 
 def models_of_last_audit(folder: Path) -> tuple[str, ...]:

@@ -53,7 +53,8 @@ def write_questions(model: LanguageModel, disputes: Sequence[Dispute], *, seed: 
         text = fill_gaps(template, page=dispute.page, sentence=dispute.context, answer=dispute.object)
         prompt = turn_prompt(model, text, answer_start="Question:")
         if model.context_window is not None and len(prompt) + MAX_TOKENS > model.context_window:
-            detail = f"{len(prompt)} tokens and {MAX_TOKENS} of the answer; {model.name} reads {model.context_window}"
+            lengths = f"a prompt of {len(prompt)} tokens and an answer of up to {MAX_TOKENS}"
+            detail = f"{lengths}; {model.name} reads at most {model.context_window}"
             built.rejected.append(_rejected(dispute, reasons.PROMPT_TOO_LONG, detail))
         else:
             prompts.append((dispute, prompt))

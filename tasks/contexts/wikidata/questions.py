@@ -69,7 +69,7 @@ def questions_of_property(
     properties = sorted({triple.property_id for triple in triples})
     if len(properties) > 1:
         raise InputError(
-            f"expected facts of one property, not of {len(properties)}: {', '.join(properties)[:80]}; split the list"
+            f"the list has facts of {len(properties)} properties ({', '.join(properties)[:80]}); write a list for each"
         )
     items = Items(clients.wikidata, properties[0])
     items.learn(triple.property_id for triple in triples if not triple.property)
@@ -98,8 +98,9 @@ def questions_of_property(
         replacement = replacement or embeddings_answer(objects, right_answers, embed)
         if replacement is None:
             by_service = f"{len(similar)} by Wembedder, " if clients.wembedder else ""
-            among = f"{by_service}{len({answer.item_id for answer in objects})} answers of the property"
-            rejected.append(reject(fact.stated_fact, reasons.NO_REPLACEMENT, fact.history, f"none fits of {among}"))
+            candidates = f"{by_service}{len({answer.item_id for answer in objects})} among the answers of the property"
+            detail = f"no candidate fits ({candidates})"
+            rejected.append(reject(fact.stated_fact, reasons.NO_REPLACEMENT, fact.history, detail))
         else:
             questions.append(_question(fact, replacement, clients.pageviews, items, months))
     return BuiltQuestions(questions, rejected)

@@ -292,7 +292,8 @@ class ServedModel:
         rows = self.server.client.each(lambda index: self.server.next_token(self._prompt(prompts[index])), order)
         if len(sizes := {len(row) for row in rows}) > 1:
             raise ModelError(
-                f"model {self.name}: its server sends distributions of {sorted(sizes)} tokens; use another server"
+                f"model {self.name}: its server sends distributions of different lengths, "
+                f"{' and '.join(map(str, sorted(sizes)))} tokens; use another server"
             )
         log_probs = np.empty((len(prompts), len(rows[0])), np.float32)
         log_probs[order] = rows
@@ -446,7 +447,8 @@ def _load_served(endpoint: Endpoint, cache: Path, revision: str, rerun: int, off
         changes = ""
     if changes:
         log.warning(
-            "model %s: its server has changed since the last run (%s); name the version of its weights as `revision`",
+            "model %s: its server has changed since the last run (%s); if the model's weights are new, set its "
+            "`revision`, so that no stored reply of the old weights is used",
             endpoint.name,
             changes,
         )

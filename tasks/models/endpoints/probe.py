@@ -142,8 +142,8 @@ def probe(client: Client, write: Write | None) -> tuple[Server, ProbeResult]:
     result.context_window = _window(entry)
     if write is not None and not server.takes_tokens:
         raise ModelError(
-            f"model {client.endpoint.name}: a tokenizer is set, and its server ({api}) takes no tokens; leave "
-            "`tokenizer` out, or set `api` to the kind of server"
+            f"model {client.endpoint.name}: `tokenizer` is set, but its server (api: {api}) takes no tokens; leave "
+            "`tokenizer` out, or correct `api`"
         )
     prompt = write(_STORY) if write else Prompt(turns=[{"role": "user", "content": _STORY}])
     reply = _first_reply(server, result, prompt, entries if not entry else [])
@@ -207,7 +207,7 @@ def _first_reply(server: Server, result: ProbeResult, prompt: Prompt, others: li
                 f"`served_as` if the server has another name for it ({_short(error)})"
             ) from None
     if others:
-        result.fail("models", f"the server replies as {endpoint.model}, which its list of models lacks")
+        result.fail("models", f"the server replies to the name {endpoint.model}, which its list of models lacks")
     refused.sort()
     other_names = [other for usual, other in OTHER_NAMES.items() if usual in reasons]
     lines = []
@@ -219,7 +219,7 @@ def _first_reply(server: Server, result: ProbeResult, prompt: Prompt, others: li
         else:
             lines.append(f"{name} is left out ({reason})")
     if "temperature" in reasons:
-        lines.append("the greedy reply is one at the server's own temperature")
+        lines.append("the greedy reply is drawn at the server's own temperature")
     if lines:
         result.fail("parameters", ", ".join(lines))
     return reply
@@ -310,7 +310,7 @@ class _Checks:
             result.description["template"] = tokens
         sent = len(self._prompt.tokens)
         if sent and reply.prompt_tokens not in (0, sent):
-            reason = f"it reads {reply.prompt_tokens} tokens where {sent} are sent"
+            reason = f"the server reads {reply.prompt_tokens} tokens, although {sent} are sent"
             result.fail("prompt", reason, "next_token_logits", "answer_scores")
 
     def _log_probs(self) -> None:
@@ -334,7 +334,7 @@ class _Checks:
         """Check that a second request gives the same greedy reply."""
         first, second = self._text(), self._text()
         if first != second:
-            self._result.fail("greedy", f"asked twice, it replies {_quoted(first)} and {_quoted(second)}")
+            self._result.fail("greedy", f"the same request has the replies {_quoted(first)} and {_quoted(second)}")
 
     def _seeds(self) -> None:
         """Check that other seeds give other replies, and that the same seed gives the same reply."""
@@ -352,11 +352,11 @@ class _Checks:
             replies = self._unless_refused(lambda: self._replies(1.0, 21, 3))
         except _RefusedError as error:
             settings.several = False
-            result.fail("several", f"one reply a request: {_short(error)}")
+            result.fail("several", f"the server gives only one reply a request: {_short(error)}")
             return
         if len({reply.text for reply in replies}) == 1 and "sampling" not in result.failed:
             settings.several = False
-            result.fail("several", "the replies to one request are all the same one, so each has a request of its own")
+            result.fail("several", "all replies to one request are equal, so each reply has a request of its own")
 
     def _likeliest(self) -> None:
         """Check the likeliest tokens, at two temperatures."""
@@ -373,12 +373,12 @@ class _Checks:
             self._likeliest_after_text()
         mass = math.fsum(map(math.exp, hot.values()))
         if len(hot) < FEW - 1:  # a text that is a part of a character is left out
-            result.fail("likeliest", "tokens have the same texts, or there are none", "likeliest_tokens")
+            result.fail("likeliest", "several tokens have the same text, or the server sends none", "likeliest_tokens")
         elif mass > 1 + _TOLERANCE or len({round(value, 6) for value in hot.values()}) == 1:
             reason = f"the likeliest tokens have a mass of {mass:.3f}" if mass > 1 else "all tokens have the same one"
             result.fail("log_probs", reason, *_LOG_PROB_CAPABILITIES)
         elif any(abs(cold[token] - hot[token]) > _TOLERANCE for token in hot.keys() & cold.keys()):
-            reason = "log-probabilities change with the temperature, and must be those before it is applied"
+            reason = "log-probabilities change with the temperature, but measures need those before it is applied"
             result.fail("temperature", reason, "token_log_probs")
         elif server.settings.log_probs and not refuses_temperature:
             self._first_token(hot)
@@ -407,9 +407,9 @@ class _Checks:
         server, result, prompt = self._server, self._result, self._prompt
         needed: tuple[Capability, ...] = ("next_token_logits", "answer_scores", "distributions")
         if not prompt.tokens or not server.has_distributions:
-            reason = f"{result.api} gives none"
+            reason = f"a server with the API {result.api} sends no whole distributions"
             if server.has_distributions:
-                reason = "prompts are sent as turns; name the `tokenizer`"
+                reason = "prompts are sent as messages, not as tokens; set `tokenizer`"
             result.fail("whole", reason, *needed)
             return
         try:

@@ -174,7 +174,7 @@ def whole_distribution(ids: Sequence[int], log_probs: Sequence[float]) -> LogPro
     indices = np.asarray(ids, np.int64)
     values = np.asarray(log_probs, np.float64)
     if not len(indices) or indices.min() < 0 or indices.max() >= LARGEST_VOCABULARY:
-        raise ValueError("it has no token ids")
+        raise ValueError("the distribution has no token ids")
     whole = np.full(indices.max() + 1, np.nan)
     whole[indices] = values
     mass = float(np.exp(values).sum())
@@ -198,7 +198,7 @@ def find_error(content: Any) -> ServiceError | TransientError | None:
     Servers send errors as an object, a list of objects (Gemini), a string, or a page of HTML.
     """
     if isinstance(content, str):
-        return ServiceError(" ".join(_MARKUP.sub(" ", content).split()) or "it refuses the request without a reason")
+        return ServiceError(" ".join(_MARKUP.sub(" ", content).split()) or "the request is refused without a reason")
     if isinstance(content, list):
         errors = [find_error(part) for part in content[:10] if isinstance(part, dict | str)]
         return next((error for error in errors if error), None)

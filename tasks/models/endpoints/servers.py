@@ -104,7 +104,7 @@ class Server:
                 return [Reply("", "content_filter")] * count
             choices = content["choices"]
             if len(choices) != count:
-                raise ValueError(f"{len(choices)} replies instead of {count}")
+                raise ValueError(f"the number of replies is {len(choices)} instead of {count}")
             return [read(choice, content, decoding.max_tokens) for choice in choices]
 
         try:
@@ -197,8 +197,8 @@ class Server:
                 results.append(read(content))
             except (*MISREAD, OverflowError) as lack:
                 return ServiceError(
-                    f"the response has not the form of {self.name} ({reading_problem(lack)}): {shown(content, 100)}; "
-                    "set `api` to the kind of server"
+                    f"the response does not have the form of {self.name} ({reading_problem(lack)}): "
+                    f"{shown(content, 100)}; set `api` to the kind of the server"
                 )
             return None
 

@@ -114,7 +114,7 @@ def convert_once(gguf: Path, digest: str) -> Path:
                 if folder.is_dir():
                     _log.warning("%s is damaged: %s; %s is converted again", folder, damage, gguf.name)
                 else:
-                    _log.info("converting %s to %s, once", gguf.name, folder)
+                    _log.info("converting %s to %s, which later runs use again", gguf.name, folder)
                 _write_conversion(gguf, folder)
     except (OSError, WorkspaceError) as error:
         raise ModelError(f"the cache {folder.parent} cannot be written ({error}); {_ADVICE}") from error
@@ -133,8 +133,8 @@ def _write_conversion(gguf: Path, folder: Path) -> None:
             _convert(gguf, new)
         except Exception as error:
             raise ModelError(
-                f"{gguf.name} cannot be converted to safetensors in {folder.parent} ({error}); name another GGUF "
-                "file, or the model in safetensors"
+                f"{gguf.name} cannot be converted to safetensors in {folder.parent} ({error}); name the folder or the "
+                "hub id of a model in safetensors"
             ) from error
         digests = {file.name: sha256_of_file(file) for file in sorted(new.iterdir())}
         (new / _MANIFEST).write_text(json.dumps(digests, indent=1), encoding="utf-8")

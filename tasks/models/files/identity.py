@@ -151,7 +151,7 @@ def _identify_alias(entry: CatalogModel, purpose: ModelKind, instead: str) -> Mo
     """Return the identity of a model of the catalog."""
     if entry.kind != purpose:
         kind, names = _WORDS[purpose], ", ".join(aliases(purpose))
-        raise UsageError(f"{entry.alias!r} is of kind {entry.kind} instead of {kind}; use one of {names}")
+        raise UsageError(f"{entry.alias!r} is of kind {_WORDS[entry.kind]} instead of {kind}; use one of {names}")
     if entry.hub is not None:
         return ModelIdentity(entry.alias, _commit(entry.hub, instead), "hub", entry.hub)
     file, digest = _embedded_file(entry)
@@ -237,7 +237,9 @@ def check_index(name: str, folder: Path) -> None:
         try:
             files = sorted(map(str, set(json_object(index.read_text(encoding="utf-8"))["weight_map"].values())))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise ModelError(f"model {name!r}: {index.name} cannot be read ({error}); get the folder again") from None
+            raise ModelError(
+                f"model {name!r}: {index.name} cannot be read ({error}); download the model again"
+            ) from None
         for file in files:
             if Path(file).name != file or not file.endswith(".safetensors") or not (folder / file).is_file():
                 raise ModelError(

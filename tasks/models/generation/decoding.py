@@ -83,7 +83,7 @@ class AdaptiveContextAware:
     def __post_init__(self) -> None:
         _check_weight("adacad", self.least, "least")
         if self.base not in (2, math.e):
-            raise UsageError(f"base of adacad is {self.base}; it must be 2 or {math.e}, for natural logarithms")
+            raise UsageError(f"base of adacad is {self.base}; it must be 2, or {math.e} for natural logarithms")
 
     def weights(self, conditioned: torch.Tensor, contextless: torch.Tensor) -> torch.Tensor:
         """Return the weight of each step, (n,), from logits like those of `log_probs`."""

@@ -79,7 +79,7 @@ def sample_answers(
     reserved_tokens = max_new_tokens + (max_thoughts or 0)
     for prompt, contextless_prompt, identity in zip(prompts, contextless_prompts, identities, strict=True):
         for read in (prompt,) if contextless_prompt is None else (prompt, contextless_prompt):
-            check_length(model, f"{identity}", len(read), reserved_tokens=reserved_tokens)
+            check_length(model, " / ".join(identity), len(read), reserved_tokens=reserved_tokens)
     points = [_random_numbers(model, identity, settings, first + max_new_tokens) for identity in identities]
     ends = AnswerEnd(model, settings["form"] or prompt_form(model), settings["header"])
     thoughts = Thoughts(model, prompts[0])

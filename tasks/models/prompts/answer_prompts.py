@@ -181,7 +181,7 @@ def _tokenize(model: Model, prompts: AnswerPrompts, turns: Turns, untrusted: str
     if as_text and not _HAS_SANITIZE:
         raise ModelError(
             f"{model.name} cannot answer {shorten(question)}: its prompt has the letters of a control token, "
-            f"which transformers {transformers.__version__} cannot tokenize as text; use 5.23 or later"
+            f"which transformers {transformers.__version__} cannot tokenize as text; install 5.23 or later"
         )
     _check_whole(model, prompts, turns, question)
     arguments = {"add_generation_prompt": prompts.generation_prompt, "return_dict": False}
@@ -189,7 +189,7 @@ def _tokenize(model: Model, prompts: AnswerPrompts, turns: Turns, untrusted: str
     try:
         ids = templates.apply_template(model, turns, conversation.template, options)
     except Exception as error:  # a template can raise anything
-        raise ModelError(f"the chat template of {model.name} fails for {shorten(question)}: {error}") from error
+        raise _template_error(model, question, error) from error
     return (*conversation.start, *ids)
 
 
@@ -206,13 +206,21 @@ def _check_whole(model: Model, prompts: AnswerPrompts, turns: Turns, question: s
     try:
         written = _letters(render(model, probes, options=_conversation(model, prompts).options))
     except Exception as error:  # a template can raise anything
-        raise ModelError(f"the chat template of {model.name} fails for {shorten(question)}: {error}") from error
+        raise _template_error(model, question, error) from error
     if not all(_letters(turn["content"]) in written for turn in probes):
         raise ModelError(
             f"the chat template of {model.name} cuts a turn of {longest:,} characters, and may lose the question "
             f"{shorten(question)}; shorten the contexts, or set chat_template: never for this model"
         )
     model.traits.longest_turns[prompts] = longest
+
+
+def _template_error(model: Model, question: str, error: Exception) -> ModelError:
+    """Return the error of a chat template that fails for a question."""
+    return ModelError(
+        f"the chat template of {model.name} fails for {shorten(question)}: {error}; correct the template, or set "
+        "chat_template: never for this model"
+    )
 
 
 def _letters(text: str) -> str:

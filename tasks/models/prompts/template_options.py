@@ -124,9 +124,7 @@ def chat_template(model: Speaker) -> str:
     except TemplateError as error:
         raise cannot_write(model, error) from error
     if "**" in signs:
-        raise cannot_write(
-            model, "it has a power such as 9 ** (9 ** 9), which no time limit stops; write it without **"
-        )
+        raise cannot_write(model, "it has a power such as 9 ** (9 ** 9), which no time limit stops")
     return _CALENDAR + template if "strftime_now" in template else template
 
 
@@ -146,7 +144,10 @@ def apply_template(model: Speaker, turns: Turns, template: str, options: Mapping
 
 def cannot_write(model: Speaker, problem: Exception | str) -> ModelError:
     """Return the error of a chat template that cannot be used."""
-    return ModelError(f"the chat template of {model.name} cannot write a question: {problem}")
+    return ModelError(
+        f"the chat template of {model.name} cannot write a question: {problem}; correct the template, or set "
+        "chat_template: never for this model"
+    )
 
 
 def keywords(template: str) -> frozenset[str]:

@@ -82,10 +82,10 @@ def does_not_fit(model: Model, kind: str, text: str, tokens: str, reserved_token
         tokens: the length of the prompt in words, such as "900 tokens".
         reserved_tokens: tokens of the window that are reserved for the reply.
     """
-    to_come = f" and {reserved_tokens} to come" if reserved_tokens else ""
+    end = f" and a reply of up to {reserved_tokens} do" if reserved_tokens else " does"
     return ScoreError(
-        f"a prompt of {tokens}{to_come} does not fit the window of {model.name}, {model.context_window} tokens; "
-        f"{kind} are never cut: {shorten(text)}"
+        f"a prompt of {tokens}{end} not fit the window of {model.name}, {model.context_window} tokens; shorten the "
+        f"prompt, because {kind} are never cut: {shorten(text)}"
     )
 
 
@@ -96,7 +96,7 @@ def shorten(text: str) -> str:
 
 def no_distribution(model: Model) -> str:
     """Return the message about a model whose logits are not finite."""
-    return f"{model.name} in {model.dtype} gives no distribution (NaN or infinite logits)"
+    return f"{model.name} in {model.dtype} gives no distribution (NaN or infinite logits; try another dtype)"
 
 
 def common_prefix_length(prompts: Sequence[Tokens], *, remaining: int = 1) -> int:

@@ -19,14 +19,14 @@ SURNAME = "{woman} {woman} {surname}"
 @pytest.mark.parametrize(
     ("filename", "old", "new", "read", "message"),
     [
-        ("relations.yaml", "relations:", "relations: [", catalog.relations, "not YAML"),
-        ("relations.yaml", "relations:", "relation:", catalog.relations, "relations must be a mapping"),
+        ("relations.yaml", "relations:", "relations: [", catalog.relations, "is not valid YAML"),
+        ("relations.yaml", "relations:", "relation:", catalog.relations, "the key `relations` must have entries"),
         ("relations.yaml", "licence:", "license:", catalog.relations, "licence: "),
         ("relations.yaml", "source:", "source: ''\nsources:", catalog.relations, "source: "),
         ("relations.yaml", "  father:", "  capital:", catalog.relations, r"'capital' is there twice[^.]*line \d+"),
-        ("facts.csv", "Azerbaijan,Q227", "Azerbaijan,227", catalog.facts, r"line \d+: subject_id: .*, not '227'"),
+        ("facts.csv", "Azerbaijan,Q227", "Azerbaijan,227", catalog.facts, r"line \d+: subject_id: .* value is '227'"),
         ("facts.csv", "capital,Azerbaijan", "capitol,Azerbaijan", catalog.facts, r"line \d+: relation: .*'capitol'"),
-        ("facts.csv", "Azerbaijan,Q227,", "Azerbaijan,", catalog.facts, r"line \d+: 6 fields, not 7"),
+        ("facts.csv", "Azerbaijan,Q227,", "Azerbaijan,", catalog.facts, r"line \d+: has 6 cells, and the header 7"),
         ("facts.csv", "capital,Azerbaijan", "capital, ", catalog.facts, r"line \d+: subject: "),
         ("facts.csv", "capital,Azerbaijan", "capital,", catalog.facts, r"line \d+: subject: Field required"),
         ("facts.csv", "subject,subject_id", "subject,id", catalog.facts, r"line \d+: the columns must be"),
@@ -34,7 +34,7 @@ SURNAME = "{woman} {woman} {surname}"
         ("questions.csv", "static,director", "statik,director", catalog.questions, r"line \d+: partition: "),
         ("questions.csv", "static,director", "static,disputable", catalog.questions, r"line \d+: .*must be 'dis"),
         ("questions.csv", '"[""', '"[', catalog.questions, r"line \d+: answers: Invalid JSON"),
-        ("questions.csv", ",1,", ",-1,", catalog.questions, r"line \d+: edits: .*, not '-1'"),
+        ("questions.csv", ",1,", ",-1,", catalog.questions, r"line \d+: edits: .* the value is '-1'"),
         ("prompts.yaml", "Passage: {context}", "Passage:", catalog.prompts, "answers: must have the slot {context}"),
         ("prompts.yaml", "Sentence: {sentence}", "", catalog.dispute_prompt, r"disputes\.chat: must have the slots"),
         ("prompts.yaml", "of {things}. ", "of {thing}. ", catalog.names_prompt, r"names\.chat: must have the slots"),
@@ -77,7 +77,7 @@ def test_a_missing_or_undecodable_file_is_refused(serve: Serve) -> None:
     with pytest.raises(InputError, match=r"nothing\.yaml"):
         catalog.digest("nothing.yaml")
     serve("facts.csv", b"relation,\xff")
-    with pytest.raises(InputError, match=r"facts\.csv: not UTF-8"):
+    with pytest.raises(InputError, match=r"facts\.csv is not UTF-8"):
         catalog.facts()
 
 

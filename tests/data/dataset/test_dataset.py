@@ -71,7 +71,9 @@ def test_a_yago_qec_json_is_a_dataset(tmp_path: Path) -> None:
     read = Dataset.of(write(tmp_path, published() | {"http://schema.org/shoeSize": {}}))
     assert [one.subject for one in read.facts] == ["Norway", "South Africa"]
     assert (read.sources, read.retrieved) == ((SOURCE,), None)
-    assert read.warnings == ("left out, since the catalog has no relation for them: 'http://schema.org/shoeSize'",)
+    assert read.warnings == (
+        "keys left out, because the catalog has no relation for them: 'http://schema.org/shoeSize'",
+    )
 
 
 def test_folder_of_published_files_is_dataset(tmp_path: Path) -> None:
@@ -170,7 +172,7 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("made_from", [{}, {"subject": ["capital", ""]}, {"step": ["fetch"], "subject": 7}])
 def test_a_file_that_names_no_part_is_refused(made_from: dict[str, object], tmp_path: Path) -> None:
     file = Workspace(tmp_path).table(("facts",), "facts", FACTS, made_from).write(FACTS.of([as_row(NORWAY)]))
-    with pytest.raises(InputError, match=f"^{file} has no key in its metadata; remove the file and fetch again"):
+    with pytest.raises(InputError, match=f"^{file} has no key in its metadata; remove the file, and run its study"):
         Dataset.of(tmp_path)
 
 

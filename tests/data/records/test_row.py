@@ -69,7 +69,7 @@ def test_rows_become_a_table_with_the_declared_types() -> None:
     ("wrong", "message"),
     [
         ({"name": None, "age": 1}, "fleet: name may not be NULL"),
-        ({"name": "Gjøa"}, r"fleet: a row lacks \['age'\]"),
+        ({"name": "Gjøa"}, r"fleet: a row lacks the columns \['age'\]"),
         ({**GJOA, "masts": 3}, r"fleet: .* unknown columns \['masts'\]"),
     ],
 )

@@ -136,7 +136,7 @@ def test_what_has_no_texts_is_named(tmp_path: Path) -> None:
     pq.write_table(pa.table({"content": ["a"], "id": [1]}), tmp_path / "shard.parquet")
     for column in ("text", "id"):
         with pytest.raises(
-            InputError, match=rf"no text column '{column}'; its columns are content, id; set `frequency.column`"
+            InputError, match=rf"no text column '{column}'; its columns are content, id; name one in `frequency.column`"
         ):
             documents(Reading(tmp_path / "shard.parquet", column))
 
@@ -146,7 +146,7 @@ def test_what_has_no_texts_is_named(tmp_path: Path) -> None:
     [
         ([], "nothing", "nothing does not exist"),
         (["a.csv"], "a.csv", r"is in no supported format \(\.jsonl"),
-        (["empty/a.csv"], "empty", r"the folder .*empty has no \.jsonl"),
+        (["empty/a.csv"], "empty", r"the folder .*empty has no file in a supported format"),
         (["a.txt", "b/a.txt"], "a.txt b", r"are both called a\.txt"),
         *(
             ([f"f/b.{ending}", "f/a.txt"], "f", rf"b\.{ending}' is compressed in an unsupported way; unpack it")

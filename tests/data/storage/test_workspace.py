@@ -220,8 +220,8 @@ def test_the_study_that_comes_first_has_the_top(workspace: Workspace, caplog: py
             pass
     assert [one.study_path_parts for one in (workspace, first, second)] == [(), (), ("studies", "second")]
     (said,) = [one.getMessage() for one in caplog.records]
-    assert said.startswith("study first came first in ")
-    assert said.endswith(": statistics, database and report of second are in studies/second")
+    assert " had study first before: " in said
+    assert said.endswith(": statistics, database and report of second are in its folder studies/second")
 
 
 def test_who_came_first_is_never_guessed(workspace: Workspace) -> None:
@@ -266,7 +266,7 @@ def test_studies_of_similar_names_have_own_folders(workspace: Workspace) -> None
 def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "nowhere" / "else")
     for path in (Path("/dev/null"), tmp_path / "link"):
-        with pytest.raises(WorkspaceError, match=r"is neither a folder nor a link to one"):
+        with pytest.raises(WorkspaceError, match=r"is neither a folder nor a link to a folder"):
             Workspace(path).check_layout()
 
 

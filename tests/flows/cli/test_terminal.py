@@ -63,7 +63,7 @@ def test_without_a_terminal_stages_and_steps_have_lines(console: Console, progre
     assert [re.sub(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d  ", "", line) for line in lines] == [
         "score begins: 2 steps",
         "score 1 of 2  m x capital  done (10 prompts in 2 s)",
-        "score goes on: 1 more",
+        "score goes on: 1 more step",
         "score 2 of 3  m x father  failed: no [facts]",
     ]
     assert all(line[:2] == "20" for line in lines)

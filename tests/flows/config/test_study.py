@@ -81,7 +81,7 @@ WIKIDATA = {"source": "wikidata"}
         ({"prompt": {"system": "{question}"}}, "prompt.system: may not have the slot {question}"),
         ({"prompt": {"plain_with_context": " "}}, 'prompt.plain_with_context: " " is not possible. The prompt with a'),
         ({"prompt": {"chat_template": "always"}}, "prompt.chat_template: expected 'auto' or 'never', not \"always\""),
-        ({"prompt": {"template_options": {"tokenize": False}}}, "prompt.template_options: tokenize is set by "),
+        ({"prompt": {"template_options": {"tokenize": False}}}, "prompt.template_options: Swaymeter sets tokenize"),
         ({"prompt": {"template_options": {"style": {"a": 1}}}}, "prompt.template_options.style"),
         ({"prompt": {"about": "{context}"}}, "prompt.about: "),
         ({"prompt": {"without_context": "{about} {about} {question}"}}, "may have the slot {about} only once"),

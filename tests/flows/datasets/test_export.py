@@ -59,14 +59,14 @@ def test_relations_without_predicate_are_left_out_and_named(
 ) -> None:
     ended = swaymeter("export", "facts", study, str(tmp_path / "all.json"), "--relation", "capital")
     facts = len(catalog.facts("capital"))
-    assert (ended.code, ended.err, ended.out) == (0, "", f"{tmp_path / 'all.json'}: {facts} facts of 1 relations\n")
+    assert (ended.code, ended.err, ended.out) == (0, "", f"{tmp_path / 'all.json'}: {facts} facts of 1 relation\n")
     without_yago(monkeypatch, "officialLanguage")
     ended = swaymeter("export", "facts", study, str(tmp_path / "q.json"))
     assert (ended.code, ended.err) == (
         0,
         "warning  left out, because YAGO has no predicate for these relations: officialLanguage\n",
     )
-    assert ended.out.endswith("facts of 1 relations\n")
+    assert ended.out.endswith("facts of 1 relation\n")
     without_yago(monkeypatch, "capital", "officialLanguage")
     ended = swaymeter("export", "facts", study, str(tmp_path / "none.json"))
     assert ended.code == 1
@@ -90,7 +90,7 @@ def test_a_file_is_written_over_only_by_force(
 def test_facts_that_are_not_fetched_are_named(swaymeter: Command, study: str, tmp_path: Path) -> None:
     ended = swaymeter("export", "facts", study, str(tmp_path / "q.json"))
     assert ended.code == 1
-    assert ended.error == "fetch · capital · facts is not done (missing); run the stages fetch and build"
+    assert ended.error == "fetch · capital · facts is not done (missing); run the study first"
     assert not (tmp_path / "q.json").exists()
 
 

@@ -77,7 +77,9 @@ def test_a_step_takes_a_worker_of_its_device(device: str, gpus: int, place: str,
     cluster._seen_marks = {"CPU", "GPU"} if gpus else {"CPU"}
     assert cluster.queue(step(device)) == place
     if place == "GPU" and not gpus:
-        assert "no worker of the cluster has a GPU" in str(cluster.compute_step(step(device), cluster._settings).failed)
+        assert "no worker of the cluster has the resource GPU" in str(
+            cluster.compute_step(step(device), cluster._settings).failed
+        )
 
 
 def test_worker_keeps_its_model_until_another_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,7 +138,7 @@ def test_a_model_too_large_for_workers_is_refused(
     monkeypatch.setattr(clusters, "unfit_models", lambda models: [refusal] * len(models))
     (tmp_path / "workspace.json").touch()
     asked = {3: ModelPart(name="large"), 4: ModelPart(name="large", device="cpu")}
-    refused = pytest.raises(UsageError, match=rf"models\.3: no worker .* can hold it; tcp://[^ ]+: {refusal}")
+    refused = pytest.raises(UsageError, match=rf"models\.3: no worker .* can hold the model; tcp://[^ ]+: {refusal}")
     ends = refused if refusal else nullcontext()
     with one_worker(GPU=1) as address, ends, Cluster(address, None, RunSettings(tmp_path), models=asked):
         pass

@@ -124,7 +124,7 @@ def test_too_few_contexts_query_are_refused_by_relation(built: bool, tmp_path: P
     reasons = list(refusals(study.graph, study.plan, {node.id for node in study.graph}))
     assert all(reason.startswith("contexts.per_query: relation ") for reason in reasons)
     assert {reason.split()[2] for reason in reasons} == {"capital", "father"}
-    assert " relevant contexts for queries about " in reasons[0]
+    assert " contexts that mention " in reasons[0]
 
 
 def test_sets_are_made_of_drawn_questions_alone(tmp_path: Path) -> None:

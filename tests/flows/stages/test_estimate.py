@@ -125,7 +125,7 @@ def test_hours_of_a_gpu_follow_from_known_sizes(tmp_path: Path, monkeypatch: pyt
         ({"max_new_tokens": 100}, None, "at most 9,900 tokens of thoughts", 1100),
         (WITHOUT_SWITCH, OPENED, "at most 9,900 tokens of thoughts", 1100),
         (WITHOUT_SWITCH, SWITCHED, "", 0),
-        (WITHOUT_SWITCH, None, "at most 9,900 tokens of thoughts, not counted below, if its chat template has", 0),
+        (WITHOUT_SWITCH, None, "at most 9,900 tokens of thoughts, not counted below; whether", 0),
     ],
 )
 def test_thoughts_are_reckoned_with(

@@ -225,11 +225,11 @@ def test_aliases_of_other_names_are_told(tmp_path: Path, caplog: pytest.LogCaptu
     aliases.write_text(f"name,alias\nNowhere,Erewhon\n{entity},Norge\n")
     graph, _ = built(study_of(tmp_path, corpus=[str(corpus)], aliases=str(aliases)))
     assert graph.nodes[FREQUENCIES].state == "done"
-    assert "1 of 2 names are no entities or answers: 'Nowhere'" in caplog.text
+    assert "1 of 2 names are neither entities nor answers: 'Nowhere'" in caplog.text
     aliases.write_text("name,alias\nNowhere,Erewhon\n")
     graph, _ = built(study_of(tmp_path, corpus=[str(corpus)], aliases=str(aliases)))
     reasons = {node.id.product: node.reason for node in graph if node.id.subject == "corpus"}
-    assert "1 of 1 names are no entities or answers: 'Nowhere'" in reasons["names to count"]
+    assert "1 of 1 names are neither entities nor answers: 'Nowhere'" in reasons["names to count"]
 
 
 def test_a_corpus_that_is_not_there_is_refused(tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def test_an_earlier_publication_is_replaced(tmp_path: Path, made: Made, monkeypa
     published(made, tmp_path / "paper")
     assert not (tmp_path / "paper" / "document.log").exists()
     (tmp_path / "paper" / "data" / "notes.txt").touch()
-    with pytest.raises(WorkspaceError, match=r"not its own: data/notes\.txt; move them away"):
+    with pytest.raises(WorkspaceError, match=r"did not write: data/notes\.txt; move these files away"):
         published(made, tmp_path / "paper")
     assert (tmp_path / "paper" / "data" / "notes.txt").exists()
     assert os.listdir(tmp_path) == ["paper"]

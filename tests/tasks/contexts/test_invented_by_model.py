@@ -60,7 +60,9 @@ def test_chat_and_plain_models_are_prompted_differently(say: Say, plain: Languag
 
 def test_too_few_names_are_refused_with_class(say: Say, plain: LanguageModel) -> None:
     asked = say(["Velmar\nOstrand"])
-    message = "class city: 4 invented names are requested, but tiny gave 2 in 10 rounds; use another model"
+    message = (
+        "class city: 4 invented names are requested, but tiny wrote only 2 that can be used, in 10 tries; use another"
+    )
     with pytest.raises(InputError, match=message):
         names_by_model(plain, "city", 4, seed=0, existing=())
     assert len(asked) == MIN_ROUNDS + 2

@@ -81,9 +81,9 @@ def test_judgements_of_other_texts_do_not_count() -> None:
     found = opinions([anew], [*ADA, *BEN])
     rejected = accepted_questions([anew], found).rejected[0]
     assert (rejected.reason, rejected.detail) == (
-        reasons.NOT_ANNOTATED, "judged with other texts, before it was rebuilt"
+        reasons.NOT_ANNOTATED, "judged before its texts changed"
     )  # fmt: skip
-    assert found.problems[0] == "ada.csv, row 2: the question has other texts now"
+    assert found.problems[0] == "ada.csv, row 2: the question has changed since then; judge it again"
     assert open_questions([anew], found, "ada") == [anew]
     (_, correction), (_, another) = (says(ONE, name, "change", question="Where?") for name in ("ada", "ben"))
     undecided = accepted_questions([ONE], opinions([ONE], [correction, another])).rejected[0]
@@ -95,9 +95,9 @@ def test_judgements_of_other_texts_do_not_count() -> None:
 @pytest.mark.parametrize(
     ("choice", "corrections", "problem"),
     [
-        ("accept", {"question": "Where?"}, "the choice is accept, and question is corrected; choose change"),
-        ("change", {}, "the choice is change, and no correction differs from the text; write one"),
-        ("change", {"answer": " Vienna "}, "no correction differs from the text"),
+        ("accept", {"question": "Where?"}, "the choice is accept, but question has a correction; choose change"),
+        ("change", {}, "the choice is change, but no correction changes a text; write one"),
+        ("change", {"answer": " Vienna "}, "no correction changes a text"),
         ("change", {"text": "Born."}, REASONS[slots.OBJECT_NOT_IN_CONTEXT]),
         ("change", {"text": "[ENTITY], Wien."}, REASONS[slots.ANSWER_LEFT_IN_CONTEXT]),
         ("change", {"replacement": "Wien"}, REASONS[slots.REPLACEMENT_IS_ANSWER]),
@@ -112,7 +112,7 @@ def test_impossible_corrections_are_named(choice: str, corrections: dict[str, st
 
 def test_a_correction_needs_a_choice() -> None:
     assert opinions([ONE], says(ONE, "ada", "change", answer="Wien")[1:]).problems == [
-        "ada.csv, row 3: the question has a correction, but no choice; choose change"
+        "ada.csv, row 3: a correction without a choice; add a row with the field choice and the value change"
     ]
 
 
@@ -169,9 +169,17 @@ def test_kinds_take_the_place_of_the_files() -> None:
 @pytest.mark.parametrize(
     ("question", "rows", "problem"),
     [
-        (own("unknown"), [kind("c0", "conflicting")], "a conflicting context needs a row `answer`"),
-        (own("unknown"), [kind("c0", "conflicting"), kind("c0", "wien", "answer")], "states the right answer wien"),
-        (ONE, [kind("original", "irrelevant")], "the question is not of an own file"),
+        (
+            own("unknown"),
+            [kind("c0", "conflicting")],
+            "a conflicting context needs a second row, with the field answer",
+        ),
+        (
+            own("unknown"),
+            [kind("c0", "conflicting"), kind("c0", "wien", "answer")],
+            "the kind is conflicting, but wien is the right answer",
+        ),
+        (ONE, [kind("original", "irrelevant")], "only a context of your own file can get another kind"),
     ],
 )
 def test_impossible_kinds_are_named(question: Question, rows: list[Judgement], problem: str) -> None:

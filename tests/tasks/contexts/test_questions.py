@@ -77,7 +77,10 @@ def test_conflicting_answer_in_another_spelling_is_rejected(
     found = choose_questions(candidates, count=None, seed=0)
     assert [question.question for question in found.questions] == ["other"]
     assert [(row.reason, repr(conflicting) in str(row.detail)) for row in found.rejected] == [("answers_alike", True)]
-    assert f"{candidates[0].question!r}, conflicting: {conflicting!r} is the right answer" in caplog.text
+    assert (
+        f"{candidates[0].question!r}, conflicting: {conflicting!r} is another spelling of the right answer"
+        in caplog.text
+    )
 
 
 def test_answers_that_are_sentences_are_named(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:

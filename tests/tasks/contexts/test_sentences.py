@@ -214,8 +214,8 @@ def test_more_entities_keep_those_that_were_there() -> None:
         ({"real": 0, "invented": 10_000}, r"relation capital: 10000 invented .* \d+ names are .*`invented: names`"),
         ({"real": 0, "invented": 1, "names": [FACTS[0].subject]}, "0 names are available"),  # a real name
         ({"real": 3, "invented": 0, "choice": "degree"}, "the source has no degrees to choose entities by"),
-        ({"real": 0, "invented": 1, "facts": FACTS[:1]}, "relation capital: the facts have 1 different objects"),
-        ({"real": 0, "invented": 1, "facts": []}, "relation capital: the facts have 0 different objects"),
+        ({"real": 0, "invented": 1, "facts": FACTS[:1]}, "at least 2 different objects, but the facts have only 1;"),
+        ({"real": 0, "invented": 1, "facts": []}, "at least 2 different objects, but the facts have only 0;"),
     ],
 )
 def test_impossible_requests_are_refused(request_: dict[str, Any], message: str) -> None:

@@ -17,7 +17,7 @@ SAMPLED = ("answers", "clusters", "coherent_persuasion")
 
 
 def test_measure_before_those_that_it_needs_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"measure susceptibility needs \['persuasion'\], which are not listed; add"):
+    with pytest.raises(ValueError, match="measure susceptibility needs unregistered measures; first add persuasion"):
         Measures([MEASURES["susceptibility"], MEASURES["persuasion"]])
 
 
@@ -106,8 +106,8 @@ def test_precision_applies_to_other_dtypes_than_its_reference(dtype: str) -> Non
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"capability": None}, "declare the capability of a model, or the measures that it needs"),
-        ({"unit": "bits"}, r"no column has the unit 'bits', only \['nats'\]"),
+        ({"capability": None}, "declare `capability`, or the measures in `needs`"),
+        ({"unit": "bits"}, "no column has the unit 'bits'; use the unit of a column"),
     ],
 )
 def test_an_impossible_declaration_is_refused(changes: dict[str, Any], message: str) -> None:

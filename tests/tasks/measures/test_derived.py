@@ -79,7 +79,9 @@ def test_entity_independent_scores_are_means_over_entities(study: Study) -> None
 )
 def test_a_score_that_is_not_stored_is_named(name: str, study: Study) -> None:
     study.store("persuasion", pairs(np.zeros((4, 3)).tolist())[1:])
-    with pytest.raises(ScoreError, match=r"1 values of persuasion are missing, the first for the query '1 Norway:'"):
+    with pytest.raises(
+        ScoreError, match=r"values of persuasion are missing \(1\), the first for the query '1 Norway:'"
+    ):
         study.score(name)
 
 

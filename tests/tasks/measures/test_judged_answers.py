@@ -186,10 +186,10 @@ def test_a_served_judge_is_asked_within_a_study(study: Study) -> None:
     ("given", "said"),
     [
         ({}, "judge\n  is missing"),
-        ({"judge": "large@ftp://x"}, "is not NAME@URL"),
+        ({"judge": "large@ftp://x"}, "must be NAME@URL"),
         ({"judge": "m", "key_from": "KEY"}, "key_from is for a judge at a server"),
         ({"judge": "m", "timeout_s": "9"}, "timeout_s is for a judge at a server"),
-        ({"judge": "m@https://x/v1", "dtype": "bfloat16"}, "dtype is for a language model on this machine"),
+        ({"judge": "m@https://x/v1", "dtype": "bfloat16"}, "dtype is for a judge that is a language model on"),
     ],
 )
 def test_parameters_that_do_not_go_together(given: dict[str, str], said: str) -> None:

@@ -194,7 +194,7 @@ def test_sample_has_so_many_relevant_contexts_in_order(prompts: Inputs) -> None:
 
 
 def test_too_few_relevant_contexts_are_refused_by_relation(prompts: Inputs) -> None:
-    with pytest.raises(InputError, match=r"relation capital has \d relevant contexts for queries about .*, but 9 are"):
+    with pytest.raises(InputError, match=r"relation capital needs 9 contexts that mention .*, but has only \d;"):
         own_sample(prompts.queries[0], prompts.contexts, PerQuery(9, 9), seed=7)
 
 

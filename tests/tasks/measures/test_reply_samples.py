@@ -218,7 +218,7 @@ def test_without_half_samples_errors_are_null(study: Study) -> None:
 
 def test_a_question_without_stored_answers_is_named(study: Study) -> None:
     study.store("answers", [])
-    with pytest.raises(ScoreError, match=r"answers of the question '.+' with the context none are not stored"):
+    with pytest.raises(ScoreError, match=r"no row of answers is stored for the question '.+' with the context none"):
         study.score("accuracy")
 
 

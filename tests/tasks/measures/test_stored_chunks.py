@@ -141,7 +141,7 @@ def test_measure_with_nothing_to_compute_has_empty_table(
 ) -> None:
     monkeypatch.setattr("tests.tasks.measures.test_stored_chunks.ITEMS", [])
     assert run(Fake(), "first") == Cost()
-    assert "relation capital: measure first chooses no prompt" in caplog.text
+    assert "relation capital: first has no rows, because it applies to no prompt" in caplog.text
     assert outputs["first"].read().schema == table_of(First).schema
     about, spent = outputs["first"].about(), {"prompts": 0, "forward_passes": 0, "seconds": 0}
     assert about.items() >= {"pass": "first", "hardware": "fake", **spent}.items()

@@ -140,5 +140,5 @@ def test_first_token_of_a_thought_is_no_answers(tmp_path: Path, prompts: Inputs,
     for name, template in (("opened", OPENED), ("written", CHAT)):
         asked = thinking_study(tmp_path / name, prompts, models, None, template=template)
         for measure in ("context_utilisation", "passage_persuasion"):
-            with pytest.raises(ScoreError, match=f"{measure} reads .* opens thoughts before it"):
+            with pytest.raises(ScoreError, match=f"{measure} reads .* opens thoughts before the answer"):
                 asked.score(measure)

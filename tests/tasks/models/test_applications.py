@@ -126,7 +126,7 @@ def test_no_text_is_a_failed_reply() -> None:
 
 
 def test_an_application_that_always_fails_ends_the_pass() -> None:
-    with pytest.raises(ModelError, match=r"all 3 replies failed, the first: my_app\.py:answer failed: KeyError"):
+    with pytest.raises(ModelError, match=r"every reply failed, the first one: my_app\.py:answer failed: KeyError"):
         application(lambda text, passages: {}["x"]).replies(cases(3))
 
 
@@ -142,7 +142,7 @@ def test_only_an_outage_ends_a_pass_midway(error: Exception, is_broken: bool, mo
     app, all_cases = application(answer), cases(9)
     app.replies(all_cases[:1])
     if is_broken:
-        with pytest.raises(ModelError, match=r"6 questions in a row failed, the first: .*ConnectionRefusedError"):
+        with pytest.raises(ModelError, match=r"6 questions in a row failed, the first one: .*ConnectionRefusedError"):
             app.replies(all_cases[1:])
     else:
         assert {reply.state for reply in app.replies(all_cases[1:])} == {"failed"}
@@ -156,7 +156,9 @@ def test_a_broken_application_ends_the_pass_early() -> None:
         raise KeyError("x")
 
     app = application(answer)
-    with pytest.raises(ModelError, match=r"6 questions in a row failed, the first: my_app\.py:answer failed: KeyError"):
+    with pytest.raises(
+        ModelError, match=r"6 questions in a row failed, the first one: my_app\.py:answer failed: KeyError"
+    ):
         app.replies(cases(500))
     assert len(calls) < 20
 
@@ -222,7 +224,7 @@ def test_a_function_that_cannot_be_called(text: str, message: str, tmp_path: Pat
 def test_nothing_is_imported_that_a_workspace_names(tmp_path: Path) -> None:
     mark, file = tmp_path / "imported", tmp_path / "my_app.py"
     file.write_text(MODULE.format(mark=str(mark), version="1"))
-    with pytest.raises(ModelError, match="which may be somebody else's; to run it, add --model"):
+    with pytest.raises(ModelError, match="which may be somebody else's; to run the function, add --model"):
         load_function(f"{file}:answer", is_in_workspace=True)
     assert not mark.exists()
     applications.name_function(f"{file}:answer")

@@ -232,11 +232,11 @@ def test_a_question_is_needed_for_each_or_none(folder: Path) -> None:
 
 def test_pair_longer_than_model_reads_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     judge = model(folder)
-    with read(judge) as pairs, pytest.raises(ModelError, match="128 tokens, too few for the 139 of the pair"):
+    with read(judge) as pairs, pytest.raises(ModelError, match="at most 128 tokens, but a pair of answers has 139"):
         judge.equivalent_in_bulk([["Oslo", "Lima"], ["x" * 68, "y" * 68, "z"]])
     assert not pairs
     monkeypatch.setattr(judge.tokenizer, "model_max_length", 20)
-    with pytest.raises(ModelError, match="reads 20 tokens"):
+    with pytest.raises(ModelError, match="reads at most 20 tokens"):
         equivalent(judge, ["Oslo or Bergen", "Lima"])
 
 

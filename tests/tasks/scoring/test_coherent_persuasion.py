@@ -111,7 +111,7 @@ def test_without_half_samples_the_score_has_no_error() -> None:
 def test_an_infinite_half_sample_is_named() -> None:
     without = GroupedAnswers("none", [np.array([1.0, 0.0]), np.array([0.5, 0.5])], [[0, 1]], [[[1]], [[0]]])
     within = GroupedAnswers("original", [np.array([0.5, 0.5])] * 2, [[0, 1]], [[[1]], [[0]]])
-    with pytest.raises(ScoreError, match=r"of half-sample 1 is inf: original .* in none; half_samples: 0"):
+    with pytest.raises(ScoreError, match=r"of half-sample 1 is inf: original .* in none; set half_samples to 0"):
         coherent_persuasions(without, [within])
 
 
@@ -127,7 +127,7 @@ def test_unmatched_half_samples_are_refused() -> None:
 @pytest.mark.parametrize(
     ("p_query", "groups", "p_context", "message"),
     [
-        ([[0.5, 0.5]], [[0]], [[1.0]], "one vocabulary"),
+        ([[0.5, 0.5]], [[0]], [[1.0]], "each token of one vocabulary"),
         *(([[0.5, 0.5]], [[0]], [row], "row 0 of p_context") for row in ([0.5, 0.6], [1.5, -0.5], [float("nan"), 1.0])),
         ([0.5, 0.5], [[0]], [[1.0]], "one row per answer"),
         ([[0.5, 0.5], [1.0]], [[0], [1]], [[1.0]], "of p_query have different lengths"),

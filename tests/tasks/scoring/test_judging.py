@@ -80,7 +80,7 @@ def test_prompt_that_does_not_fit_has_no_verdict() -> None:
 
 def test_tokenizer_without_letters_of_their_own_is_refused() -> None:
     joined = byte_pair_tokenizer([("Ġ", "A")])  # " A" is one token, " B" are two
-    with pytest.raises(ModelError, match="no token for each of A to E"):
+    with pytest.raises(ModelError, match="does not write each letter from A to E as one token"):
         ask_language_model(tiny_judge(None, tokenizer=joined), CASES)
 
 

@@ -83,7 +83,7 @@ def test_nothing_is_read_behind_the_last_end(family: str) -> None:
 def test_what_cannot_be_answered_is_refused(tiny: LanguageModel) -> None:
     with pytest.raises(UsageError, match="max_new_tokens"):
         greedy_answers(tiny, CONTEXTS, QUERIES, max_new_tokens=0)
-    with pytest.raises(ScoreError, match="10 to come"):
+    with pytest.raises(ScoreError, match="a reply of up to 10 do not fit"):
         greedy_answers(tiny_language_model(window=30), ["x" * 20], ["y"])
 
 

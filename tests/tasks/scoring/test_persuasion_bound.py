@@ -37,5 +37,5 @@ def test_nothing_in_common() -> None:
 
 @pytest.mark.parametrize("value", [0.5, float("nan")])
 def test_no_probability(value: float) -> None:
-    with pytest.raises(ScoreError, match="they must be at most 1"):
+    with pytest.raises(ScoreError, match="which must be at most 1"):
         persuasion_bound([{"a": value}, {"a": -1.0}], [0.5, 0.5])

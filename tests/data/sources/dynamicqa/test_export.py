@@ -112,10 +112,10 @@ def test_hostile_texts_come_back_as_they_were(text: str, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("strange", "why"),
     [
-        (question(subject="a\0b"), "its value for 'subj' cannot be written to a cell"),
-        (question(question="one\rtwo"), "its value for 'question' cannot be written to a cell"),
-        (question(answers=("Oslo", "\ud800")), "its value for 'possible_answers' cannot be written to a cell"),
-        (question(subject="x" * 140_000), "its value for 'subj' cannot be written to a cell"),
+        (question(subject="a\0b"), "a CSV cell cannot hold its value for 'subj'"),
+        (question(question="one\rtwo"), "a CSV cell cannot hold its value for 'question'"),
+        (question(answers=("Oslo", "\ud800")), "a CSV cell cannot hold its value for 'possible_answers'"),
+        (question(subject="x" * 140_000), "a CSV cell cannot hold its value for 'subj'"),
         (question(counter_memory_context="Lima, of course."), "its two contexts do not come from one snippet"),
         (question(original_context=""), "its two contexts do not come from one snippet"),
         (question(original_context="[ENTITY]: Oslo", counter_memory_context="[ENTITY]: Lima"), "its two contexts"),

@@ -121,7 +121,7 @@ def test_a_malformed_value_is_named_with_its_position(column: str, cell: str, sa
     with pytest.raises(InputError) as raised:
         dynamicqa.questions(tmp_path, "static")
     assert str(raised.value).startswith(f"{file}, line 4, column {column}: {said}")
-    assert str(raised.value).endswith("; correct it, or remove the file and fetch it again")
+    assert str(raised.value).endswith("; correct the file, or remove it and fetch it again")
 
 
 def test_every_rule_has_a_sentence() -> None:
@@ -199,7 +199,7 @@ def test_a_failed_download_says_what_to_do(tmp_path: Path) -> None:
         downloaded("static", session)
     assert str(raised.value).startswith("Static_final.csv of the published DynamicQA could not be fetched")
     assert server.address in str(raised.value)
-    assert str(raised.value).endswith("name a `folder` with its CSV files under `questions`, or use source: sample")
+    assert str(raised.value).endswith("with DynamicQA's CSV files under `questions`, or use `source: sample`")
 
 
 def test_a_budget_that_is_spent_stays_one(tmp_path: Path) -> None:

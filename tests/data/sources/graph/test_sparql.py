@@ -57,7 +57,7 @@ def test_an_unbound_variable_is_an_absent_key(endpoint: Endpoint) -> None:
     named, unnamed = endpoint.select(of({"s": ADA, "l": literal("Ada")}, {"s": ADA})).rows
     assert bound(named, "l") == Literal("Ada")
     assert "l" not in unnamed
-    with pytest.raises(ServiceError, match=r"a row without \?l"):
+    with pytest.raises(ServiceError, match=r"without the variable \?l"):
         bound(unnamed, "l")
 
 

@@ -16,7 +16,7 @@ from tests.data.sources.sessions import Clock, Open
 )  # fmt: skip
 def test_a_redirect_is_refused(target: str, opened: Open) -> None:
     elsewhere = Say(status=302, headers={"Location": target})
-    with serving(elsewhere) as server, pytest.raises(ServiceError, match=r"302 .*redirects to .*present address"):
+    with serving(elsewhere) as server, pytest.raises(ServiceError, match=r"302 .*redirects to .*new address"):
         opened(server).ask({})
     assert len(server.received) == 1
 

@@ -156,7 +156,7 @@ def test_conflictqa_says_which_answer_is_right(tmp_path: Path) -> None:
         ("yes", "It is denied: Quenby does float."), ("no", "It is remembered: Tollask does not float."),
     ]  # fmt: skip
     assert [row.detail for row in read_ones.rejected] == [
-        "ground_truth: neither memory_answer nor counter_answer states it",
+        "ground_truth: neither memory_answer nor counter_answer states the true answer",
         "memory_answer, counter_answer: both say no to the question; one must say yes and the other no",
     ]
 
@@ -278,7 +278,7 @@ def test_a_file_of_another_form_is_refused(name: str, tmp_path: Path) -> None:
     assert message.startswith(f"{file} has not the form of {chosen.data_set.title},")
     assert ", which has the column" in message
     assert message.endswith(
-        f"; it has question, passage, gold; download {chosen.data_set.file} from {chosen.data_set.address}, "
+        f"; the file has question, passage, gold; download {chosen.data_set.file} from {chosen.data_set.address}, "
         "and name the downloaded file"
     )
 
@@ -295,7 +295,7 @@ def test_the_nearest_form_is_named(tmp_path: Path) -> None:
     file = tmp_path / "mine.jsonl"
     file.write_text('{"qid": "1", "question": "Who?", "context": "He."}\n')
     with pytest.raises(
-        InputError, match="of FaithEval, inconsistent or unanswerable, which has the column answers; it"
+        InputError, match="of FaithEval, inconsistent or unanswerable, which has the column answers; the file"
     ):
         read_questions(options("faitheval", file))
 

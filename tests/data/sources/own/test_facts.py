@@ -71,7 +71,7 @@ def test_own_relations_travel_with_the_options(tmp_path: Path) -> None:
         ({"own": {"static": SEAT}}, "relations_file", "relations.static: the name is reserved"),
         ({"own": {"seat": {**SEAT, "open": ["Q: Where?\nA:"]}}}, "relations_file", "relations.seat.open"),
         ({"own": {"../seat": SEAT}}, "relations_file", "relations.../seat.name"),
-        ({"relations_file": "mine.csv"}, "relations_file", "mine.csv: the file must be a mapping"),
+        ({"relations_file": "mine.csv"}, "relations_file", "mine.csv: the file must have keys with values"),
     ],
 )  # fmt: skip
 def test_mistakes_are_named(changes: dict[str, Any], place: str, problem: str, tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ def test_no_group_may_be_called_all(tmp_path: Path) -> None:
     rows = ["id,group,question,answer,context", "q1,All,Who?,Oslo,c", "q2,overall,Where?,Oslo,c"]
     found = read(tmp_path, "\n".join(rows))
     assert [question.partition for question in found.questions] == ["overall"]
-    assert reasons(found) == ["line 2: group: all is reserved for all groups together; choose another name"]
+    assert reasons(found) == ["line 2: group: 'all' is reserved for all groups together; choose another name"]
 
 
 def test_hostile_texts_are_kept_as_texts(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_hostile_texts_are_kept_as_texts(tmp_path: Path) -> None:
         ("q2,Who?,Oslo,,c,wrong,,", "line 3: context 1, kind: expected"),
         ("q2,Who?,Oslo,,c", "line 3: has 5 cells, and the header 8"),
         ('q2,Who?,Oslo,,"c"x,unknown,,', "line 3: is not CSV"),
-        ("q1,Who?,Oslo,,c,unknown,,", "line 3: id: q1 is the question of line 2"),
+        ("q1,Who?,Oslo,,c,unknown,,", "line 3: id: q1 is also the id of the question in line 2"),
         ("q1,What does it lift?,8 kg,,It lifts 8 kg.,supporting,,", "line 3: context: occurs already"),
         ("q2,Who?,Oslo,,Oslo!,conflicting,oslo,", "line 3: kind: conflicting, but the context states the right"),
         ("q2,Who?,🙂,,c,unknown,,", "line 3: answer: '🙂' has no letter"),
@@ -204,7 +204,7 @@ def low_limits(monkeypatch: pytest.MonkeyPatch) -> None:
         ("mine.json", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "is a pointer of Git LFS and not"),
         ("mine.json", b"<!doctype html>\n<html>{}</html>", "is a web page and not the data; download the file itself"),
         ("mine.parquet", b"PAR1", "is not a Parquet file that can be read: .*; write or download it again"),
-        ("mine.csv", csv("," * 80_001), "has more than 80,000 cells; split it into several studies"),
+        ("mine.csv", csv("," * 80_001), "has more than 80,000 cells; split the file, and run a study for each part"),
         ("mine.jsonl", f'{{"x": [{"{}," * 40_001}{{}}]}}', "has more than 80,000 values"),
         ("mine.csv", csv("Who?\n" * 5_001), "has more than 5,000 rows"),
         ("mine.csv", csv("\n" * 80_001), "has more than 80,000 lines"),
@@ -436,7 +436,7 @@ def test_an_unclosed_quote_costs_its_line_alone(tmp_path: Path) -> None:
         ({"contexts": [1]}, "line 1: context 1: is neither a text nor an object"),
         ({"contexts": "[{1"}, "line 1: contexts: is not a list that can be read"),
         ({"contexts": [{"text": "a", "context": "b"}]}, "line 1: context 1, text: occurs twice"),
-        ({"contexts": [{"id": "none", "text": "a"}]}, "line 1: context 1, id: none is reserved for a question without"),
+        ({"contexts": [{"id": "none", "text": "a"}]}, "line 1: context 1, id: 'none' is reserved for a question"),
         ({"contexts": ["In Oslo.", "In Oslo."]}, "line 1: context 2: occurs already as context 1;"),
         ({"context": ["In Oslo.", "In Rome."], "kind": ["supporting", "irrelevant"]}, "line 1: kind: is a list; write"),
     ],

@@ -67,7 +67,7 @@ def test_bundled_files_come_before_folders_of_their_name(tmp_path: Path, monkeyp
     monkeypatch.chdir(tmp_path / "here")
     keys = {"file": "names-by-gender", "texts": "gender", "relations": ["feminine"]}
     assert len(Groups.model_validate(keys, context={"folder": str(tmp_path)}).entities) == 40
-    with pytest.raises(MissingFile, match="bundled are friends-and-enemies, names-by-gender"):
+    with pytest.raises(MissingFile, match="bundled files: friends-and-enemies, names-by-gender"):
         _ = Groups.model_validate(keys | {"file": "names"}).entities
 
 
@@ -82,11 +82,11 @@ def test_names_of_columns_may_have_capitals(tmp_path: Path) -> None:
     ("rows", "left", "problem"),
     [
         ((*PAIRS, "Ann,,friend,"), 4, "line 6: entity2: is missing"),
-        ((*PAIRS, "Ann,Ann,friend,"), 4, "line 6: entity2: is Ann, as entity1 is"),
-        ((*PAIRS, "Ann,ANN,friend,"), 4, "line 6: entity2: is ANN, as entity1 is"),
+        ((*PAIRS, "Ann,Ann,friend,"), 4, "line 6: entity1, entity2: are both Ann"),
+        ((*PAIRS, "Ann,ANN,friend,"), 4, "line 6: entity1, entity2: are both ANN"),
         ((*PAIRS, "Anna,Ann,enemy,"), 4, "line 6: is Anna and Ann, as line 2 is"),
         ((*PAIRS, "Ann,Bo,,"), 4, "line 6: label: is missing"),
-        ((*PAIRS, "Ann,Bo,all,"), 4, "line 6: label, type: all is reserved for every label"),
+        ((*PAIRS, "Ann,Bo,all,"), 4, "line 6: label, type: the word 'all' is reserved for every label"),
         ((*PAIRS, "Ann,Bo"), 4, "line 6: has 2 cells, and the header 4"),
         ((*NAMES, "ANN,Old"), 6, "label old, Old differ only in capitals"),
         ((*NAMES, "ANN,Old"), 6, "entity Ann, ANN differ only in capitals"),
@@ -122,9 +122,9 @@ def test_a_file_without_comparable_groups_is_refused(tmp_path: Path, rows: tuple
         ({"relations": ["one", "one"]}, "relations", "a set is named twice"),
         ({"relations": "one"}, "relations", "expected a list of sets of contexts, or `all`"),
         ({"texts": "gone.yaml"}, "texts", "gone.yaml cannot be read"),
-        ({"texts": "sex"}, "texts", "bundled are friends-and-enemies, gender"),
+        ({"texts": "sex"}, "texts", "bundled texts: friends-and-enemies, gender"),
         ({"texts": 5}, "texts", "expected the path of a YAML file"),
-        ({"real_entities": 3}, "real_entities", "limit them by `per_label`"),
+        ({"real_entities": 3}, "real_entities", "limit the entities by `per_label`"),
         ({"invented_entities": 2}, "invented_entities", "expected 0"),
         ({"per_label": 0}, "per_label", "must be at least 1"),
     ],

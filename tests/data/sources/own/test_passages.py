@@ -91,12 +91,14 @@ def test_slots_in_a_text_stay_text(tmp_path: Path) -> None:
 def test_a_set_that_a_question_lacks(tmp_path: Path) -> None:
     options, found = read(tmp_path, RIGHT, sets=["supporting", "supporting+conflicting", "2 supporting"])
     assert [case.context_id for case in options.arrange(found.questions)[0].contexts] == ["supporting"]
-    assert found.about_sets().endswith("not asked with it: supporting+conflicting: 1; 2 supporting: 1")
+    assert found.about_sets().endswith("for it, by set: supporting+conflicting: 1; 2 supporting: 1")
     options, nothing = read(tmp_path, RIGHT, sets=["conflicting"])
     assert not nothing.questions
-    with pytest.raises(InputError, match=r"1 of 1 questions have too few .* \(conflicting\); name other sets"):
+    with pytest.raises(
+        InputError, match=r"1 of 1 questions have enough passages for none .* \(conflicting\); name other sets"
+    ):
         options.askable(read_questions(options).questions)
-    assert "no question has enough passages for any of the sets conflicting" in (nothing.rejected[0].detail or "")
+    assert "the question has enough passages for none of the sets conflicting" in (nothing.rejected[0].detail or "")
 
 
 def test_a_set_without_a_possible_order_is_asked(tmp_path: Path) -> None:
@@ -139,7 +141,7 @@ def test_many_passages_are_asked_with_the_first(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"sets": ["supportive"]}, "'supportive' is not a set of passages; write kinds with + between them"),
+        ({"sets": ["supportive"]}, "'supportive' is not a set of passages; write kinds (supporting, "),
         ({"sets": ["0 irrelevant"]}, "is not a set of passages"),
         ({"sets": ["supporting+supporting"]}, "names supporting twice; write how many, such as 2 supporting"),
         ({"sets": []}, "no set is named"),

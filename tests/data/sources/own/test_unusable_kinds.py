@@ -31,7 +31,7 @@ def nested(kind: str, **cells: Any) -> dict[str, Any]:
         ([row("a", note=1), row("a"), row("")], {"0", "1", "2"}, UnusableKinds()),
         ([row("supporting", context_answer=""), row("conflicting")], {"1"}, UnusableKinds(("conflicting",))),
         ([nested("supporting"), nested("conflicting", old="we")], {"1"},
-         UnusableKinds(("conflicting",), f"{MISSING}; the file has old: --map context_answer=NAME")),
+         UnusableKinds(("conflicting",), f"{MISSING}; the file has old; add --map context_answer=NAME")),
         ([nested("supporting", answer="I"), nested("conflicting")], {"1"}, UnusableKinds(("conflicting",))),
     ],
 )  # fmt: skip
@@ -47,8 +47,8 @@ def test_a_missing_column_is_mapped(tmp_path: Path) -> None:
     file.write_text("\n".join(rows))
     said = unusable_message(file, read_questions(OwnQuestions(file=str(file))))
     assert said.startswith(
-        f"{MISSING}; the file has old_answer: --map context_answer=old_answer; no context of kind conflicting can be "
-        f"used; {file}: 1 of 2 rows cannot be used: line 3: "
+        f"{MISSING}; the file has old_answer; add --map context_answer=old_answer; no context of kind conflicting can "
+        f"be used; {file}: 1 of 2 rows cannot be used: line 3: "
     )
     mapped = read_questions(OwnQuestions(file=str(file), columns={"context_answer": "old_answer"}))
     assert (unusable_message(file, mapped), len(mapped.questions)) == ("", 1)

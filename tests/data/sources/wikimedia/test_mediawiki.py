@@ -44,7 +44,7 @@ def test_wiki_that_goes_on_in_circle_is_left(asking: Asking) -> None:
         there = "1" if asked.form.get("rvcontinue") != "1" else "2"
         return says({"continue": {"rvcontinue": there, "continue": "||"}, "query": {}})
 
-    with serving(play=play) as server, pytest.raises(ServiceError, match="repeats a continuation"):
+    with serving(play=play) as server, pytest.raises(ServiceError, match="sends the same part of its answer again"):
         list(asking(server).wiki.query(FORM))
     assert len(server.received) == 3
 

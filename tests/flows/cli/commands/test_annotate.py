@@ -27,13 +27,13 @@ def test_export_and_status_print_counts(swaymeter: Command, study: str, contents
     count = len(questions)
     ended = swaymeter("annotate", "export", study, sheet, "--annotator", "ada")
     assert (ended.code, ended.err) == (0, "")
-    assert ended.out.startswith(f"{sheet}: {count} questions for ada")
+    assert ended.out.startswith(f"{sheet}: questions for ada: {count}; ")
     fill(Path(sheet), choosing(questions, "accept", "aksept"))
     selected(tmp_path, judgements=[sheet])
     ended = swaymeter("annotate", "status", study)
     assert ended.code == 0
     assert "warning  judgements that do not count: ada.xlsx, row 7: 'aksept' is not a choice" in ended.err
-    assert "Krippendorff's alpha: nothing has been judged by two annotators" in ended.out
+    assert "Krippendorff's alpha: none, because no two annotators" in ended.out
     assert re.search(rf"ada .* 1/{count}", ended.out)
     assert f"outcome: 0 accepted, {count} not_annotated" in ended.out
 

@@ -70,7 +70,7 @@ def row(text: str, relation: str) -> list[str]:
 def test_the_same_facts_end_with_0(swaymeter: Command, march: str, tmp_path: Path) -> None:
     again = [replace(one, retrieved_at="2026-04-01T12:00:00+00:00") for one in (FATHER, PERU, NORWAY)]
     ended = swaymeter("diff", march, str(workspace(tmp_path / "again", *again)))
-    assert (ended.code, ended.err, ended.out[-19:]) == (0, "", "They are the same.\n")
+    assert (ended.code, ended.err, ended.out[-22:]) == (0, "", "A and B are the same.\n")
 
 
 def test_other_facts_end_with_1_and_are_listed(swaymeter: Command, march: str, april: str) -> None:
@@ -114,7 +114,7 @@ def test_what_was_left_out_is_a_warning(swaymeter: Command, march: str, tmp_path
     strange = a_dataset.write(tmp_path, published() | {"[bold]\x1b[31m": {}})
     ended = swaymeter("diff", march, str(strange), "--json")
     assert "capital has 2 files of facts; the newest counts" in ended.err
-    assert r"left out, since the catalog has no relation for them: '[bold]\x1b[31m'" in ended.err
+    assert r"keys left out, because the catalog has no relation for them: '[bold]\x1b[31m'" in ended.err
     assert ended.err.count("warning  ") == 2
     assert json.loads(ended.out)["a"]["warnings"]
 

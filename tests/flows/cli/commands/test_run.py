@@ -258,7 +258,7 @@ IMPOSSIBLE = [
     ({"models": [{"name": "./gone"}]}, "model './gone': the folder does not exist"),
     (
         {"facts": {"relations": ["capital"], "real_entities": 50}},
-        "facts: relation capital: 50 real entities are requested, but the facts have 37; lower `real_entities`",
+        "facts: relation capital: 50 real entities are requested, but the facts have only 37; lower `real_entities`",
     ),
     *(
         ({"facts": {**facts, "invented_entities": 50}},

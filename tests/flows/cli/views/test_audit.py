@@ -104,7 +104,7 @@ def test_replies_that_state_nothing_meet_no_threshold(
         ("follow=90", "from 0 to 1"), ("persuasion=10%", "in nats"),
         ("keep.irrelevant=1", "choose another quantity"), ("follow.conflicting=1", r"file, use follow\.supporting$"),
         ("follow.supportingg=1", r"for this threshold; did you mean 'follow\.supporting'\?$"),
-        ("prefer_right.mixed=0.5", "a right and a wrong passage: --set supporting[+]conflicting$"),
+        ("prefer_right.mixed=0.5", "a right and a wrong passage: add --set supporting[+]conflicting$"),
         ("refuse.irrelevant=1", r"refuse\.none, refuse\.supporting"), ("correct.supporting=1", r"correct\.none"),
     ],
 )  # fmt: skip

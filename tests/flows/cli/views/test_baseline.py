@@ -154,7 +154,7 @@ def test_bounds_of_a_study_are_thresholds() -> None:
 @pytest.mark.parametrize(
     ("audit", "judgements", "said"),
     [
-        ("judgements: [/a b/v.csv]", (), "and this one does not: --judgements '/a b/v.csv'"),
+        ("judgements: [/a b/v.csv]", (), "and this run does not; to count them, add --judgements '/a b/v.csv'"),
         ("judgements: [/a b/v.csv]", ("other.csv",), ""),
         ("judgements: []", (), ""),
         ("[", (), ""),

@@ -168,6 +168,6 @@ def test_a_prompt_beyond_the_window_is_rejected(say: Say) -> None:
     assert [question.original_context for question in written.questions] == [DISPUTE.context]
     [rejected] = written.rejected
     assert rejected.reason == reasons.PROMPT_TOO_LONG
-    assert (rejected.detail or "").endswith(f"and 64 of the answer; {small.name} reads 2048")
+    assert (rejected.detail or "").endswith(f"and an answer of up to 64; {small.name} reads at most 2048")
     [one] = asked
     assert len(one["tokens"]) + 64 <= 2048

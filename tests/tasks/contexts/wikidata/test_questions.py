@@ -141,10 +141,13 @@ def test_a_rejection_for_want_of_replacement_says_why(build: Building) -> None:
     made = small_world()
     made.similar_items.clear()
     (row,) = build(made, seed("Q1", "P106", "Q10")).rejected
-    assert row.detail == "none fits of 0 by Wembedder, 1 answers of the property"
+    assert row.detail == "no candidate fits (0 by Wembedder, 1 among the answers of the property)"
     assert (row.reason, row.partition, len(row.revisions)) == (reasons.NO_REPLACEMENT, "static", 1)
     (row,) = build(small_world(), seed("Q1", "P106", "Q10"), wembedder=False).rejected
-    assert (row.reason, row.detail) == (reasons.NO_REPLACEMENT, "none fits of 1 answers of the property")
+    assert (row.reason, row.detail) == (
+        reasons.NO_REPLACEMENT,
+        "no candidate fits (1 among the answers of the property)",
+    )
 
 
 @pytest.mark.parametrize(

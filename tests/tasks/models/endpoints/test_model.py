@@ -315,7 +315,7 @@ def test_hostile_values(tmp_path: Path, field: str, value: str) -> None:
         if (field, value) == ("token_logprobs", "-1e999"):
             assert served.replies(Prompt(tokens=(1,)), Decoding(1))[0].token_log_probs == (-np.inf,)
             return
-        with pytest.raises(ServiceError, match="has not the form of") as refused:
+        with pytest.raises(ServiceError, match="does not have the form of") as refused:
             served.replies(Prompt(tokens=(1,)), Decoding(1))
     assert len(str(refused.value)) < 500
     assert "\x1b" not in str(refused.value)
@@ -380,7 +380,7 @@ def test_an_answer_of_another_form_is_not_kept(tmp_path: Path, broken: str) -> N
 
     with made_up(dialect="openai", before=before) as server:
         served = Server(Client(Endpoint("made-up", server.address), tmp_path))
-        with pytest.raises(ServiceError, match="has not the form of"):
+        with pytest.raises(ServiceError, match="does not have the form of"):
             served.replies(prompt, Decoding(4))
         assert served.replies(prompt, Decoding(4))[0].text
     close_sessions()

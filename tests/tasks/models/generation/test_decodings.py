@@ -313,7 +313,7 @@ def test_prompts_without_contexts_are_checked() -> None:
     for without in (None, [[7]]):
         with pytest.raises(UsageError, match=r"the decoding cad contrasts .* `contextless` must have 2 prompts"):
             sample_answers(model, [[7], [8]], [("a",), ("b",)], decoding=cad, contextless=without)
-    with pytest.raises(ScoreError, match="and 20 to come"):
+    with pytest.raises(ScoreError, match="and a reply of up to 20 do not fit"):
         sample_answers(model, [[7]], [("a",)], decoding=cad, contextless=[[7] * 11])
 
 

@@ -99,7 +99,7 @@ def test_impossible_parameters_are_refused(tiny: LanguageModel) -> None:
 
 
 def test_prompt_without_room_for_an_answer_is_refused() -> None:
-    with pytest.raises(ScoreError, match="and 20 to come"):
+    with pytest.raises(ScoreError, match="and a reply of up to 20 do not fit"):
         sample_answers(tiny_language_model(window=30), [[7] * 11], [("a",)])
 
 

@@ -352,9 +352,9 @@ def test_model_without_window_reads_all_of_context() -> None:
 def test_questions_that_do_not_fit_are_refused() -> None:
     model = tiny_language_model(window=30)
     assert len(answer_prompt(model, "Who?", "Oslo", reserved_tokens=18).tokens) == 12
-    with pytest.raises(ScoreError, match=r"10 tokens and 21 to come .*window of tiny, 30 tokens.*'Who\?'"):
+    with pytest.raises(ScoreError, match=r"10 tokens and a reply of up to 21 do .*window of tiny, 30 tokens.*'Who\?'"):
         answer_prompt(model, "Who?", reserved_tokens=21)
-    with pytest.raises(ScoreError, match=r"11 tokens without its context and 20 to come .*'Who\?'"):
+    with pytest.raises(ScoreError, match=r"11 tokens without its context and a reply of up to 20 do .*'Who\?'"):
         answer_prompt(model, "Who?", "Oslo is in Peru.", reserved_tokens=20)
     with pytest.raises(ScoreError, match=r"507 tokens without its context does not fit .*'x+' \.\.\. 'x+'"):
         answer_prompt(model, "x" * 500, "")
