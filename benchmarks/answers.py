@@ -6,8 +6,9 @@
 
 Templates, contexts, temperature (0.5) and length (20 tokens) are those of a study. The slow ways answer a few questions
 in each round. The engine's log-probabilities and mean distributions are compared with those of a plain pass over the
-same tokens. Its replies are compared with its replies for other numbers of prompts at once. With --shape, the model is
-a network of this shape with random weights. Its replies share nothing and never end, so that the engine gains least.
+same tokens. The engine also replies with other numbers of prompts at once, and the replies are compared. With --shape,
+the model is a network of this shape with random weights. Such replies have no common beginnings and never end, so that
+the engine gains least.
 """
 
 import argparse
@@ -41,7 +42,7 @@ from swaymeter.tasks.models.prompts.template_options import end_tokens
 REFERENCE = "float32"
 SAMPLES, STEPS, TEMPERATURE = 10, 20, 0.5
 OTHER_BATCHES = (1, 7, 64)
-"""Numbers of prompts at once with which the engine's replies are compared."""
+"""Numbers of prompts at once; the replies are compared with those for the number that the engine chooses itself."""
 COLUMNS = (
     "dtype", "engine, s a question", "one at a time", "ten at once", "one at a time / engine",
     "float32 one at a time / engine", "ten at once / engine", "log-probabilities apart", "distributions apart",
@@ -158,6 +159,7 @@ def _sides(
         return list(range(len(prompts)))
 
     def sampled(number: int) -> list[int]:
+        # Partitions come one after another; the factor 7 makes the questions of all rounds come from several.
         return [(number * options.sample + place) * 7 % len(prompts) for place in range(options.sample)]
 
     def by_engine(model: LanguageModel) -> Callable[[list[int]], NDArray[np.float64]]:
@@ -243,6 +245,7 @@ def _generate(model: LanguageModel, ids: torch.Tensor, ends: list[int], **settin
 def _setting(
     model: LanguageModel, sides: dict[str, Side], prompts: Prompts, dtype: str, options: argparse.Namespace
 ) -> dict[str, Any]:
+    """Return the numbers of a dtype for the JSON file."""
     fast = sides[f"engine {dtype}"]
     places = list(range(len(prompts)))
     answers = engine_answers(model, prompts, places)
@@ -250,7 +253,7 @@ def _setting(
         str(batch): _equal(answers, engine_answers(model, prompts, places, batch_size=batch, order=batch))
         for batch in options.batches
     }
-    checked = places[:: max(1, len(places) // 6)]
+    checked = places[:: max(1, len(places) // 6)]  # about six questions, each with its first context
     differences = [_largest_differences(model, prompts[place][1], answers[place][1]) for place in checked]
     one_by_one, all_at_once = sides[f"one at a time {dtype}"], sides[f"ten at once {dtype}"]
     reference = sides.get(f"one at a time {REFERENCE}", one_by_one)
@@ -289,7 +292,11 @@ def _equal(answers: list[list[list[Answer]]], others: list[list[list[Answer]]]) 
 
 
 def _largest_differences(model: LanguageModel, prompt: list[int], answers: list[Answer]) -> tuple[float, float]:
-    """Return the largest differences of log-probabilities and mean distributions from a plain pass over each text."""
+    """Compare the first two answers to a prompt with plain passes over the same tokens.
+
+    Returns:
+        The largest difference of log-probabilities in nats, and of probabilities in mean distributions.
+    """
     largest = (0.0, 0.0)
     for answer in answers[:2]:
         texts = [[*prompt, *answer.token_ids[:step]] for step in range(len(answer.token_ids))]

@@ -20,7 +20,8 @@ from swaymeter.flows.graph.graph import Graph, PlannedStep, RunSettings, Stage
 from swaymeter.flows.stages.plan import plan_of, workspace_of
 
 PAIRS, PER_KIND = 200, 2
-QUERIES, CONTEXTS = 4, 3 * PER_KIND  # of an entity: four query templates, and PER_KIND contexts of three types
+# Of an entity: a query for each of the four templates, and PER_KIND contexts of each of the three types.
+QUERIES, CONTEXTS = 4, 3 * PER_KIND
 
 
 def write_study(folder: Path, relations: int, entities: int, models: int = 1) -> Path:
@@ -56,7 +57,7 @@ def graph_of(file: Path) -> Graph:
 
 
 def write_facts(file: Path) -> None:
-    """Write what the stage fetch would: facts of every relation, and invented names of every class of entities."""
+    """Write made-up facts of every relation and names of every class of entities, as if they had been fetched."""
     graph = graph_of(file)
     with graph.workspace.lock():
         for node in _missing(graph, "fetch"):
@@ -89,7 +90,7 @@ def write_scores(file: Path, seed: int = 0, relation: str | None = None) -> None
 
 
 def write_model(folder: Path) -> Path:
-    """Write a folder that is a model of its own by its digest, but cannot be loaded."""
+    """Write a folder that counts as a further model, because it has a digest of its own; it cannot be loaded."""
     folder.mkdir()
     (folder / "config.json").write_text("{}", encoding="utf-8")
     (folder / "model.safetensors").write_bytes(folder.name.encode())

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from swaymeter.data.records import OwnKind, Passage
 
 PASSAGES = 6
-HALF_A_SENTENCE = 10  # tokens; a passage ends when fewer tokens are missing
+HALF_A_SENTENCE = 10  # tokens; a passage gets a further sentence if it lacks more tokens than this
 
 _BEGINNINGS = ("Brum", "Ostre", "Velk", "Quarn", "Tolm", "Ysse", "Drav", "Hesk", "Marn", "Zeld", "Fenn", "Gorv")
 _ENDS = ("vek", "lund", "ista", "mere", "dale", "quil", "anth", "osk", "ewick", "ulla", "oram", "iff")

@@ -28,7 +28,13 @@ def score_in_time(step: Step, settings: RunSettings) -> Cost:
 
 
 def write_made_up(step: Any, group: str, rng: np.random.Generator) -> None:
-    """Write the scores of a step; `group` is "persuasion", or "susceptibility", whose step reads the persuasion."""
+    """Write the scores of a step.
+
+    Args:
+        step: The step; a step of susceptibility has scores of persuasion as an input.
+        group: "persuasion" or "susceptibility".
+        rng: Generator of the scores of persuasion.
+    """
     queries, contexts = step.table("queries").read(), step.table("contexts").read()
     shape = (len(queries), len(contexts))
     if group == "persuasion":

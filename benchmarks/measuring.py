@@ -1,4 +1,4 @@
-"""Sides that do the same work and are timed in turns, and tables of results that are printed and written as JSON."""
+"""Sides that do the same work and are timed by turns; tables of results, printed and written as JSON."""
 
 import argparse
 import json
@@ -21,7 +21,7 @@ MODEL = "smollm2-135m-instruct"
 
 @dataclass(eq=False)
 class Side:
-    """A way to do the work, such as the engine or plain transformers. A place is the position of a query.
+    """A way to do the work, such as the engine or plain transformers. The place of a query is its position in a list.
 
     Attributes:
         name: Name of the side.
@@ -29,7 +29,7 @@ class Side:
         queries: Function from the number of a round to the places of its queries.
         clock: Function that returns the time in seconds.
         seconds: Seconds per query of each round.
-        found: Results by place.
+        found: Results by the place of their query.
     """
 
     name: str

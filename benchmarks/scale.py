@@ -6,7 +6,7 @@ and the processes that it starts count, too:
     status                  show the state of every step
     aggregate               compute statistics, and make the database from all files
     report                  make the page from the database
-    aggregate_and_report    both in one `run`, as after the last score
+    aggregate_and_report    statistics, database and page in one `run`, as after the last score
     run_again               `run` with nothing to do
     aggregate_one_changed   `aggregate` after one relation has new scores of one model
 """

@@ -11,8 +11,9 @@ on the device: it needs no files and no tokenizer.
     python benchmarks/scoring.py                              the bundled model on the CPU, about 10 minutes on 2 cores
     PYTHONPATH=. python benchmarks/scoring.py --device cuda   two shapes in bfloat16, a few minutes
 
-Operations are 2 x the number of weights that a token is multiplied with. For each token of a pass, they are the weights
-without the embedding matrices; for each token whose logits are read, also the output matrix. Attention is not counted.
+A multiplication with a weight counts as 2 operations. Each token of a pass is multiplied with all weights outside of
+the embedding matrices. A token whose logits are read is also multiplied with the output matrix. Attention is not
+counted.
 """
 
 import argparse
@@ -36,7 +37,7 @@ from swaymeter.tasks.models.next_token.plain import read_plain
 FORMS = len(workload.FORMS)
 PUBLISHED_QUERIES = 122 * 100 * 4
 """Queries of the published studies: 122 relations, 100 entities, 4 forms."""
-# By the number of contexts: the number of entities they are about, and the contexts of each type for an entity.
+# By the number of contexts: the number of entities that they are about, and an entity's number of contexts by type.
 CONTEXTS = {128: (32, {"base": 4}), 256: (32, {"base": 8}), 600: (100, workload.TWO_OF_EACH)}
 SMALL: dict[str, Any] = {
     "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 8, "vocab_size": 512,

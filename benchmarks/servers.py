@@ -13,8 +13,8 @@ before queries of the workload. Long prompts are questions after the same passag
 The ceiling is the speed of a product of two large matrices. A share of the ceiling counts the operations of whole
 prompts, each read by itself, so that the share of an engine that shares work can exceed 1.
 
-The second table is about the client for served models. It compares greedy replies from llama.cpp's server with four
-slots with the same requests from 16 plain threads.
+The second table is about the client for served models. llama.cpp's server with four slots writes greedy replies. The
+client and 16 plain threads take turns in sending requests of the same kind.
 """
 
 import argparse
@@ -56,7 +56,7 @@ GIVEN = ("Oslo", "Velklund", "Ilka Brumvek", "nobody knows")
 """Answers whose log-probability is computed after each prompt."""
 WORKS = ("next tokens", "sampled answers", "given answers")
 COLUMNS = ("work", "tokens", "dtype", "side", "a second", "swaymeter / this", "of the ceiling")
-LONG = 500  # tokens above which measureLM reads a prompt alone
+LONG = 500  # tokens above which measureLM reads a prompt alone: logits at every position of a batch take gigabytes
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,10 @@ def _options() -> argparse.Namespace:
 
 
 def _clients(options: argparse.Namespace, machine: str) -> tuple[Table, dict[str, list[float]]]:
-    """Measure greedy replies per second of our client and of plain threads; every request has a new prompt."""
+    """Measure greedy replies per second of the client for served models, and of plain threads.
+
+    Every request has a new prompt. A prompt begins with its side and number, so that the server finds no known prefix.
+    """
 
     def places(number: int) -> list[int]:
         return [*range(number * options.requests, (number + 1) * options.requests)]
@@ -236,6 +239,7 @@ def _sides(
         add("measureLM", "float32", lambda at: _published(model, [texts.flat[position] for position in at]), sampled)
     for (name, dtype), address in servers.items():
         if name == "vLLM" or work != "given answers":
+            # Long prompts (`sample` is 1) share a prefix. vLLM reads it once; it therefore gets all prompts.
             ask = _of_server(work, name, address, next(iter(models.values())), texts)
             add(name, dtype, ask, (lambda number: everything) if name == "vLLM" and sample == 1 else sampled)
     return sides
@@ -310,7 +314,7 @@ def _of_server(work: str, name: str, address: str, model: LanguageModel, texts: 
     http, answers = requests.Session(), tokenize(model, [f" {answer}" for answer in GIVEN], start_token=False)
     path, length = ("/completion", "n_predict") if name == "llama.cpp" else ("/v1/completions", "max_tokens")
     fields: dict[str, Any] = {"model": "smol"}
-    if name == "llama.cpp":  # its slots would keep the prompt of the call before
+    if name == "llama.cpp":  # without these fields, its slots would keep the prompt of the call before
         fields = {"samplers": ["top_k", "top_p", "temperature"], "top_k": 0, "cache_prompt": False}
     calls = itertools.count()
     whole = {"logprobs": 1} if name == "vLLM" else {"n_probs": model.vocabulary_size}
@@ -346,8 +350,9 @@ def _setting(
 ) -> dict[str, Any]:  # fmt: skip
     """Return the row of a side for the JSON file."""
     name, dtype = side.name.split(", ")
+    # The work for one prompt: distributions, replies or scored answers.
     items = {"next tokens": 1, "sampled answers": 1 + SAMPLES, "given answers": len(GIVEN)}[work]
-    engine_dtype = dtype if dtype in models else next(iter(models))
+    engine_dtype = dtype if dtype in models else next(iter(models))  # llama.cpp's weights have another number format
     operations = _operations(models[engine_dtype], texts, work)
     return {
         "work": work, "tokens": texts.tokens, "dtype": dtype, "side": name,
@@ -360,13 +365,13 @@ def _setting(
 def _operations(model: LanguageModel, texts: Texts, work: str) -> float:
     """Return the operations of the work for a prompt if each pass reads the whole prompt by itself.
 
-    A token attends to half of the tokens on average.
+    On average, a token attends to half of the prompt's tokens.
     """
     config = model.model.config.get_text_config()
     embedding = config.vocab_size * config.hidden_size
     length, passes, read = texts.tokens, 1, 1
     if work == "given answers":
-        passes, read = len(GIVEN), 4
+        passes, read = len(GIVEN), 4  # logits are read at about 4 positions of an answer
     if work == "sampled answers":
         length, passes, read = length + TOKENS, 1 + SAMPLES, TOKENS
     inside = 2 * (model.parameters - embedding) * length + 2 * config.num_hidden_layers * config.hidden_size * length**2

@@ -6,8 +6,8 @@
     end               from the last step to the end of the process
 
 Each command has a process of its own. The start and the end of a stage are read from the lines that the command prints.
-Audits judge recorded replies, or replies of the model of --model. --setup also times the installation: `make setup` in
-a clone of the last commit.
+Audits judge recorded replies; with --model, they ask the model. --setup also times the installation: `make setup` in a
+clone of the last commit.
 """
 
 import json
@@ -85,6 +85,7 @@ def seconds_of_parts(command: Sequence[str]) -> dict[str, float]:
     imports = time.perf_counter() - began
     parts = dict.fromkeys(PARTS, 0.0) | {"imports": imports}
     began = time.perf_counter()
+    # The command imports for about as long as `--version` did; then "preparing" begins.
     part, part_began, last_event = "preparing", began + imports, began + imports
     with subprocess.Popen([*PROGRAM, *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         assert process.stdout

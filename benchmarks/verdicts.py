@@ -7,12 +7,12 @@ Each reply has the verdict of a reader, who judged it by reading it:
     missed       the rule decided neither or refusal, and the reader gave another verdict
     undecided    the rule leaves the reply to a judge
 
-The split `blind` has the replies that nobody who knew the rule had read when the rule was final.
+Nobody who knew the rule read the replies of the split `blind` before the rule was final.
 
-Two made-up judges decide the undecided replies. A perfect judge gives the reader's verdict. A judge that errs in 10%
-gives each of the other four verdicts in 2.5%; its figures are expectations. `--judge NAME` asks a language model about
-a sample of the replies, undecided or not. For this judge and for the rule, it prints the share with the reader's
-verdict and Cohen's kappa. Intervals are 95% intervals over questions.
+Two made-up judges decide the undecided replies. A perfect judge always gives the reader's verdict. A judge that errs in
+10% of the replies gives each of the four wrong verdicts in 2.5% of them; its numbers are expectations. `--judge NAME`
+asks a language model about a sample of all replies. The share of verdicts that are the reader's, and Cohen's kappa, are
+then printed for this judge and for the rule. Intervals are 95% intervals over questions.
 """
 
 import argparse
@@ -38,7 +38,7 @@ SIDES = ("context", "original", "both")
 """Verdicts on a reply that states an answer: the context's, the original one, or both."""
 COLUMNS = ("replies", "right", "wrong side", "missed", "undecided")
 JUDGES = ("wrong side", "right, perfect judge", "wrong side, 10% judge")
-"""Columns of shares: without a judge, and with the two made-up judges."""
+"""Columns of shares: without a judge, with the perfect judge, and with the judge that errs in 10%."""
 ALL = "all"
 ERROR = 0.1
 """Share of replies that the erring judge gets wrong."""
@@ -82,7 +82,7 @@ def main() -> None:
 
 
 def read(place: Path = JUDGED) -> list[Row]:
-    """Return the judged replies of a file, or of all files of a folder, with the columns of answers as lists."""
+    """Return the judged replies of a file, or of all files of a folder; their columns of answers are lists."""
     rows: list[Row] = []
     for file in sorted(place.glob("*.csv"), reverse=True) if place.is_dir() else [place]:
         with file.open(encoding="utf-8", newline="") as opened:
@@ -102,7 +102,7 @@ def counted(rows: Sequence[Row]) -> dict[str, Any]:
     counts: dict[str, Any] = {"replies": len(rows)}
     counts |= {name: sum(row[name] for row in rows) for name in COLUMNS[1:]}
     wrong, missed = counts["wrong side"], counts["missed"]
-    # Of the four wrong verdicts, two are in SIDES if the right one is, and three otherwise.
+    # SIDES has three of the five verdicts. Of the four wrong ones, it has two if the right one is in it, else three.
     erring = sum(ERROR * (0.5 if row["judged"] in SIDES else 0.75) for row in rows if row["undecided"])
     return counts | {
         "shares": {
@@ -148,7 +148,8 @@ def agreements(rows: Sequence[Row], options: argparse.Namespace) -> dict[str, An
         "name": model.name, "dtype": model.dtype, "seconds_a_reply": seconds, "unjudged": len(sample) - len(pairs),
         "agreement": [
             {"who": who, "replies": part, **_agreement(of_part, who)}
-            for who in ("judge", "verdict") for part, of_part in parts.items() if of_part
+            for who in ("judge", "verdict")  # "verdict" is the rule's
+            for part, of_part in parts.items() if of_part
         ],
     }  # fmt: skip
 

@@ -4,7 +4,7 @@
                    every position; the logits of the last position go to the host, and numpy computes the scores
     best plain     prompts sorted by length, logits of the last position only, scores computed as by the engine
 
-All three take prompts as tokens, [context][query], and return scores (n_queries, n_contexts) in nats.
+All three take tokens: prompts[i][j] has context i before query j. They return scores (n_queries, n_contexts) in nats.
 """
 
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ def by_engine(model: LanguageModel, prompts: Sequence[Sequence[Tokens]], memory:
 
 
 def best_plain(model: LanguageModel, prompts: Sequence[Sequence[Tokens]], batch: int) -> Scores:
-    """Return the scores of the fastest way that shares no prefix; `batch` is the number of prompts read at once."""
+    """Return the scores in the fastest way without shared prefixes; `batch` is the number of prompts read at once."""
     contexts, queries = len(prompts), len(prompts[0])
     weights = torch.full((contexts,), 1 / contexts, device=model.device)
     scores = []

@@ -81,7 +81,10 @@ def texts() -> Workload[str]:
 
 
 def token_ids(vocabulary: int) -> Workload[list[int]]:
-    """Return the workload as token ids modulo the vocabulary size; a prompt is a context's ids and then a query's."""
+    """Return the workload as token ids modulo the vocabulary size, so that any network can read them.
+
+    A prompt is the ids of a context, and then the ids of a query.
+    """
     return Workload(
         json.loads(TOKEN_IDS.read_text(encoding="utf-8"), parse_int=lambda digits: int(digits) % vocabulary)
     )

@@ -28,12 +28,12 @@ _PIECE = 1 << 16
 
 
 def sha256(*parts: str | bytes | memoryview) -> str:
-    """Return the SHA-256 (hex) of texts in UTF-8 and bytes, one after the other."""
+    """Return the SHA-256 (hex) of parts, one after the other; a text is encoded as UTF-8."""
     return sha256_of_all(parts)
 
 
 def sha256_of_all(parts: Iterable[str | bytes | memoryview]) -> str:
-    """Return the same as `sha256` for parts that need not be in memory together."""
+    """Return the digest of `sha256` for parts that are produced one by one, and so need little memory."""
     digest = hashlib.sha256()
     for part in parts:
         digest.update(part.encode() if isinstance(part, str) else part)
@@ -119,13 +119,13 @@ def pieces(file: FileIO) -> Iterator[memoryview]:
 
 @lru_cache(maxsize=4096)
 def digest_once(path: Path, algorithm: str, state: tuple[int, ...]) -> str:
-    """Return the digest (hex) of a file; a process reads the file only once for each `state` (its size and times)."""
+    """Return the digest (hex) of a file; a process reads it once for each `state`, the file's size and times."""
     with open_file(path) as file:
         return hashlib.file_digest(file, algorithm).hexdigest()
 
 
 def digest_of_large(path: Path, copy: Path | None = None) -> str:
-    """Return the BLAKE3 (hex) of a file, because SHA-256 takes several times as long for a large file.
+    """Return the BLAKE3 (hex) of a large file; SHA-256 would take several times as long.
 
     Args:
         path: The file.

@@ -29,6 +29,7 @@ def first_few(names: Sequence[object], limit: int = 3, *, separator: str = ", ")
 
 def printable(content: str | bytes, length: int = 80) -> str:
     """Return the first characters of a text on one line, with a space for each character that cannot be printed."""
+    # More is read than returned, because blanks are joined, and a character may have up to four bytes.
     text = content[: 8 * length].decode("utf-8", "replace") if isinstance(content, bytes) else content[: 8 * length]
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())[:length]
 
@@ -75,7 +76,7 @@ class UnknownName(UsageError):
 
 
 class InputError(SwaymeterError):
-    """Data that breaks its own rules: a catalog file, a CSV, a source."""
+    """Data that breaks a rule, such as a catalog file, a CSV file or the content of a source."""
 
 
 class ServiceError(InputError):

@@ -187,7 +187,7 @@ _NOT_IN_CELLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udff
 _SKIPPED = "\\s\"'\x00-\x1f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
 """Characters that a program may skip before the sign of a formula."""
 _FORMULA = re.compile(rf"[{_SKIPPED}]*[{_FORMULA_SIGNS}]")
-# Blanks in a row are matched only from the first blank: attempts from every blank would take quadratic time.
+# Consecutive blanks are matched only from the first of them: attempts from every blank would take quadratic time.
 _SIGN_AFTER_BLANKS = re.compile(rf"((?:;|(?<![\s\"';]))[\s\"']*+)([{_FORMULA_SIGNS}])")
 _NUMBER = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,20})?(e[+-]?[0-9]{1,3})?")
 _CELL_ENDS = frozenset(";\t\n\r")
@@ -205,16 +205,19 @@ def looks_like_formula(text: str) -> bool:
 
 
 def is_computed(text: str) -> bool:
-    """Return True if a program might compute a cell: a formula that is no number, or a text after a tab or line end."""
+    """Return True if a program might compute a cell.
+
+    A program might compute a formula that is no number, and a text that begins with a tab or a line break.
+    """
     return (looks_like_formula(text) and not _NUMBER.fullmatch(text)) or text[:1] in ("\t", "\n")
 
 
 def csv_cell(text: str, needs_apostrophe: Callable[[str], bool] = is_computed) -> str:
     """Return the text as a cell of a .csv file that no program computes.
 
-    A formula gets an apostrophe before it; a number does not. Codes such as _x0007_ (ECMA-376, part 1, ST_Xstring)
-    replace characters that a cell cannot have. They also replace the sign of a formula after a semicolon, tab or line
-    break, because a program with another separator begins a new cell there.
+    A formula gets an apostrophe before it; a number such as -5 does not. Codes such as _x0007_ (ECMA-376, part 1,
+    ST_Xstring) replace characters that a cell cannot have. They also replace the sign of a formula after a semicolon,
+    tab or line break, because a program with another separator begins a new cell there.
 
     Args:
         text: The text.
@@ -226,6 +229,7 @@ def csv_cell(text: str, needs_apostrophe: Callable[[str], bool] = is_computed) -
         return blanks + (sign if _CELL_ENDS.isdisjoint(blanks) else _cell_code(sign))
 
     cell = _SIGN_AFTER_BLANKS.sub(without_formula, with_cell_codes(text))
+    # A formula after apostrophes of the text's own gets one more, because `sheet_text` drops one.
     return f"'{cell}" if needs_apostrophe(cell.lstrip("'")) else cell
 
 
@@ -235,6 +239,7 @@ _NUMBER_OR_DATE = re.compile(
     rf"(?:[\W\d_]|(?<![^\W\d_])(?:{_MONTHS}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|a|p|am|pm|e|t|z)(?![^\W\d_]))*",
     re.IGNORECASE,
 )
+"""Digits and signs, months, and the letters of times and numbers, such as pm, 2024-05-01T10:00Z and 1e5."""
 
 
 def sheet_cell(text: str) -> str:

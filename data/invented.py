@@ -71,7 +71,7 @@ class _Draw:
 
 
 def _is_valid(name: str) -> bool:
-    """Return True for a name of a valid length that repeats nothing and has no forbidden word."""
+    """Return True for a name of a valid length without forbidden words, and without repeated words or letters."""
     words = re.findall(r"[^\W\d_]{2,}", name.casefold())
     is_invented = name_parts().forbidden_words.isdisjoint(words)
     repeats = len(set(words)) < len(words) or _REPETITION.search(name.casefold()) is not None

@@ -52,7 +52,7 @@ class Options(BaseModel):
 
 
 def beside_the_study(path: str, info: ValidationInfo, *, is_present: Callable[[Path], bool] = Path.exists) -> str:
-    """Return a path in a study file with the folder of this file before it, because such paths are relative to it.
+    """Put the folder of the study file before a path in the file, because such paths are relative to the folder.
 
     Paths of a bundled study may also be relative to the current folder. For other studies, a path that exists only in
     the current folder raises ValueError, because a deployment of the study has another current folder.
@@ -165,7 +165,7 @@ _SAME_MESSAGE = {
 
 def _problem(entry: Any, fields: Mapping[str, FieldInfo]) -> Problem:
     """Return an entry of pydantic's list of errors as a problem."""
-    path_of_key = tuple(part for part in entry["loc"] if part != "[key]")
+    path_of_key = tuple(part for part in entry["loc"] if part != "[key]")  # "[key]" marks an error in the key itself
     kind = entry["type"]
     if kind == "extra_forbidden" and len(path_of_key) == 1:
         return unknown_key(str(path_of_key[0]), fields)

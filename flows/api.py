@@ -49,16 +49,16 @@ Names = Sequence[str] | None
 
 @dataclass(frozen=True)
 class StatusRow:
-    """The state of a step, or of a measure of a scoring step; a field is empty if it does not apply.
+    """The state of a step or, for a scoring step, of one of its measures; a field that does not apply is empty.
 
     Attributes:
         subject: Relation, class of entities, partition or list that the step is about.
         model: Label of the variant.
-        measure: Measure of a score; for other steps the kind of artifact.
+        measure: Measure of a scoring step; for other steps the name of what the step makes.
         stage: Stage of the step.
         state: `done`, `missing`, `damaged`, `failed` or `blocked`.
         reason: Reason why the step is not done.
-        rejected: Number of candidates of facts that were rejected, by reason.
+        rejected: Number of rejected candidates for facts, by rejection reason.
     """
 
     subject: str
@@ -146,10 +146,10 @@ class Study:
         return self.results
 
     def status(self) -> "pd.DataFrame":
-        """Return a row for each step, and for each measure of a score, with its state; nothing is run."""
+        """Return the states: a row for each step, and for each measure of a scoring step; nothing is run."""
         import pandas as pd  # the import takes as long as the rest of `swaymeter status`
 
-        uncached = replace(self)  # a copy reads the workspace again: `plan` and `graph` are cached in each object
+        uncached = replace(self)  # the copy reads the workspace again; this object has cached its `plan` and `graph`
         return pd.DataFrame([asdict(row) for row in uncached.rows()])
 
     @property
@@ -158,7 +158,7 @@ class Study:
         return Results(self.workspace.database)
 
     def frame(self, name: str) -> "pd.DataFrame":
-        """Return a table, view or named query of the database as `Results.frame` does."""
+        """Return a table, view or named query of the database as a frame; see `Results.frame`."""
         return self.results.frame(name)
 
     @cached_property
@@ -185,11 +185,11 @@ class Study:
                 raise StudyFileError(f"{self.name}: {error}") from None
 
     def check(self, *, offline: bool) -> None:
-        """Raise the error with which a run would be refused; servers are probed, and no step runs."""
+        """Raise an error if a run would be refused; servers are probed, and no step runs."""
         check_run(self.graph, self.plan, self.selection, name=self.name, offline=offline)
 
     def rows(self) -> list[StatusRow]:
-        """Return the state of every selected step, with a row for each measure of a score step."""
+        """Return a row for each selected step, and for each measure of a selected scoring step."""
         selected = self.selection.of(self.graph)
         return [row for node in self.graph if node.id in selected for row in _rows(self.plan, node)]
 
@@ -258,7 +258,7 @@ class Study:
             sizes = sorted({relation.counts.contexts for relation in planned})
             contexts = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
             by_origin = f"{facts.real_entities} real and {facts.invented_entities} invented"
-            # A group has no entry in the catalog, and no invented entities.
+            # A relation of groups has no entry in the catalog, and no invented entities.
             entities = by_origin if planned[0].entry else str(counts.entities)
             file = self.study.contexts.file
             own = f" (in relations of {Path(file).name}: the contexts of this file)" if file else ""
@@ -273,20 +273,20 @@ class Study:
         return f"{self.study.name}: {'; '.join(parts)}"
 
     def findings(self, graph: Graph) -> Findings | None:
-        """Return the findings of the page; None if the page is not done."""
+        """Return the findings of the report's page; None if the page is not done."""
         if any(node.state != "done" for node in graph if node.id.stage == "report"):
             return None
         return read_findings(self.workspace.report)
 
     def outputs(self) -> dict[str, Path]:
-        """Return the paths that a person opens after a run."""
+        """Return the paths that a person opens after a run, by name."""
         page, database = self.workspace.report / "index.html", self.workspace.database
         answers = self.workspace.report / "answers.html"
         return {"page": page, "answers": answers, "database": database, "workspace": self.workspace.root}
 
 
 def database_of(run: str) -> Path:
-    """Return the database of a run, named by a study, a workspace or the database file.
+    """Return the database of a run; `run` is a study, the folder of a workspace, or the database itself.
 
     Raises:
         UsageError: The run has no database.
@@ -314,7 +314,7 @@ class Results:
     """
 
     def __init__(self, database: Path) -> None:
-        """Read results from a database."""
+        """Prepare results from a database, which need not exist yet."""
         self.database = database
         self.page = database.parent / "report" / "index.html"
 
@@ -322,7 +322,7 @@ class Results:
         return f"Results({str(self.database)!r})"
 
     def frame(self, name: str) -> "pd.DataFrame":
-        """Return a table, view or named query of the database; the page "The database" lists all names.
+        """Return a table, view or named query of the database; `names` lists all of them.
 
         Args:
             name: The name, such as "persuasion", "susceptibility_of_queries" or "models_side_by_side".
@@ -354,7 +354,7 @@ class Results:
         return self._answer(NamedQuery("sql", text))
 
     def findings(self) -> Findings:
-        """Return the findings of the page: headline, details and caveats.
+        """Return the findings of the report's page: headline, details and caveats.
 
         Raises:
             WorkspaceError: The workspace has no report yet.
@@ -371,7 +371,7 @@ class Results:
 
 
 def _rows(plan: Plan, node: PlannedStep) -> Iterator[StatusRow]:
-    """Yield the row of a step; a score step has a row for each of its measures."""
+    """Yield the row of a step, or a row for each measure of a scoring step."""
     subject = " ".join(part for part in (node.id.subject, node.id.part) if part)
     model = plan.display_name(node.id)
     states = plan.measure_states(node) if node.id.stage == "score" else [(node.id.product, node.state, node.reason)]

@@ -47,7 +47,7 @@ class Audit(Results):
     """
 
     def __init__(self, database: Path, thresholds: Sequence[Threshold]) -> None:
-        """Read the results in a database, and compare them with thresholds."""
+        """Read the results from a database, and compare them with thresholds."""
         super().__init__(database)
         self._measured = audits.results_in(database).measured
         self.failures = [why for *_, why in compare_with_thresholds(thresholds, self._measured) if why]
@@ -86,27 +86,27 @@ def audit(
 
     Args:
         file: Questions with passages (CSV, JSON or Parquet), or the name of a bundled file.
-        models: Models in the notation of `--model`: an alias, a hub id or a folder, also with a dtype such as
-            `:bfloat16`; `NAME@URL`; or `FILE.py:FUNCTION`.
+        models: Models in the notation of `--model`. A model is an alias, a hub id or a folder, also with a dtype such
+            as `:bfloat16`. `NAME@URL` is a model at a server, `FILE.py:FUNCTION` a function.
         replies: Columns of the file with recorded replies.
         answer: A function of this process that replies: `answer(question, passages)`, plain or async.
         prompts: Prompts of the models, in the notation of `--prompt`.
         sets: Sets of passages, such as "supporting+conflicting".
-        orders: Orders of these sets, such as "right_first".
+        orders: Orders of the passages in a set, such as "right_first".
         thresholds: Thresholds such as `{"follow.supporting": ">= 0.9"}`, which decide `passed`.
         workspace: The folder of the audit's files; None: `workspaces/audit-` and the file's name.
-        samples: Number of sampled answers besides the greedy one; only persuasion needs them, 5.
+        samples: Number of sampled answers besides the greedy one; the measures of persuasion need 5 or more.
         questions: Number of questions, drawn by a fixed seed; None for all.
         max_new_tokens: Limit of the tokens of an answer.
         concurrency: Number of concurrent calls of a function; None: 1, or 8 for an async function.
-        columns: Names of the file's columns, by Swaymeter's names. `{"question": "query"}` reads the questions from
-            the column query.
+        columns: Names of columns of the file, by Swaymeter's names of these columns. `{"question": "query"}` reads the
+            questions from the column query.
         force: True to request all replies again.
         offline: True to use no network.
 
     Returns:
-        The results: `table` has every share with its interval, `page` is the path of the page, and `passed` is True if
-        the thresholds are met.
+        The results. `table` has every number with its interval, `page` is the path of the report's page, and `passed`
+        is True if all thresholds are met.
 
     Raises:
         UsageError: The file is missing, or no row can be used.
@@ -140,13 +140,13 @@ def compare(a: StudyPath, b: StudyPath) -> pd.DataFrame:
     """Compare the models of two runs on their common questions and queries, like `swaymeter compare`.
 
     Args:
-        a: A study, the folder of its workspace, or its database.
-        b: The other study, workspace or database.
+        a: The first run: a study, the folder of its workspace, or its database.
+        b: The second run, in the same notation.
 
     Returns:
-        A row for each quantity, group and pair of models: both means, their difference with its interval, p and
-        direction. The column `unit` has the unit. `attrs["changes"]` has lines on the settings, facts, questions and
-        replies that differ. `attrs["unmatched"]` has lines on the items that only one run has.
+        A row for each quantity, group and pair of models. It has both means, their difference with its interval, the
+        p-value, the direction of the difference, and the unit. `attrs["changes"]` has lines on the settings, facts,
+        questions and replies that differ. `attrs["unmatched"]` has lines on the items that only one run has.
 
     Raises:
         UsageError: A run has no database, or both have no question or query in common.

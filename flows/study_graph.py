@@ -13,9 +13,9 @@
     report     the page
 
 A line or -> leads from a step to a step that reads its artifacts. A => B: the rows of an artifact of A list the steps
-B, which are known once A is done. The database also reads the counts of entities in a corpus. A partition is the
-static, the temporal or the disputable questions. A pass computes all measures that use the same replies of a model.
-Decided answers are replies whose verdicts people or judges decide.
+B, which are known once A is done. The database also reads the counts of entities in a corpus, whose steps are not in
+the picture. A partition is the static, the temporal or the disputable questions. A pass computes all measures that use
+the same replies of a model. Decided answers are replies whose verdicts people or judges decide.
 
 Each module of `stages` that adds steps also has the functions of these steps, which make the artifacts.
 """
@@ -44,9 +44,9 @@ def graph_of(
 
     Args:
         plan: The study in its workspace.
-        shared_results: Results of checks and of reads of artifacts, for all graphs of a run; None for a single graph.
+        shared_results: Results that all graphs of a run share, such as checks of artifacts; None for a single graph.
         rerun_numbers: Numbers that --force and --refresh put into the keys of selected artifacts; None for the numbers
-            stored in the workspace.
+            that the workspace has stored.
     """
     workspace = plan.workspace
     workspace.check_layout()

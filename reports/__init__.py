@@ -1,6 +1,6 @@
-"""Report of a study: figures, tables, findings and pages. Imports `data` only.
+"""Report of a study: figures, tables, findings and pages. Of the other folders, it imports `data` only.
 
-Reports compute no statistics: swaymeter.tasks.statistics writes means, intervals, quantiles, correlations and tests
-into tables. Reports choose, sort and count their rows. Figures shift dots by a jitter, and have violin outlines that
-matplotlib estimates. Units come with the columns of the tables.
+The folder `tasks/statistics` computes means, intervals, quantiles, correlations and tests, and stores them in tables.
+Reports choose, sort and count the rows of these tables, whose columns have units. Little is computed here: the interval
+of the difference of two shares, and random shifts of dots in figures. The outlines of violins are matplotlib's.
 """

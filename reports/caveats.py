@@ -45,7 +45,7 @@ def wide_intervals(claims: Iterable[Claim]) -> str:
 
 
 def few_entities(frames: Frames) -> str:
-    """Return a sentence on tests by entity that could not become significant, or else on a small group of entities."""
+    """Return a sentence on tests that could not become significant; if there are none, on a small group of entities."""
     summary, tests = by_entity(frames["statistics_summary"]), by_entity(frames["statistics"])
     if untestable := int(summary["untestable"].sum()) if len(summary) else 0:
         return (
@@ -77,7 +77,7 @@ def others_persuade(frames: Frames) -> str:
 
 
 def stubborn_is_not_resistance(frames: Frames) -> str:
-    """Return a warning if replies that count as stubborn state the context's answer."""
+    """Return a warning if replies that count as stubborn by ROUGE-L state the context's answer."""
     outcomes = frames["outcomes"]
     if outcomes.empty or not outcomes["following_stubborn"].sum():
         return ""
@@ -99,7 +99,7 @@ def little_memory(frames: Frames) -> str:
 
 
 def stand_ins(frames: Frames) -> str:
-    """Return a sentence on the measures that a stand-in model decided."""
+    """Return a sentence on the measures that depend on a stand-in model."""
     words = [
         f"{', '.join(sorted({str(name).replace('_', ' ') for name in measures}))} ({stand_in})"
         for stand_in, measures in frames["stand_ins"].groupby("stand_in")["measure"]
@@ -138,7 +138,7 @@ def neither(frames: Frames) -> str:
 
 
 def undecided(frames: Frames) -> str:
-    """Return a sentence on undecided replies and, if no judge was asked, the option that decides them."""
+    """Return a sentence on undecided replies; in a study without a judge, it names the option for a judge."""
     remedy = "" if len(frames["judges_of_answers"]) else "; a judge decides them (audit: --judge NAME)"
     return counted(
         frames, "silent_replies", "undecided", f"without a decision (another answer, or other words){remedy}"

@@ -77,7 +77,7 @@ NAMES = {
     "subject_popularity": "page views",
     "object_popularity": "object's page views",
 }
-"""Labels of those fields of facts and questions that are not shown under their own names."""
+"""Labels of fields of facts and questions; any other field is shown under its own name."""
 NOTE = (
     "n: replies (or queries) of both runs, and the number of subjects (questions without a subject; entities) that "
     "intervals are over. difference: A - B. larger, smaller: A's mean is, and p is at most 0.05 after "
@@ -172,7 +172,7 @@ def source_lines(relation: RelationChanges) -> Iterator[tuple[str, str]]:
 
 
 def _source_name(row: Fact | Question) -> str:
-    """Return the subject, or the text of a question without one; questions of a user's file often have none."""
+    """Return the subject, or the text of a question without a subject, such as many questions of a user's file."""
     return row.subject or (row.question if isinstance(row, Question) else "")
 
 
@@ -363,7 +363,8 @@ def number_change(row: Mapping[str, Any]) -> tuple[str, str]:
 def section(changes: RunChanges | None) -> Markup:
     """Return the section "since the last run" of the page.
 
-    It is empty for a first run, and if the changes include no number, flipped reply or source, but only settings.
+    It is empty for a first run. It is empty, too, if settings differ, and no number was compared, no reply flipped and
+    no source changed.
     """
     if changes is None:
         return Markup()
@@ -399,7 +400,7 @@ def write_history(
         runs=frames[RUNS_OVER_TIME],
         numbers=frames[NUMBERS],
         since=section(changes),
-        most=MAX_LINES * 10,
+        most=MAX_LINES * 10,  # rows of a table, which has many runs
     ).dump(str(folder / HISTORY_PAGE), encoding="utf-8")
     return HISTORY_PAGE
 

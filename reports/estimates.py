@@ -151,7 +151,7 @@ def server_sentences(servers: pd.DataFrame, means: pd.DataFrame | None = None) -
     """Return sentences on the models that servers answer for; empty without served models.
 
     Args:
-        servers: Rows of the query served_models; the column server has what the server reports of itself.
+        servers: Rows of the query served_models; the column `server` has what a server reports of itself.
         means: Means of all models. If some models are local, a sentence says why served models may differ from them.
     """
     words = _grouped_by_text({Model(row["model"], row["dtype"]): row["server"] for row in records(servers)})
@@ -227,7 +227,7 @@ def _counted(answers: pd.DataFrame, column: str, suffix: str | Callable[[pd.Data
     """Return a phrase on the greedy replies that a column counts, for each model or summed over many models.
 
     Args:
-        answers: A row for each model: greedy_answers and the column.
+        answers: A row for each model, with `greedy_answers` and the count.
         column: Column of the count.
         suffix: Text after each count, such as a reason, or a function from the counted rows to that text.
     """
@@ -297,7 +297,7 @@ def people_sentences(judged: pd.DataFrame, judgements: pd.DataFrame) -> tuple[st
 
 
 FEW_ROWS = 5
-"""Upper bound on the judgements that the sentence on unused ones lists."""
+"""Upper bound on the judgements that the sentence on unused judgements lists."""
 
 
 def neither_sentences(answers: pd.DataFrame) -> str:
@@ -332,7 +332,7 @@ def _number(row: Mapping[str, Any], name: str) -> float:
 
 
 def _certain_decimals(row: Mapping[str, Any], width: float) -> int:
-    """Return the number of decimals that the Monte Carlo error of the interval's ends allows."""
+    """Return the number of decimals whose last unit is at least the Monte Carlo error of the interval's ends."""
     counts = (row.get(name, math.nan) for name in ("clusters", "subjects", "items", "n"))
     clusters = next((int(count) for count in counts if not pd.isna(count)), 0)
     return math.floor(-math.log10(width * end_error(clusters)))

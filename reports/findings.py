@@ -2,7 +2,7 @@
 
 The page, the terminal, findings.json and Prefect's artifact render the same findings. A finding belongs to a section:
 
-    variants, queries, questions   the headline: at most five, the answer that a report opens with
+    variants, queries, questions   the headline: at most five findings, with which a report opens
     details                        measures beside the headline
     caveats                        limits of the headline
 
@@ -56,7 +56,7 @@ class Evidence(NamedTuple):
 
 @dataclass(frozen=True)
 class Finding:
-    """An item of the report.
+    """Declaration of a sentence of the report, with its condition.
 
     Attributes:
         section: Part of the report that shows the finding.
@@ -90,7 +90,7 @@ def findings(frames: Frames, card: StudyCard | None = None) -> Findings:
     claims: dict[Section, dict[str, Claim]] = {}
     for finding in FINDINGS:
         if finding.section != "caveats" and (claim := finding.claim(evidence)):
-            # Two measures may share a sentence, such as the two forms of Fisher susceptibility.
+            # Two measures may have one sentence, as both forms of Fisher susceptibility have: the first claim counts.
             claims.setdefault(finding.section, {}).setdefault(claim.sentence, claim)
     advice, queries, questions = ([*claims.get(name, {}).values()] for name in ("variants", "queries", "questions"))
     # Questions leave the claims about queries at least two places.
@@ -99,6 +99,7 @@ def findings(frames: Frames, card: StudyCard | None = None) -> Findings:
     headline = [*advice, *queries[:max_queries], *questions][:MAX_HEADLINE]
     chart = figure(evidence.frames)
     answer = answer_sentence(evidence.frames, chart, headline)
+    # The page does not list a claim again that the figure or the answer states.
     headline = [
         replace(claim, pictured=claim.pictured or claim in advice or claim.sentence in answer) for claim in headline
     ]
@@ -133,7 +134,7 @@ class Share:
 
 
 UNCHANGED = "coherent_persuasion_unchanged"
-"""The quantity that compares two halves of the sampled replies without a context."""
+"""The control of coherent persuasion: it compares two halves of the sampled replies without a context."""
 _MEANS, _PARTITIONS, _PASSAGES = "models_side_by_side", "partition_means", "passages_summary"
 _UNMOVED = UNCHANGED, "; {0} between halves of the answers without a context, so the context adds about {1:+.1g}"
 """`Share.beside` of coherent persuasion."""
@@ -276,7 +277,7 @@ def _share(frames: Frames, share: Share) -> Claim | None:
     rows = _pooled(where(frames[share.query], **share.where))
     shown_models, (second_quantity, words) = models(rows), share.beside
     second_rows = _pooled(where(frames[share.query], **{**share.where, "quantity": second_quantity}))
-    counts = where(frames["outcomes"], condition=share.where.get("condition", ""))
+    counts = where(frames["outcomes"], condition=share.where.get("condition", ""))  # for the gaps {2} and {3}
     numbers = []
     for model in shown_models:
         number = _number(_first(rows_of(rows, model)), share.things, _label(model, rows))
@@ -372,7 +373,7 @@ def _r(row: Mapping[str, Any]) -> str:
 
 
 def _few(numbers: Sequence[Number]) -> tuple[Number, ...]:
-    """Return all numbers of few models; of many, the lowest and the highest, or the number that all share."""
+    """Return the numbers of up to MAX_NAMED models; of more, the lowest and the highest, or a number that all share."""
     if len(numbers) <= MAX_NAMED:
         return tuple(numbers)
     ordered = sorted(numbers, key=lambda number: number.value)
@@ -393,8 +394,9 @@ def _at_end(number: Number, end: str, numbers: Sequence[Number]) -> str:
 def _number(row: Mapping[str, Any], things: str, label: str) -> Number:
     """Return the number of a row with its sample size, such as "22.5% [9.1, 43.2] of 40 answers".
 
-    The interval is over clusters, such as subjects. If each cluster has a single item, the sample size counts items, or
-    questions if questions are the clusters.
+    The interval is over clusters, such as subjects. If clusters have several items, the sample size counts both, as in
+    "of 40 answers, about 20 subjects". If each cluster has one item, it is "40 answers", or "40 questions" if the
+    clusters are questions.
     """
     n, clusters = int(row["n"]), int(row["clusters"] if "clusters" in row else row["subjects"])
     over = str(row.get("interval_over", "subject"))
@@ -437,7 +439,7 @@ def _ends(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _faster(frames: Frames) -> Claim | None:
-    """Return the claim on the time of susceptibility over contexts, as a multiple of that of Fisher susceptibility."""
+    """Return the claim on how many times as long susceptibility over contexts took as Fisher susceptibility."""
     rows = frames["runtime_of_susceptibilities"] if len(frames["correlations"]) else pd.DataFrame()
     several = len(models(rows)) > 1
     numbers = [
@@ -462,7 +464,7 @@ def _labels(frames: Frames) -> Claim | None:
         model = Model(str(name), str(dtype))
         label_rows = records(set_rows.sort_values("label"))
         means = " against ".join(f"{estimate(row)} nats ({row['label']})" for row in label_rows)
-        # Two labels have one test, whose p is given; more labels have several.
+        # Two labels have a single test, whose p is given. More labels have several tests, and no p: [:False] is empty.
         tested = "".join(map(_p, records(where(rows_of(tests, model), relation=relation))[: len(set_rows) == 2]))
         about = (f"{model}" * several, f"contexts of the set {relation}" * sets)
         numbers.append(Number(f"{means}{tested}", ", ".join(filter(None, about))))
@@ -493,6 +495,7 @@ def _moved(frames: Frames, query: str, column: str, comparison: str, sentence: s
         comparison: Name of the comparison in the tests.
         sentence: The sentence up to the number, if both groups have means.
     """
+    # The sentence if only one of the two groups has means; empty if the claim of `_labels` says nearly the same.
     alone = "" if _labels(frames) else "Contexts moved queries by"
     rows, numbers = frames[query], []
     if len(rows):

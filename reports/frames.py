@@ -54,8 +54,8 @@ def with_empty(frames: Frames, queries: Iterable[str]) -> Frames:
 def units(frame: pd.DataFrame) -> dict[str, str]:
     """Return the units of the columns: from the warehouse, or from the frame's own column `unit`.
 
-    In frames of summaries, the column `unit` has the unit of means, intervals and quantiles. It is returned for them
-    only if all rows have the same unit.
+    In frames of summaries, the column `unit` has the unit of means, intervals and quantiles. If rows have different
+    units, these columns get no unit.
     """
     frame_units: dict[str, str] = dict(frame.attrs.get("units", {}))
     row_units = list(frame["unit"].unique()) if "unit" in frame else []
@@ -104,7 +104,7 @@ def finite(frame: pd.DataFrame, *columns: str) -> FiniteRows:
 
 
 def where(frame: pd.DataFrame, **values: object) -> pd.DataFrame:
-    """Return the rows whose columns have these values; a list stands for any of its values.
+    """Return the rows whose columns have these values; of a list, a row needs to have one of the values.
 
     An empty frame, which may lack the columns, is returned as it is.
     """

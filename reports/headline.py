@@ -95,7 +95,7 @@ def answer_sentence(frames: Frames, chart: HeadlineFigure | None, claims: Sequen
     Args:
         frames: Frames of `QUERIES`.
         chart: The headline figure.
-        claims: Claims of the headline; the first one about queries answers the question of a study of facts.
+        claims: Claims of the headline. In a study of facts, the first claim is the answer.
     """
     compared = variants.variants_of(frames)
     if chart and chart.parts == PARTS and len(compared) > 1:
@@ -224,7 +224,7 @@ def _range_of_variants(chart: HeadlineFigure, named: str) -> str:
 
 def _range(shares: Sequence[float]) -> str:
     low, high = percent(min(shares)), percent(max(shares))
-    return low if low == high else f"{low[:-1]} to {high}"
+    return low if low == high else f"{low[:-1]} to {high}"  # such as 20 to 35%
 
 
 def _sentence_on_replies(chart: HeadlineFigure) -> str:
@@ -247,7 +247,11 @@ def _sentence_on_replies(chart: HeadlineFigure) -> str:
 def _comparison(
     chart: HeadlineFigure, right: Sequence[Bar], wrong: Sequence[Bar], mixed: Sequence[Bar], closed_book: Sequence[Bar]
 ) -> str:
-    """Return the sentence on right and wrong passages, or, if a study lacks either, on what it has instead."""
+    """Return the sentence on right and wrong passages.
+
+    If a study lacks one of the two, the sentence is on the other one; if it lacks both, on mixed sets or on replies
+    without a passage.
+    """
     follows, repeats = _pooled(right, "right"), _pooled(wrong, "wrong")
     if follows is not None and repeats is not None:
         right_share, wrong_share = percent(follows), percent(repeats)
@@ -336,7 +340,7 @@ def _bar_of_category(row: Mapping[str, Any], means: pd.DataFrame, variant: str, 
     total, parts = int(row["measured"]), []
     for name in OUTCOMES:
         part_rows = where(means, quantity=name)
-        # An interval over other replies than those of the bar is left out.
+        # A mean over other replies than the bar's has another interval, which is left out.
         ends = next((mean for mean in records(part_rows) if mean["n"] == total), {"low": None, "high": None})
         address = {
             "model": str(model),
@@ -371,12 +375,16 @@ def _labels(frames: Frames) -> HeadlineFigure | None:
 
 
 def _relations(frames: Frames) -> HeadlineFigure | None:
-    """Return the figure of real and invented entities: mean susceptibility by relation; of several models, over all."""
+    """Return the figure of real and invented entities: mean susceptibility by relation.
+
+    If there are several models, a bar is the mean over all relations.
+    """
     rows = frames[RELATIONS]
     if rows.empty:
         return None
     if len(models(rows)) > 1:
         rows = frames["susceptibility_summary"]
+        # The column `entities` is the size of a group; a mean over all relations has a group of relations.
         rows = rows[rows["query_type"] != "all"].assign(relation="all relations", entities=rows["relations"])
     rows = rows.assign(invented=rows["invented"].astype(bool))
     named = {False: "real", True: "invented"}

@@ -96,7 +96,7 @@ def parameters(name: str) -> int | None:
 
 
 def sizes(runs: pd.DataFrame) -> dict[Model, int]:
-    """Return the number of parameters of each model of the runs: as a run counted it, or else from the catalog."""
+    """Return the number of parameters of each model of the runs: as a run counted it, otherwise from the catalog."""
     counts = dict[Model, int]()
     for row in records(runs):
         label, counted = row.get("label"), row.get("parameters")

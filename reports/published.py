@@ -1,6 +1,6 @@
-"""Published values beside those of a study: in columns of a table, in sentences of a caption, and in rows below both.
+"""Published values beside those of a study: as columns of a table, as sentences of a caption, or as a table below it.
 
-A published value stands beside values of the same model in rows with the same partition, level and so on.
+In a column, a published value stands in the row of the same model with the same partition, level and so on.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,11 +16,11 @@ from swaymeter.reports.models import base_model
 from swaymeter.reports.words import CONDITION_NAMES
 
 MAX_LISTED = 6
-"""Upper bound on groups of rows whose values a caption lists; values of more groups are only in the rows below."""
+"""Upper bound on groups of published values in a caption. If there are more, only the table below lists the values."""
 MAX_NAMED = 3
-"""Upper bound on models that a sentence names."""
+"""Upper bound on models that a sentence names; of more models, it gives the number."""
 ITEMS_WITH_TESTS = ("du-fig-2", "du-fig-7", "du-section-4.4.1", "du-app-f.1")
-"""Items of the papers that count relations with a significant comparison."""
+"""Figures and sections of the papers that say in how many relations a comparison is significant."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def with_published(rows: pd.DataFrame, runs: pd.DataFrame, items: Sequence[str],
     which of the two they print.
 
     Args:
-        rows: Rows with the column model.
+        rows: Rows with the column `model`.
         runs: Rows of the query runs_summary, with the models' labels.
         items: Items of the papers.
         columns: Published quantity of each new column; None for the quantity in the row's column `quantity`.
@@ -74,7 +74,7 @@ def with_published(rows: pd.DataFrame, runs: pd.DataFrame, items: Sequence[str],
 
 
 def _with_single_entropy(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row with the papers' single name for both semantic entropies."""
+    """Return a row in which both semantic entropies have the name semantic_entropy, as in the papers."""
     return {
         name: value.replace("_length_normalised", "") if isinstance(value, str) else value
         for name, value in row.items()
@@ -85,8 +85,8 @@ def significant(model: str, comparison: str, query_type: str) -> tuple[str, floa
     """Return the published number of relations in which a comparison is significant, in words and as a share.
 
     Returns:
-        Words such as "5 of 8" and the share, which is NaN if the paper prints no number of tests. None without a
-        published number.
+        Words such as "5 of 8", and the share, such as 0.625. The share is NaN if the paper does not print the number of
+        tested relations. None if the paper prints no number of significant relations.
     """
     row = {"comparison": comparison, "query_type": query_type}
     values = {
@@ -101,6 +101,7 @@ def significant(model: str, comparison: str, query_type: str) -> tuple[str, floa
         return None
     if tested := values.get("relations_tested"):
         return f"{count.words} of {tested.words}", count.comparable / tested.comparable
+    # 0 relations are the share 0, whatever the number of tested relations is.
     return ("none", 0.0) if not count.value else (count.words, float("nan"))
 
 
@@ -142,6 +143,7 @@ def published_of(items: Sequence[str], names: Iterable[str], frames: Frames, *, 
     missing = [name for name, alias in alias_of_model.items() if alias not in printed_models] if printed_models else []
     others = [model for model in printed_models if model not in alias_of_model.values()]
     note = _value_sentence(shown, single=len(alias_of_model) == 1) if listed else ""
+    # Notes on a value of no particular model are in the caption only if the caption lists the values.
     if notes := dict.fromkeys(part for entry in shown if note or entry.model for part in entry.notes):
         note += f" Published values: {'; '.join(notes)}."
     if missing:
@@ -153,7 +155,8 @@ def published_of(items: Sequence[str], names: Iterable[str], frames: Frames, *, 
 def _value_sentence(values: Sequence[PublishedValue], *, single: bool) -> str:
     """Return the caption's sentence with the values and their sources; empty without values or with too many groups.
 
-    A group is a source, model, partition and so on. The sentence does not name a single model.
+    A group is a source with a model, partition and so on. If `single` is True, the caption is about one model, which
+    the sentence does not name.
     """
     groups: dict[tuple[str, str], dict[str, None]] = {}
     for entry in values:
@@ -196,8 +199,8 @@ def _about(entry: PublishedValue) -> str:
 def _rows(values: Sequence[PublishedValue]) -> tuple[pd.DataFrame, str]:
     """Return the published values as rows, and the notes that all rows share.
 
-    A row is a model and group, such as a partition, with a column for each quantity. With fewer than two values per
-    quantity on average, a row is a single value.
+    A row is a model and a group, such as a partition, and has a column for each quantity. If a quantity has fewer than
+    two values on average, a row is instead a single value, with the quantity in a column.
     """
     quantities = dict.fromkeys(_label(entry.quantity) for entry in values)
     is_wide = len(values) >= 2 * len(quantities)

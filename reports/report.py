@@ -1,6 +1,6 @@
 """The report of a study: a folder with the page, its figures and its tables, written whole or not at all.
 
-The caller sees to it that one process at a time writes a report.
+Two processes must not write a report at the same time; the caller prevents it.
 """
 
 import json
@@ -31,7 +31,7 @@ from swaymeter.reports.tables import TABLES, filled
 
 MANIFEST = "manifest.json"
 PAGE_QUERIES = ("overview", RUNS, "readings", "stand_ins")
-"""Named queries that the page reads beside those of its parts."""
+"""Named queries that the page itself reads; its figures, tables and other parts read further queries."""
 
 
 def queries() -> tuple[str, ...]:
@@ -60,8 +60,8 @@ def write_report(
 ) -> Path:
     """Write the page, its figures and tables into a folder, in place of an earlier report, and return the page.
 
-    Replies to questions get the page answers.html, and scores of queries get queries.html. The page names the figures
-    without rows.
+    A study with replies to questions also gets the page answers.html, and a study with scores of queries queries.html.
+    The returned page, index.html, names the figures that could not be drawn.
 
     Args:
         frames: Rows of the named queries, by name; a query may be missing.
@@ -109,6 +109,7 @@ def _fill(folder: Path, frames: Frames, card: StudyCard, study_findings: Finding
         if len(table.rows):
             write_csv(folder / "tables" / f"{table.table.name}.csv", table.rows)
     answers_page, queries_page = write_answers(frames, folder, card), write_queries(frames, folder, card)
+    # The figure over time stands on the page of the study's history alone.
     over_time = [picture for picture in pictures if picture[0].figure is OVER_TIME]
     pictures = [picture for picture in pictures if picture not in over_time]
     if changes:

@@ -2,7 +2,7 @@
 
 Open queries are blue and closed ones orange; real entities are filled and invented ones hollow; the partitions have
 three fixed hues; persuaded and stubborn differ by the marker's shape, never by colour alone. Every hue has a contrast
-of at least 3 to 1 to the background of both themes: marks look the same in both, and only ink, grid and paper change.
+of at least 3 to 1 to the background of both themes. Marks look the same in both; only the colours of THEMES differ.
 
 Functions that draw import matplotlib themselves, because the import takes most of a second and a page without figures
 does not need it.
@@ -136,7 +136,7 @@ def dots(axes: Axes, x: ArrayLike, y: ArrayLike, *, alpha: float, **style: Any) 
 
 
 def link(axes: Axes, x: ArrayLike, y: ArrayLike, addresses: Sequence[str]) -> None:
-    """Add links to the points (n,) of a panel, if they are few.
+    """Add links to the points (n,) of a panel, unless there are more than FEW_DOTS.
 
     The markers of the links are nearly transparent, because a marker with alpha 0 is not written and could not be
     clicked.
@@ -148,7 +148,7 @@ def link(axes: Axes, x: ArrayLike, y: ArrayLike, addresses: Sequence[str]) -> No
         addresses: An address within the report's folder for each point.
     """
     if 0 < len(addresses) <= FEW_DOTS:
-        urls = [f"../{address}" for address in addresses]
+        urls = [f"../{address}" for address in addresses]  # from the folder of the figures
         axes.scatter(x, y, s=64, c=PAPER, alpha=0.002, linewidths=0, urls=urls, zorder=9)
 
 

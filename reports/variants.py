@@ -46,6 +46,7 @@ def variants_of(frames: Frames) -> list[Variant]:
     rows = frames[MEANS]
     if rows.empty:
         return []
+    # Replies without a context have the group none; all other quantities of SHOWN have the group all.
     over_all = rows[rows["group"].isin(("all", "none"))]
     variants = []
     for model in models(over_all):
@@ -73,9 +74,9 @@ def front(variants: Sequence[Variant]) -> list[Variant]:
 def advice(frames: Frames) -> str:
     """Return a sentence on the best variants; empty with fewer than two variants.
 
-    The best variant in a quantity is shown to be better than another variant, and not shown to be worse than any. Of
-    several such variants, the one with the highest mean is the best. Variants that are not shown to be worse than the
-    best are named, too.
+    Candidates for the best variant in a quantity are the variants that are shown to be better than another variant.
+    Candidates that are themselves shown to be worse than a variant count only if all candidates are. The candidate with
+    the highest mean is the best. Variants that are not shown to be worse than the best are named, too.
     """
     variants = variants_of(frames)
     if len(variants) < 2:
@@ -132,8 +133,8 @@ def silent(frames: Frames) -> str:
 
 
 def _best(quantity: str, variants: Sequence[Variant], differences: pd.DataFrame) -> list[str]:
-    """Return the names of the best variant and of those not shown to be worse than it; empty if none beats another."""
-    beaten_by: dict[Model, set[Model]] = {}  # the models that are significantly worse than the key
+    """Return the name of the best variant, then of all not shown to be worse; empty if none is shown to be better."""
+    beaten_by: dict[Model, set[Model]] = {}  # by a model, all models that are shown to be worse than it
     for row in records(where(differences, quantity=quantity)):
         model, other = Model(row["model"], row["dtype"]), Model(row["against_model"], row["against_dtype"])
         if row["direction"] == "larger":
@@ -159,7 +160,7 @@ def _others(names: Sequence[str]) -> str:
 
 
 def _equally_good(following: Sequence[str], resisting: Sequence[str]) -> str:
-    """Return a sentence on the variants of both lists after the best: not shown to be worse in either quantity."""
+    """Return a sentence on the variants that both lists name after the best one; empty if there are none."""
     names = [name for name in following[1:] if name in resisting]
     return f" Not shown to be worse in either: {', '.join(names)}." if names else ""
 

@@ -1,7 +1,7 @@
-"""Terms of a page by the kind of study: own questions, or questions of the papers.
+"""Terms of a page by the kind of study: a user's own questions, or questions of the papers.
 
 An audit has right and wrong passages, and replies follow or resist them. A replication has the papers' contexts, and
-replies are persuaded or stubborn. The database has the same names for both.
+replies are persuaded or stubborn. The database has the names of the papers, such as persuaded, for both kinds of study.
 """
 
 from collections.abc import Mapping
@@ -53,7 +53,7 @@ OWN_QUANTITIES: Mapping[str, str] = {
     "prior_bias": "keeps its wrong answer against a right passage",
     "binary_utilisation": "begins with the passage's answer",
 }
-"""The same quantities in the words of a study of own questions."""
+"""QUANTITIES in the words of a study of a user's own questions."""
 THRESHOLD_NAMES: Mapping[str, str] = {
     "follows_right": "follow_right",
     "resists_wrong": "resist_wrong",

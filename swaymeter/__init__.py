@@ -1,6 +1,6 @@
-"""How far a context sways a language model away from what it already believes, fact by fact.
+"""Measures of how far a context sways a language model away from what it already believes, fact by fact.
 
-Names are loaded when they are first used: `import swaymeter` alone reads neither torch nor transformers.
+Names are loaded when they are first used: `import swaymeter` alone imports neither torch nor transformers.
 """
 
 from importlib import import_module
@@ -34,7 +34,7 @@ __all__ = [
     "whose_answer",
 ]
 
-_PLACES = {
+_DEFINITIONS = {
     "load": ("swaymeter.tasks.models", "load_language_model"),
     "persuasion": ("swaymeter.tasks.scoring.persuasion", "persuasion"),
     "fisher_susceptibility": ("swaymeter.tasks.scoring.fisher", "fisher_susceptibility"),
@@ -46,13 +46,14 @@ _PLACES = {
     **{name: ("swaymeter.flows.api", name) for name in ("Results", "Study")},
     **{name: ("swaymeter.flows.notebook", name) for name in ("Audit", "audit", "compare", "open")},
 }
+"""The module of each public name, and its name in this module."""
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _PLACES:
+    if name not in _DEFINITIONS:
         raise AttributeError(f"module 'swaymeter' has no attribute {name!r}; it has {', '.join(__all__)}")
-    module, of_module = _PLACES[name]
-    return getattr(import_module(module), of_module)
+    module, name_in_module = _DEFINITIONS[name]
+    return getattr(import_module(module), name_in_module)
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""Words of two groups that change places in a sentence, such as he and she: exchange.yaml, and lists of users.
+"""Words of two groups that change places in a sentence, such as he and she: exchange.yaml, and pairs in users' files.
 
 Each word of a pair is replaced by its counterpart, which takes over its capitals; other words stay. "her" and "his" may
 be in two pairs. The next word then decides between the two counterparts:
@@ -8,7 +8,8 @@ be in two pairs. The next word then decides between the two counterparts:
     his -> her    before a word that may be owned: his book
     his -> hers   otherwise
 
-The counterpart before an owned word is in the first of the two pairs: [his, her] stands before [him, her].
+The order of the two pairs of a word decides which counterpart stands before an owned word. "her" has the pairs
+[his, her] and [him, her], so "her book" becomes "his book".
 """
 
 import re
@@ -25,6 +26,7 @@ from swaymeter.data.errors import UnknownName
 OWNERS = ("her", "his")
 """The words that may be in two pairs; the next word decides between their counterparts."""
 Words = Annotated[tuple[Text, ...], Field(min_length=2, max_length=2)]
+"""Two words that change places, such as he and she."""
 
 
 def _check_pairs(pairs: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
@@ -34,9 +36,9 @@ def _check_pairs(pairs: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], .
             raise ValueError(f"{first!r}, {second!r}: write the words without {braces[0]!r}, which marks slots")
         if first.lower() == second.lower():
             raise ValueError(f"{first!r} would be exchanged with itself; write two different words")
-    for word, others in _counterparts(pairs).items():
-        if len(others) > (limit := 2 if word in OWNERS else 1):
-            raise ValueError(f"{word!r} is in {len(others)} pairs; keep at most {limit}")
+    for word, counterparts in _counterparts(pairs).items():
+        if len(counterparts) > (limit := 2 if word in OWNERS else 1):
+            raise ValueError(f"{word!r} is in {len(counterparts)} pairs; keep at most {limit}")
     return pairs
 
 
@@ -48,7 +50,7 @@ class Exchange:
     """A rule that exchanges words.
 
     Attributes:
-        name: name of the rule, such as gender; "own" for the list of a user.
+        name: name of the rule, such as gender; "own" for the pairs of a user's file.
         pairs: pairs of words that change places, such as (he, she).
         unowned: words that cannot be owned, such as "to"; `her` before such a word becomes `him`.
     """
@@ -68,11 +70,11 @@ class Exchange:
     def _counterpart(self, counterparts: Sequence[Sequence[str]]) -> Callable[[re.Match[str]], str]:
         """Return the function that replaces a matched word by its counterpart.
 
-        The number of the matching group identifies the word, because small letters may have another spelling: İ has
-        two characters in lower case.
+        The number of the matched group identifies the word. The matched text does not: the pattern of i also matches
+        İ, whose lower case has two characters and is no key of `_counterparts`.
 
         Args:
-            counterparts: the counterparts of each group's word.
+            counterparts: the counterparts of each word, in the order of the pattern's groups.
         """
         unowned = frozenset(word.lower() for word in self.unowned)
 
@@ -104,9 +106,9 @@ def exchanges() -> Mapping[str, Exchange]:
 
 
 def exchange_of(value: Any) -> Any:
-    """Return the bundled rule with this name, or the fields of a user's rule for a list of pairs.
+    """Return the bundled rule for a name, or the fields of a user's rule for a list of pairs.
 
-    A user's rule has the unowned words of the bundled rule `gender`. Other values are returned unchanged.
+    A user's rule has the unowned words of the bundled rule `gender`. Any other value is returned unchanged.
 
     Raises:
         ValueError: no bundled rule has the name.

@@ -1,7 +1,7 @@
 """Texts about entities in groups, such as names by gender or pairs of friends: queries, and sets of contexts.
 
 The texts are a YAML file in the form of the bundled files in data/catalog/groups. A set of contexts is a list of
-sentences. It may also be another set in which the words of two groups change places, such as he and she
+sentences, or a copy of another set in which the words of two groups change places, such as he and she
 (`swaymeter.data.catalog.exchange`).
 
 The slot of an entity is {entity}; a pair of entities has the slots {entity1} and {entity2}. A query has all slots. A
@@ -24,9 +24,9 @@ from swaymeter.data.errors import InputError
 from swaymeter.data.options import Options, Problem, problems, validation_error
 
 SINGLE, PAIR = ("{entity}",), ("{entity1}", "{entity2}")
-"""The slots of an entity, and of a pair."""
+"""The slots of texts about single entities, and of texts about pairs."""
 FOLDER = Path(str(resources.files("swaymeter.data.catalog"))) / "groups"
-"""The bundled texts, and the bundled files of entities."""
+"""The folder of the bundled texts, and of the bundled files of entities."""
 
 SetName = Annotated[str, Field(pattern="^[A-Za-z][A-Za-z0-9]{0,63}$")]
 
@@ -137,7 +137,7 @@ class GroupTexts(Options):
 
 
 def group_texts(file: Path) -> GroupTexts:
-    """Return the texts of a file; InputError, with the key, if it cannot be read or breaks a rule."""
+    """Return the texts of a file; InputError if it cannot be read, or with the keys that break a rule."""
     try:
         content = document(str(file), file.read_bytes())
     except OSError as error:
@@ -168,7 +168,7 @@ def _message(problem: Problem) -> str:
 
 
 def _first_repeated(texts: Sequence[str]) -> str | None:
-    """Return the first text that occurs twice, case-folded, because capitals make no difference; None without one."""
+    """Return the first text that occurs twice, in small letters, because capitals do not count; None if all differ."""
     folded = [text.casefold() for text in texts]
     return next((text for text in folded if folded.count(text) > 1), None)
 
@@ -184,7 +184,7 @@ def _single_line(text: str, slots: tuple[str, ...]) -> str:
 
 
 def _problems(key: tuple[int | str, ...], check: Any, text: str, slots: tuple[str, ...]) -> list[Problem]:
-    """Return the problem of a text if `check` raises ValueError."""
+    """Return a list with the problem of a text if `check` raises ValueError; otherwise an empty list."""
     try:
         check(text, slots)
     except ValueError as error:

@@ -65,9 +65,10 @@ def _slots(*names: str) -> AfterValidator:
 
 
 def _answer_slots(*required: str, optional: str = "") -> AfterValidator:
-    """Return a validator that requires each slot once, and allows the optional slot once.
+    """Return a validator of the slots {context}, {question} and {about}; other braces are text.
 
-    A prompt with {question} may also have {about} once; no other prompt may have it.
+    It requires each required slot once, allows the optional slot once, and refuses the other slots. A prompt with
+    {question} may also have {about} once.
     """
 
     def check(prompt: str) -> str:
@@ -111,13 +112,13 @@ class AnswerPrompts:
         plain_without_context: the plain form without a context.
         about: the sentence that names the page of a question; "" for no sentence.
         system_with_context: the system message with a context; None: `system` is used with a context, too.
-        about_without_context: questions, `disputable` or `all`, that get the sentence `about` without a context.
-        about_with_context: questions, `disputable` or `all`, that get the sentence `about` with a context.
-        chat_template: `auto` uses the model's chat template, if it has one; `never` asks for the plain form.
+        about_without_context: the questions that get the sentence `about` without a context: `disputable` or `all`.
+        about_with_context: the questions that get the sentence `about` beside a context: `disputable` or `all`.
+        chat_template: `auto` uses the model's chat template, if it has one; `never` uses the plain form.
         generation_prompt: True ends the prompt with the beginning of the assistant's turn.
         template_options: keywords of the chat template, with their values.
-        thinking: True lets a model think if its template has a switch and no option sets it.
-        start_token: start token before a prompt without a chat template: `tokenizer` for the tokenizer's, or `never`.
+        thinking: True turns on the template's switch for thinking, unless `template_options` sets the switch.
+        start_token: start token of a prompt without a chat template: the tokenizer's (`tokenizer`), or none (`never`).
     """
 
     system: System
@@ -149,7 +150,7 @@ class AnswerPrompts:
 
 @dataclass(frozen=True, config=ENTRY)
 class NamesPrompt:
-    """The prompt for invented names."""
+    """The prompt for invented names. {things} is their class, such as films; {examples} are names, one a line."""
 
     chat: Annotated[Text, _slots("things", "examples")]
     plain: Annotated[Text, _slots("things", "examples")]
@@ -157,7 +158,7 @@ class NamesPrompt:
 
 @dataclass(frozen=True, config=ENTRY)
 class DisputePrompt:
-    """The prompt for the question of a dispute."""
+    """The prompt for the question of a dispute: a page's title, a sentence, and the words of it that are the answer."""
 
     chat: Annotated[Text, _slots("page", "sentence", "answer")]
     plain: Annotated[Text, _slots("page", "sentence", "answer")]
@@ -174,8 +175,8 @@ class JudgePrompt:
     Attributes:
         chat: the prompt for models with a chat template.
         plain: the prompt for other models.
-        original: the line with the original answer, such as "Right answer: {names}".
-        context: the line with the answer of the context.
+        original: the line with the original answer, such as "Right answer: {names}"; {names} are the answer's forms.
+        context: the line with the forms of the context's answer.
         no_reply: the text in place of an empty reply.
         verdicts: a sentence for each verdict, such as "The reply gives the right answer."
     """
@@ -202,7 +203,7 @@ def models() -> Mapping[str, CatalogModel]:
 
 @cache
 def prompts(form: AnswerForm = "default") -> AnswerPrompts:
-    """Return the prompts of a form for short answers; the form "published" rewords the prompts of DynamicQA."""
+    """Return the prompts of a form for short answers; "published" is the layout of DynamicQA's prompt, reworded."""
     return _prompts("answers" if form == "default" else f"{form}_answers", AnswerPrompts)
 
 

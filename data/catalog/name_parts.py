@@ -30,7 +30,7 @@ class NamesOfClass:
     Attributes:
         called: the class in the plural, such as "films".
         names: patterns of names, such as "Leaving {town}".
-        parts: lists of texts for slots of these patterns, by slot.
+        parts: lists of texts for slots of these patterns, by the name of the slot.
     """
 
     called: Text
@@ -71,6 +71,7 @@ def name_parts() -> NameParts:
     for name, entry in mapping(FILE, "classes").items():
         classes[name] = validated(f"{FILE}: classes.{name}.", NamesOfClass, entry)
         _add_fillers(f"classes.{name}.parts", classes[name].parts, fillers)
+        # Names of a class are a list, too: the slot {city} of a later pattern is filled with the name of a city.
         _add_fillers(f"classes.{name}", {name: classes[name].names}, fillers)
     if differing := set(classes) ^ set(ENTITY_CLASSES):
         names = ", ".join(sorted(differing))
@@ -90,7 +91,7 @@ def class_of_names(entity_class: str) -> NamesOfClass:
 
 
 def list_of_slot(slot: str) -> str:
-    """Return the name of the list that fills a slot: noun for {noun}, and for {Noun}, which asks for capitals."""
+    """Return the name of the list that fills a slot: noun for both {noun} and {Noun}; {Noun} asks for capitals."""
     return slot[0].lower() + slot[1:]
 
 

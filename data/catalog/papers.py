@@ -103,7 +103,10 @@ def _values_by_column(cell: object) -> object:
     pairs = [part.strip().partition("=") for part in cell.split(";")]
     columns = {column: value for column, _, value in pairs}
     if len(columns) < len(pairs) or not all(column and value for column, value in columns.items()):
-        raise ValueError("must be KEY=VALUE pairs with different keys, such as query_type=open; level=query")
+        raise ValueError(
+            "must be KEY=VALUE pairs with semicolons between them and different keys, such as "
+            '"query_type=open; level=query"'
+        )
     return columns
 
 

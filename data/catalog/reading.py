@@ -28,14 +28,14 @@ PropertyId = Annotated[str, Field(pattern=r"^P[1-9][0-9]*$")]
 Name = Annotated[str, Field(pattern="^[A-Za-z][A-Za-z0-9]{0,63}$")]
 # An IRI has no character that SPARQL forbids between < and >, so that a query can contain the IRI unchanged.
 Iri = Annotated[str, Field(pattern=r"^https?://[^\x00-\x20\x7f<>\"{}|^`\\]+$")]
-_FORMS = {
+_MESSAGES = {
     r"\S": "may not be empty",
     "^Q": "must be an item of Wikidata, such as Q20",
     "^P": "must be a property of Wikidata, such as P36",
     "^[A-Za-z]": "must have 1 to 64 letters and digits, and begin with a letter",
     "^https?": "must be an IRI, such as http://schema.org/capital",
 }
-"""Messages by the beginning of the pattern that a value does not match."""
+"""Messages for values that do not match a pattern, by the beginning of the pattern."""
 
 Entry = TypeVar("Entry")
 
@@ -60,7 +60,7 @@ def digest_of(values: Any) -> str:
 
 @cache
 def document(filename: str, user_bytes: bytes | None = None) -> Mapping[str, Any]:
-    """Return the mapping in a YAML file; InputError without a source or licence, or for a key that occurs twice.
+    """Return the mapping in a YAML file; InputError if it lacks the key `source` or `licence`, or has a key twice.
 
     Args:
         filename: the name of the file.
@@ -89,7 +89,7 @@ def mapping(filename: str, key: str, user_bytes: bytes | None = None) -> Mapping
 def entries(
     filename: str, key: str, model: type[Entry], name_field: str, user_bytes: bytes | None = None
 ) -> Mapping[str, Entry]:
-    """Return the entries below a key of a YAML file by name; `name_field` is the field that gets the name.
+    """Return the entries below a key of a YAML file, by name.
 
     Args:
         filename: the name of the file, such as models.yaml.
@@ -132,7 +132,7 @@ def rows(filename: str, model: type[Entry]) -> tuple[Entry, ...]:
 
 
 def validated(location: str, model: Any, value: object) -> Any:
-    """Return the value, validated as a type; InputError with the location ("models.yaml: ") and the wrong key."""
+    """Return the value, validated as a type; InputError with `location`, such as "models.yaml: ", and the wrong key."""
     try:
         return TypeAdapter(model).validate_python(value)
     except ValidationError as error:
@@ -141,7 +141,8 @@ def validated(location: str, model: Any, value: object) -> Any:
         path = f"{location}{key.removeprefix('.')}".rstrip(".: ")
         wrong_value = f" (the value is {first['input']!r})" if isinstance(first["input"], str | int | float) else ""
         pattern = str(first.get("ctx", {}).get("pattern", ""))
-        problem = next((form for beginning, form in _FORMS.items() if pattern.startswith(beginning)), first["msg"])
+        messages = (message for beginning, message in _MESSAGES.items() if pattern.startswith(beginning))
+        problem = next(messages, first["msg"])
         raise InputError(f"{path}: {problem.removeprefix('Value error, ')}{wrong_value}") from None
 
 

@@ -68,6 +68,7 @@ _INCLUDE = re.compile(r"\binclude(s|d)?$")
 _CAPITALISED = re.compile(r"^(?:The|An?|One|Another|In|On|At)(?= )")
 """A first word that has a capital only at the beginning of a sentence."""
 _NEGATED_INCLUDE = {None: "do not include", "s": "does not include", "d": "did not include"}
+"""The denied verb, by the ending of "include"."""
 
 
 def _as_tuple(names: Any) -> Any:
@@ -123,7 +124,10 @@ class Relation:
             verb = "must" if self.reverse else "must not"
             raise ValueError(f"name: {verb} begin with reverse, because `reverse` is {str(self.reverse).lower()}")
         if self.reverse and self.object_class not in ENTITY_CLASSES:
-            raise ValueError("object_class: must be a class of entities, because the relation is reversed")
+            raise ValueError(
+                "object_class: must be a class of entities, because with reverse: true the answer is the predicate's "
+                "subject"
+            )
         if self.unit is not None and self.object_class not in ("number", "quantity"):
             raise ValueError("unit: is only for the object classes number and quantity; leave it out")
         groups: dict[str, tuple[str, ...]] = {"open": self.open, "closed": self.closed}
@@ -205,12 +209,12 @@ def relations_of_yago() -> tuple[str, ...]:
 
 
 def relation_digest(name: str) -> str:
-    """Return the digest of a relation's entry, which determines its texts; raises UnknownName for another name."""
+    """Return the digest of a relation's entry, which determines its texts; UnknownName if no relation has the name."""
     return digest_of(relation(name).entry)
 
 
 def property_names_digest() -> str:
-    """Return the digest of the names and Wikidata properties of all relations; listed facts get these names."""
+    """Return the digest of all relations' names and Wikidata properties; DynamicQA's questions get these names."""
     return digest_of(sorted([entry.name, entry.wikidata, entry.reverse] for entry in relations().values()))
 
 

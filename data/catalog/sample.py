@@ -78,7 +78,7 @@ def facts(name: str | None = None) -> tuple[CatalogFact, ...]:
 
 @cache
 def questions(partition: str | None = None) -> tuple[CatalogQuestion, ...]:
-    """Return the bundled questions, all or of one partition; raises UnknownName for another partition."""
+    """Return the bundled questions, all or of one partition; raises UnknownName for an unknown partition."""
     if partition is None:
         return rows("questions.csv", CatalogQuestion)
     if partition not in PARTITIONS:
@@ -87,10 +87,10 @@ def questions(partition: str | None = None) -> tuple[CatalogQuestion, ...]:
 
 
 def facts_digest(relation_name: str) -> str:
-    """Return the digest of a relation's rows of facts.csv, in the file's order; raises UnknownName for another name."""
+    """Return the digest of a relation's rows of facts.csv, in the file's order; UnknownName for an unknown relation."""
     return digest_of([asdict(fact) for fact in facts(relation_name)])
 
 
 def questions_digest(partition: str) -> str:
-    """Return the digest of a partition's rows of questions.csv, in order; raises UnknownName for another partition."""
+    """Return the digest of a partition's rows of questions.csv, in order; UnknownName for an unknown partition."""
     return digest_of([asdict(question) for question in questions(partition)])

@@ -18,6 +18,7 @@ from swaymeter.data.errors import InputError
 _SLOT = re.compile(r"\{(entity[12]?|answer)\}")
 _ANY_SLOT = re.compile(r"\{[^{}]*\}|[{}]")
 _END = re.compile(r"\??\n(A:)?\Z")
+"""The end of a question ("?\\nA:") or of a sentence ("\\n"); a text may have no other line break."""
 _ARTICLE = r"\b(?:an?|the)"
 _RULES = (
     (re.compile(rf"{_ARTICLE}\s+[\"'“‘(]*\{{", re.IGNORECASE), "has an article directly before a slot"),
@@ -70,7 +71,12 @@ def _sentence(template: str) -> str:
 
 
 def checked_template(template: str, slots: Sequence[str]) -> str:
-    """Return the template if it has exactly these slots; ValueError if it breaks a rule that holds for all texts."""
+    """Return the template if it has exactly these slots; ValueError if it breaks a rule that holds for all texts.
+
+    Args:
+        template: the template.
+        slots: the slots in alphabetical order, such as {answer} and {entity}.
+    """
     present = sorted(_ANY_SLOT.findall(template))
     if present != list(slots):
         expected = " and ".join(f"{slot} once" for slot in slots)

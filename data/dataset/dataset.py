@@ -53,10 +53,10 @@ class Dataset:
 
     @functools.cached_property
     def version(self) -> str:
-        """The digest of the content of facts and questions.
+        """The digest of the content of facts and questions; without questions, the digest of the table of facts.
 
-        Only columns with `in_digest` (`data.records.table`) have an influence. The order of the rows, times of
-        retrieval, and numbers of edits and page views have none.
+        Only columns with `in_digest` (`data.records.table`) have an influence. Times of retrieval and numbers of edits
+        and page views are in other columns. The order of the rows has no influence, either.
         """
         parts = (FACTS, self.facts), (QUESTIONS, self.questions)
         digests = {table.name: _digest(table, rows) for table, rows in parts if rows}
@@ -144,7 +144,8 @@ def _newest_rows(root: Path, table: Table) -> tuple[list[dict[str, Any]], list[s
         DamagedFile: A file cannot be read.
         InputError: A file does not name its part.
     """
-    by_part: dict[tuple[str, ...], list[tuple[int, str, Path]]] = {}  # by part: number, time and path of each file
+    # by part: running number, time and path of each file
+    by_part: dict[tuple[str, ...], list[tuple[int, str, Path]]] = {}
     for path in sorted((root / "facts").glob("*.parquet")):
         metadata = verify(path)
         if metadata.get("table") != table.name:
@@ -162,14 +163,14 @@ def _newest_rows(root: Path, table: Table) -> tuple[list[dict[str, Any]], list[s
         *_, newest = max(files)
         rows += read_parquet(newest)[0].to_pylist()
         if len(files) > 1:
-            subject = " ".join(filter(None, part[:2]))
+            subject = " ".join(filter(None, part[:2]))  # subject and part of the step, without its stage and product
             count = f"{len(files)} files of {table.name}"
             warnings.append(f"{root}: {subject} has {count}; the newest counts, {newest.name}")
     return rows, warnings
 
 
 def _digest(table: Table, records: tuple[Fact, ...] | tuple[Question, ...]) -> str:
-    """Return the digest of the records, which does not depend on the order of the records and of their lists."""
+    """Return the digest of the records; the order of the records, and of the items in their lists, does not matter."""
     rows = []
     for record in records:
         values = as_row(record).items()

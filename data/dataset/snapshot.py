@@ -1,8 +1,9 @@
 """Snapshots of runs, and types for the changes between two snapshots.
 
 A snapshot is read from a database, or from the items that a completed run stores. The replies of two snapshots are
-joined by the ids of question and context, so a reply to a changed text is a changed item. Headline numbers pair only
-replies to the same texts.
+joined by the ids of their question and context; a pair whose texts differ counts as a change. The differences of
+headline numbers use only replies to the same texts.
+
 `swaymeter.tasks.statistics.changes` compares two snapshots. `swaymeter.reports.changes` prints and draws the changes.
 """
 
@@ -100,7 +101,7 @@ class Snapshot:
 
     @classmethod
     def from_items(cls, items: Mapping[Key, str]) -> "Snapshot":
-        """Return the snapshot that has these items, each a JSON text.
+        """Return the snapshot of stored items, each a JSON text.
 
         Raises:
             DamagedFile: An item is no JSON object.
@@ -124,7 +125,7 @@ class Snapshot:
         Args:
             warehouse: The open database.
             name: Name of the database for messages.
-            versions: Versions and parameters of measures, as JSON by name; None for those of the last completed run.
+            versions: Versions, and parameters of measures, as JSON by name; None for the last completed run's.
         """
         rows = warehouse.frame("asked_with")  # a row for each model with its prompt and decoding
         variants: list[Any] = rows.astype(object).where(rows.notna(), None).to_dict("records")
@@ -276,7 +277,7 @@ class DatasetChanges:
 
     Attributes:
         old: The earlier dataset, or the first of two compared datasets.
-        new: The later dataset, or the second.
+        new: The later dataset, or the second of two compared datasets.
         relations: Changes of facts.
         not_compared: Fields of facts that only one of the two datasets has.
         questions: Changes of questions.
@@ -307,7 +308,7 @@ class Comparison:
         settings: Settings that differ.
         dataset_changes: Changes of facts and questions.
         flips: Greedy replies whose verdict changed.
-        other_replies: Numbers of replies with any other change, by the sort of change.
+        other_replies: Numbers of replies with another change, by the change, such as "asked for the first time".
         numbers: Paired differences of headline numbers, rows of `ModelDifference` with the column `group`. A difference
             of two studies is before minus after. A difference of two runs of one study is after minus before.
     """

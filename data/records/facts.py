@@ -11,9 +11,9 @@ class Fact:
     """A subject and its object under a relation, with its source.
 
     The subject is the entity of the query; in the source's triple of a reversed relation, this entity is the object.
-    The degree of an entity is the number of the source's triples that have it. Its relation degree is the number of
-    the relation's triples that have it at the same end, subject or object, as the fact's own triple [Du et al. 2024]. A
-    source that is no graph has no degrees; a date, number or text has none either.
+    The degree of an entity is the number of the source's triples that have the entity. Its relation degree counts only
+    triples of the relation, with the entity at the same end (subject or object) as in the fact's own triple [Du et al.
+    2024]. Degrees are None if the source is no graph, and for a date, number or text.
     """
 
     relation: Annotated[RelationName, Meaning("the relation's name")]
@@ -140,7 +140,7 @@ class Rejected:
 
 
 CountKind = Literal["words", "tokens", "approximate"]
-"""Units of a count: words of the texts (decision 0007), tokens of an index, or an estimate (approximate)."""
+"""Units of a count: words of the texts, tokens of an index, or approximate, an estimate in tokens."""
 
 
 @table("counted_pairs", "an entity and an answer that are counted in the corpus", key=("entity", "answer"))

@@ -16,10 +16,11 @@ from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
 FINDINGS_FILE = "findings.json"
 """Name of the file in the folder of a report."""
 _MAX_BYTES = 2**24
+"""Limit of the bytes of findings.json."""
 _LONGEST_BRIEF = 30
 """Limit of the characters of a number with its items, such as `3 of 8 relations`; longer texts lose the items."""
 _ROUNDING = 1e-9
-"""Rounding error of a share in percent."""
+"""Bound on the rounding error of a share in percent."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class GateCheck:
     """A threshold of the study for a variant.
 
     Attributes:
-        name: the number, such as `follow.supporting`.
+        name: the name of the number, such as `follow.supporting`.
         measured: the measured number, as text.
         bound: the bound, such as `>= 90%`.
         variant: label of the variant.
@@ -87,7 +88,7 @@ class StudyCard:
 
 @dataclass(frozen=True)
 class Number:
-    """A number of a sentence.
+    """A number in a sentence.
 
     Attributes:
         text: the number with its interval, unit and sample size.
@@ -125,7 +126,7 @@ class Claim:
 
     @property
     def line(self) -> str:
-        """The claim in one line: its number up to a semicolon, or several numbers in short with their labels."""
+        """The claim in one line: its only number up to a semicolon, or several numbers in short with their labels."""
         if len(self.numbers) == 1:
             label = f" ({self.numbers[0].label})" if self.numbers[0].label else ""
             return f"{self.sentence} {self.numbers[0].text.partition(';')[0]}{label}"
@@ -142,8 +143,8 @@ class Claim:
 
 
 def whole_percent(share: float) -> int:
-    """Return a share, such as 0.345, in whole percent, with halves rounded up, so that equal shares look equal."""
-    return int(100 * share + 0.5 + _ROUNDING)
+    """Return a share in whole percent, with halves rounded up: 35 for 0.345."""
+    return int(100 * share + 0.5 + _ROUNDING)  # 34.4999999999 counts as 34.5, so that equal shares look equal
 
 
 @dataclass(frozen=True)
@@ -225,7 +226,7 @@ class HeadlineFigure:
         title: the question that it answers, in plain words.
         unit: `share`, or the unit of its means.
         parts: names of all parts, in order.
-        bars: its rows; rows with one label follow one another.
+        bars: its rows; rows with the same label follow one another.
         basis: note on the figure: what the names of all variants have in common, and the numbers of items.
         omitted: number of rows that the figure has no room for.
     """

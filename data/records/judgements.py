@@ -51,7 +51,7 @@ class Judgement:
 
 
 def same_words(text: str) -> str:
-    """Return a text without the spaces and apostrophes that spreadsheet programs add or remove."""
+    """Return a text for comparisons: spreadsheet programs change its spaces and the apostrophes at its beginning."""
     return " ".join(text.split()).lstrip("' ")
 
 

@@ -24,7 +24,7 @@ _SLOT = re.compile("{(" + "|".join(SLOTS) + ")}")
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A piece of a context, as a search returns it; missing properties are NULL."""
+    """A piece of a context, as a search returns it; a missing property, such as a date, is None."""
 
     text: Annotated[str, Meaning("the passage's text")]
     kind: Annotated[
@@ -38,12 +38,12 @@ class Passage:
 
 
 def text_of(passages: Sequence[Passage], form: str = PLAIN, separator: str = SEPARATOR) -> str:
-    """Return passages as one text, in order: each is written in the form, with a number from 1 on.
+    """Return passages as one text, in order: each passage is written in the form, with a number from 1 on.
 
     Args:
         passages: the passages.
-        form: a text with the slots {number}, {text}, {title}, {source}, {date} and {score}. A line whose slots are all
-            empty, and empty brackets, are removed.
+        form: a text with the slots {number}, {text}, {title}, {source}, {date} and {score}. A line is removed if all of
+            its slots are empty. Brackets are removed if missing values leave them empty.
         separator: the text between two passages.
     """
     return separator.join(_passage_text(passage, number, form) for number, passage in enumerate(passages, 1))
@@ -64,7 +64,7 @@ def _passage_text(passage: Passage, number: int, form: str) -> str:
 
 
 def _fill_line(line: str, values: Mapping[str, object]) -> str:
-    """Fill the slots of a line, all at once, and remove the marks around missing values."""
+    """Fill the slots of a line, all at once, and remove the commas and brackets around missing values."""
     if any(values[slot] is None for slot in _SLOT.findall(line)):
         line = _SLOT.sub(lambda slot: slot[0] if values[slot[1]] is not None else "", line)
         line = re.sub(r"\(\s*,\s*", "(", re.sub(r",\s*\)", ")", line))  # "(, 2020)" and "(Atlas, )"

@@ -11,7 +11,9 @@ from swaymeter.data.records.passages import PLAIN, SEPARATOR, Passage, text_of
 from swaymeter.data.records.row import Meaning, RelationName, WikidataId, table
 
 Partition = Literal["static", "temporal", "disputable", "own"]
-"""DynamicQA's three partitions, and `own` for the questions of a user's file."""
+"""DynamicQA's three partitions, and `own` for a user's file.
+
+A user's question has its group in the column `partition`."""
 
 Condition = Literal[
     "none", "original", "counter_memory", "supporting", "conflicting", "mixed", "irrelevant", "neutral", "unknown"
@@ -61,7 +63,7 @@ class QuestionContext:
     ] = None
 
     def __post_init__(self) -> None:
-        """Set `written` to the text of the passages; InputError if a stored text differs from this text."""
+        """Set `written` to the text of the passages, None in the default form; InputError if a stored text differs."""
         is_plain = (self.form, self.separator) == (PLAIN, SEPARATOR)
         text = None if is_plain else text_of(self.passages, self.form, self.separator)
         if self.written not in (None, text):
@@ -73,7 +75,7 @@ class QuestionContext:
 
     @builtins.property
     def text(self) -> str | None:
-        """The text of the prompt; None without a context."""
+        """The context's text in the prompt; None without a context."""
         if not self.passages:
             return None
         return text_of(self.passages) if self.written is None else self.written
@@ -165,17 +167,17 @@ class Question:
 
     @builtins.property
     def is_disputable(self) -> bool:
-        """True if editors of the page dispute the answer, so that no answer is right; False in a user's file."""
+        """True if editors of the page dispute the answer, so that no answer is right; False for a user's question."""
         return self.partition == "disputable" and not self.is_own
 
     @builtins.property
     def is_own(self) -> bool:
-        """True for a question of a user's file: its contexts have kinds, and are not DynamicQA's two."""
+        """True for a question of a user's file, whose contexts have kinds such as supporting."""
         return any(context.condition in OWN_CONDITIONS for context in self.contexts)
 
     @builtins.property
     def printable_name(self) -> str:
-        """The user's id of the question, or its text if it has none, because a generated id is a digest."""
+        """The question's id; its text if a user's file has no id for it, because a generated id is a digest."""
         is_digest = self.is_own and not self.list_id
         return repr(textwrap.shorten(self.question, 80)) if is_digest else self.question_id
 

@@ -1,9 +1,9 @@
 """Row types, declared once: a frozen dataclass from which its table, key and documentation are derived.
 
-docs/extending.md explains an example, the module mine/measure.py; the tests have it as tests/extensions/measure.py. The
-type of a column follows from the annotation of its field: str, float, int, bool, a Literal, a subclass of str, another
-row type, or a tuple of any of these types. `| None` makes the column nullable. Identifiers are subclasses of str that
-refuse malformed values.
+docs/extending.md explains an example, mine/measure.py in a package of the user; the tests have it as
+tests/extensions/measure.py. The type of a column follows from the annotation of its field: str, float, int, bool, a
+Literal, a subclass of str, another row type, or a tuple of any of these types. `| None` makes the column nullable.
+Identifiers are subclasses of str that refuse malformed values.
 """
 
 import re
@@ -94,7 +94,7 @@ def table(name: str, row: str, *, key: tuple[str, ...] = ()) -> Callable[[RowTyp
     Args:
         name: name of the table, in lower case, because SQL ignores case.
         row: a description of a row, such as "a complete query".
-        key: the columns of the primary key; empty for tables too large to be indexed.
+        key: the columns of the primary key; empty without a key, such as in tables too large to be indexed.
 
     Raises:
         TypeError: a field has no meaning or an unknown type, the key names no column or a nullable column, or the name
@@ -155,7 +155,7 @@ def from_row(record: type[Row], row: Mapping[str, Any]) -> Row:
 
 
 def columns_of(record: type) -> tuple[Column, ...]:
-    """Return the columns that the fields of a dataclass declare, in order; TypeError for a field without a column."""
+    """Return the columns that the fields of a dataclass declare; TypeError for a field without meaning or SQL type."""
     return tuple(_column(record, name, hint) for name, hint in _hints(record).items())
 
 

@@ -1,7 +1,7 @@
-"""The rows of statistics: tests of groups, summaries, correlations, percentiles along a quantity, regressions, words.
+"""The rows of statistics, such as tests of groups, summaries, correlations and regressions.
 
-A new statistic adds rows with a quantity of its own, and a table only if no table fits. `all` in relation, query_type,
-partition or condition stands for all of them together.
+A new statistic adds rows with a quantity of its own, and a table only if no table fits. In the columns relation,
+query_type, partition and condition, `all` stands for all values together.
 """
 
 import math
@@ -41,7 +41,7 @@ class ModelScores:
 
 
 def bootstrap_samples(clusters: int) -> int:
-    """Return the number of bootstrap samples of an interval over clusters: 10,000 for at most 500, then fewer."""
+    """Return the number of bootstrap samples of an interval: 10,000 for at most 500 clusters, fewer for more."""
     return max(MIN_SAMPLES, min(MAX_SAMPLES, DRAWN_CLUSTERS // max(clusters, 1)))
 
 
@@ -363,7 +363,7 @@ class ClassWord:
     key=("model", "dtype", "relation", "query_type", "measure", "over"),
 )
 class Reliability(ModelScores):
-    """The variances of a score in a relation; each is over the scores of one item with several seeds or forms."""
+    """The variances of a score in a relation; each variance is over one item's scores with several seeds or forms."""
 
     measure: Annotated[str, Meaning("the score that varies: persuasion or susceptibility")]
     over: Annotated[str, Meaning("seeds or forms, between which the score varies")]

@@ -64,7 +64,7 @@ class Table:
         return table_digest(rows.select([c.name for c in self.columns if c.in_digest]))
 
     def of(self, rows: Sequence[Mapping[str, Any]]) -> "pa.Table":
-        """Return the rows as an Arrow table; ValueError for wrong columns or types, a wrong NULL, NaN or infinity."""
+        """Return the rows as an Arrow table; ValueError for wrong columns or types, forbidden NULL, NaN or infinity."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -94,7 +94,8 @@ class Table:
         try:
             array = pa.array(values, field.type)
             if pa.types.is_integer(_element(field.type)):
-                inferred = pa.array(values)  # for an integer type, Arrow cuts fractions off silently
+                # Arrow cuts fractions off silently; a cast from the type that it infers raises for a fraction.
+                inferred = pa.array(values)
                 if not pa.types.is_integer(_element(inferred.type)):
                     inferred.cast(array.type)
         except (pa.ArrowException, OverflowError, UnicodeError) as error:

@@ -22,12 +22,13 @@ class Access:
 
     Attributes:
         downloads: The workspace's folder of downloaded files, loaded graphs and cached responses.
-        services: Services by name, in place of those in SERVICES.
+        services: Services by name, which replace services in SERVICES.
         contact: An e-mail address or page of the person who runs the study.
         cache: The folder of cached responses; None for a folder below `downloads`.
         offline: True to use only cached responses.
-        forced: Number of the last `--force` for the step. A response cached under a lower number is requested again.
-        refreshed: Number of the last `--refresh`; it applies only to services that change daily.
+        forced: Time of the step's last `--force`, in milliseconds since 1970; 0 without one. A response that was
+            cached under an earlier time is requested again.
+        refreshed: The same for `--refresh`, which applies only to services that change daily.
     """
 
     downloads: Path

@@ -26,6 +26,7 @@ LONGEST_LINE = 256 << 20
 ROWS_SIZE = 8 << 20
 """Limit of the bytes of the Parquet rows that are read at once."""
 JSON_LINES, PARQUET, TEXT = (".jsonl", ".ndjson", ".json"), (".parquet",), (".txt",)
+"""Endings of the files of each format; a .json file, too, has a document on each line."""
 PACKED = {".zst": "zstd", ".gz": "gzip"}
 """Endings of compressed files, each with pyarrow's name of the compression."""
 ROWS = 64
@@ -48,7 +49,7 @@ class Reading:
     Attributes:
         file: The shard.
         column: The key of the text in a line of JSON, or the column of Parquet.
-        progress: Called with two sizes in MiB: that of the part of the file that is read, and that of the whole file.
+        progress: Called with the MiB of the file that are read so far, and the MiB of the whole file.
         read: Number of bytes that are read so far, after decompression.
         unreadable: Number of documents that were left out; in a text file, number of bytes that are not UTF-8.
         problem: Location and problem of the first unreadable document.
@@ -99,8 +100,8 @@ class Reading:
             raise InputError(f"{self.file} is in UTF-16; save it as UTF-8")
 
     def _lines(self) -> Iterator[Piece]:
-        beginning, size, number = list[bytes](), 0, 0  # parts and bytes of a line that goes on; lines before
-        for block in chain(self._blocks(), [b"\n"]):
+        beginning, size, number = list[bytes](), 0, 0  # parts of an unfinished line, its bytes, number of lines before
+        for block in chain(self._blocks(), [b"\n"]):  # the line break ends the last line
             self._refuse_other_encodings(block, begins=not number and not size)
             *lines, rest = block.split(b"\n")
             for line in lines:
@@ -146,6 +147,7 @@ class Reading:
             batch_size = max(1, min(ROWS, ROWS_SIZE // max(1, row_size)))
             for batch in opened.iter_batches(batch_size, columns=[self.column], use_threads=False):
                 self.read += batch.nbytes
+                # As bytes, because one text that is not UTF-8 would stop the reading of the file.
                 for content in (row.as_py() for row in batch.column(0).cast(kind).cast(_BYTES)):
                     number += 1
                     try:
@@ -172,7 +174,7 @@ def _invalid_bytes(text: str) -> int:
 
 
 def format_of(file: Path) -> str | None:
-    """Return the ending that decides a file's format, such as ".jsonl" for "a.JSONL.gz"; None if it is no shard."""
+    """Return the ending that decides a file's format, such as ".jsonl" for "a.JSONL.gz"; None for any other file."""
     endings = [ending.lower() for ending in file.suffixes]
     is_packed = bool(endings) and endings[-1] in PACKED
     if is_packed and len(endings) > 1:

@@ -2,8 +2,8 @@
 
     count           how often tokens stand in the corpus. If a text is sent, the response also has its tokens
     count of a CNF  a CNF such as (A OR B) AND (C OR D) has two clauses of names. The count is an estimate of how often
-                    the rarer clause stands near the other clause. Only a sample of a frequent clause is examined, and
-                    the response does not always say so. Some pairs near the ends of documents are missed
+                    the rarer clause stands near the other clause. Of a frequent clause only a sample of occurrences is
+                    examined; not every response reports the sampling. Some pairs near the ends of documents are missed
     find_cnf        the positions of all occurrences of tokens
     get_doc_by_ptr  the document around an occurrence
 
@@ -30,7 +30,7 @@ Ids = tuple[int, ...]
 _WIDTH = 2
 """Bytes of a token in every index of the API."""
 _INT64_LIMIT = 2**63
-"""Upper limit of counts and offsets, which they do not reach."""
+"""Counts and offsets are smaller than this number."""
 _LARGEST_CLAUSE = 500_000
 """Number of occurrences above which a clause is sampled."""
 _MAX_TERMS = 4
@@ -59,7 +59,7 @@ class Passage:
     document: tuple[int, int]
     """The document: the part of the index, and the document's number."""
     first: int
-    """Position of the passage's first token within the part, in tokens."""
+    """Position of the passage's first token within the part, in tokens; 0 for a whole document, or if it is unknown."""
     ids: Ids
     at: int
     """Position of the occurrence within the passage, in tokens."""
@@ -73,7 +73,7 @@ class Tokenizer(Protocol):
     """The tokenizer that an index was made with."""
 
     def spellings(self, name: str) -> tuple[Ids, ...]:
-        """Return the tokens of a name after a space, then those after a line break if they differ."""
+        """Return the tokens of a name after a space, and then its tokens after a line break if they differ."""
 
     def decode(self, ids: Ids) -> str:
         """Return the text of tokens."""
@@ -89,7 +89,7 @@ class InfiniGramApi:
     tokens_per_word = 1.35
     """Mean number of tokens of a word."""
     max_passage_tokens = 10_000
-    """Most tokens of a passage, an even number."""
+    """Limit of the tokens of a passage; it is even, because the requested tokens begin in the middle."""
 
     def __init__(self, session: "Session", index: str, tokenizer: Tokenizer | None = None) -> None:
         """Name an index of the API; without its tokenizer, documents cannot be read."""
@@ -98,7 +98,7 @@ class InfiniGramApi:
         self._counts: dict[Ids, int] = {}
 
     def spellings(self, name: str) -> tuple[Ids, ...]:
-        """Return the tokens of a name: after a space, from the API, and then of other spellings, from the tokenizer.
+        """Return the tokens of a name after a space, from the API, and of its other spellings, from the tokenizer.
 
         The API takes AND and OR between words for operators. So "war AND peace" is sent as "war" and "AND peace".
 
@@ -134,7 +134,7 @@ class InfiniGramApi:
 
         Args:
             clauses: The two clauses, each with the tokens of its names; only the first four names are used.
-            max_distance: Limit of the tokens between the two names.
+            max_distance: Limit of the tokens between the two names, of which the API allows at most 1,000.
         """
         cnf = [[list(ids) for ids in clause[:_MAX_TERMS]] for clause in clauses]
         limits = {"max_clause_freq": _LARGEST_CLAUSE, "max_diff_tokens": min(max_distance, _MAX_DISTANCE)}
@@ -212,9 +212,9 @@ def _passage_of(occurrence: Occurrence, needle: Ids, size: int, response: dict[s
 
     The needle, the requested tokens, is in the middle: it begins `size // 2` tokens after the beginning of the passage,
     or `size // 2` tokens before its end if the document begins in the first half. In a whole document it may be
-    anywhere. If the response has no offset of the needle, these positions are tried. If more than one of them fits a
-    part of a document, `begins` and `ends` are False. `begins` and `ends` are also False for a blocked document, of
-    which the API gives only the needle.
+    anywhere. If the response has no offset of the needle, these positions are tried. If the needle fits at several
+    positions of a passage that is no whole document, `begins` and `ends` are False. `begins` and `ends` are also False
+    for a blocked document, of which the API gives only the needle.
 
     Args:
         occurrence: The requested occurrence.

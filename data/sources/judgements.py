@@ -1,7 +1,7 @@
 """Files of judgements, as CSV or .xlsx: each row is one judgement of a person.
 
     question_id   id of the question, or the question itself
-    context_id    id of the context; none for a closed-book reply; empty if the judgement is about the question
+    context_id    id of the context; the word none for a closed-book reply; empty for a judgement about the question
     field         verdict, kind, choice, question, answer, replacement or text
     judged        text that was judged; the judgement holds only for this text
     value         the judgement; a row without a value is not judged yet
@@ -10,9 +10,9 @@
     variant       model of the judged reply; empty for every model
     sample        number of the sampled reply, or greedy; empty for every reply
 
-An invalid judgement is not dropped: it has a `problem`. If people differ, the value that the most people give counts,
-and none in a tie. Only judgements of the same variant and sample are compared. A verdict on one variant or sample is
-used before a verdict on all variants or samples.
+An invalid judgement stays, and its `problem` says why it does not count. If people differ, the value that the most
+people give counts; in a tie, no value counts. Only judgements of the same variant and sample are compared. A verdict on
+one variant or sample is used before a verdict on all variants or samples.
 
 A person's verdict on a reply passes through these files:
 
@@ -58,13 +58,13 @@ MAX_ROWS = 200_000
 LARGEST_CELL = 32_767
 """Limit of the characters of an .xlsx cell, in UTF-16; programs cut a longer text without a warning."""
 MAJORITY_FIELDS = ("verdict", "kind", "answer")
-"""Fields about a context for which the value of the most people counts. Fields about a question have another rule."""
+"""Fields for which the value of the most people counts, if the judgement is about a context."""
 QUESTION_FIELDS, CONTEXT_FIELDS = ("choice", "question", "replacement"), ("verdict", "kind", "text")
 """Fields about a question, and fields about a question with a context; an answer may belong to either."""
 
 
 def read_judgements(files: Iterable[Path]) -> tuple[Judgement, ...]:
-    """Return the judgements of all files in their order; invalid judgements have their problem.
+    """Return the judgements of all files in their order; an invalid judgement has a `problem`.
 
     Raises:
         InputError: A file cannot be read or lacks a column; the message names the file and the column.
@@ -77,6 +77,7 @@ def read_judgements(files: Iterable[Path]) -> tuple[Judgement, ...]:
             judgement = Judgement(len(judgements) + 1, file.name, row, annotator=annotator, **cells)  # type: ignore[arg-type]
             judgement = replace(judgement, problem=_DATE_PROBLEM if is_date else _problem(judgement))
             identity = (*_subject(judgement), same_words(judgement.value), annotator)
+            # Equal judgements of a person count once.
             if identity not in identities or judgement.problem:
                 judgements.append(judgement)
             identities.add(identity)
@@ -204,7 +205,7 @@ def _suffix(file: Path) -> str:
 
 def _text(value: Any) -> str:
     """Return the text of a cell, also of a number; a lone surrogate becomes a question mark."""
-    if value is None or value != value:
+    if value is None or value != value:  # NaN
         return ""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
@@ -217,7 +218,7 @@ def _is_too_long(row: Mapping[str, Any]) -> bool:
 
 
 def _problem(judgement: Judgement) -> str | None:
-    """Return the reason why a judgement is invalid by itself; None for a valid one."""
+    """Return the reason why a judgement is invalid, whatever the other judgements are; None for a valid judgement."""
     field, values = judgement.field, FIELDS.get(judgement.field)
     if values is None:
         return f"{visible(field)!r} is not a field{_similar(field, FIELDS)}; write one of {', '.join(FIELDS)}"

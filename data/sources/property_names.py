@@ -1,7 +1,8 @@
-"""Relation names of Wikidata's properties: from the catalog, or else from the label (`placeOfBurial`), or else the id.
+"""Names of the relations of Wikidata's properties.
 
-A property whose label gives "disputable", or the name of another property's relation in the catalog, is named by its
-id. For a label without a property id, both names are allowed.
+The catalog's name comes first, then the label in camel case, such as `placeOfBurial`, then the id, such as `P119`.
+A label that gives "disputable" or a name of the catalog is not used, because this name has another meaning. If only
+the label is known, it may give any valid name.
 """
 
 import re
@@ -29,7 +30,10 @@ def relation_of(property_id: str | None, label: str | None = None) -> RelationNa
 
 
 def relations_of(listed: Iterable[tuple[WikidataId, str | None]]) -> dict[WikidataId, RelationName]:
-    """Return a relation for each property, by its first label; properties that share a label are named by their ids."""
+    """Return a relation for each property, from its first label.
+
+    Properties with the same label are named by their ids, unless the catalog has a name for them.
+    """
     labels: dict[WikidataId, str | None] = {}
     for property_id, label in listed:
         labels[property_id] = labels.get(property_id) or label
@@ -43,6 +47,7 @@ def relations_of(listed: Iterable[tuple[WikidataId, str | None]]) -> dict[Wikida
 
 def _catalog_name(property_id: str) -> RelationName | None:
     for relation in catalog.relations().values():
+        # A reversed relation asks for the property's subject, so its name does not fit the property.
         if not relation.reverse and relation.wikidata == property_id:
             return RelationName(relation.name)
     return None

@@ -1,7 +1,7 @@
-"""The slot of a snippet, and the rules of a question.
+"""The slot of a snippet, and the rules that a question has to keep.
 
 A snippet is a text with the slot [ENTITY] in place of an answer: "[ENTITY] is the capital of Germany." A question that
-breaks a rule gets a flag, and is not removed.
+breaks a rule gets a flag. A study rejects it only if the flag is in UNASKABLE.
 """
 
 import re
@@ -79,8 +79,10 @@ def spans_of(text: str, name: str) -> list[tuple[int, int]]:
 def snippet_of(original: str, counter_memory: str, answer: str, replacement: str) -> str | None:
     """Return a snippet that gives these two contexts when its slots are filled; None if no snippet does.
 
-    A snippet whose slots touch no letters is preferred. If both answers are the same, every mention is a slot.
+    A snippet whose slots touch no letters or digits is preferred. If both answers are the same, every mention that
+    touches none is a slot.
     """
+    # An empty answer may stand between any two characters.
     first, *pieces = original.split(answer) if answer else ["", *original, ""]
     offset = len(first)
     snippets = {offset: first} if counter_memory.startswith(first) else {}
@@ -99,6 +101,7 @@ def snippet_of(original: str, counter_memory: str, answer: str, replacement: str
     result = snippets.get(len(counter_memory))
     if result is None:
         return None
+    # The filled snippet is another text if a context itself has the text [ENTITY].
     contexts = fill_slot(result, answer), fill_slot(result, replacement)
     return result if contexts == (original, counter_memory) else None
 
@@ -133,13 +136,13 @@ def flags_of_snippet(snippet: str, answers: Sequence[str]) -> tuple[str, ...]:
 
 
 def flags_of_edits(partition: Partition, edits: int | None) -> tuple[str, ...]:
-    """Return the flag of a wrong number of edits: 1 for static, 2 or more for temporal, 1 or more for disputable."""
+    """Return the flag of a number of edits that is not 1 (static), at least 2 (temporal) or at least 1 (disputable)."""
     possible = {"static": edits == 1, "temporal": (edits or 0) >= 2, "disputable": (edits or 0) >= 1}
     return () if edits is None or possible[partition] else (EDITS_CONTRADICT_PARTITION,)
 
 
 def with_flags_of_duplicates(questions: Sequence[Question]) -> list[Question]:
-    """Return the questions of a file, in order, with the flags of rules over several questions."""
+    """Return the questions of a file, in order, with the flags of the rules that compare several questions."""
     counts = Counter(map(_folded_question, questions))
     true_answers: dict[tuple[str, str], set[str]] = defaultdict(set)
     for question in questions:

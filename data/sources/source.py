@@ -37,7 +37,7 @@ def refuse_repeated(values: tuple[Value, ...], kind: str) -> tuple[Value, ...]:
 
 
 def listed_relations(names: Any, own: Mapping[str, Relation] = MappingProxyType({})) -> tuple[str, ...]:
-    """Return the names in a list of relations; ValueError for a repeated name, or one unknown to catalog and `own`."""
+    """Return the names in a list of relations; ValueError for a repeated name, or one in neither catalog nor `own`."""
     if not isinstance(names, list | tuple):
         raise ValueError("expected a list of relations, or `all`")
     try:
@@ -48,7 +48,7 @@ def listed_relations(names: Any, own: Mapping[str, Relation] = MappingProxyType(
 
 @dataclass(frozen=True)
 class LabelledEntity:
-    """An entity such as Ada, or a pair such as Ada and Ben, with its label (such as friends) and maybe its type."""
+    """An entity such as Ada, or a pair such as Ada and Ben; its label, such as friends; its type, if it has one."""
 
     names: tuple[str, ...]
     label: str
@@ -84,7 +84,7 @@ class Group:
 
     @property
     def sentences_per_entity(self) -> int:
-        """The number of sentences about each entity."""
+        """The number of sentences with a slot, each of which gives a sentence about every entity."""
         return sum("{" in sentence.text for sentence in self.sentences)
 
     @property
@@ -176,7 +176,7 @@ class QuestionsOptions(Options):
     published: ClassVar[Mapping[str, int]] = {}
     """Number of questions of each partition, if known before the fetch."""
     prompts_per_question: ClassVar[int | None] = 3
-    """Number of prompts of a question: closed-book, and one for each context; None if questions differ."""
+    """Number of prompts of a question: closed-book, and one for each context; None if questions differ in it."""
 
     source: str
     """Name of the source of the questions."""
@@ -243,8 +243,8 @@ class FactSource:
     """A source of facts.
 
     Attributes:
-        name: its name in study files, `facts.source`.
-        options: the model of its `facts` section.
+        name: the name in study files, `facts.source`.
+        options: the pydantic model of the section `facts`.
         key: (options, relation, seed, access) -> all inputs of the fetched facts as JSON values; InputError for an
             unreadable input.
         fetch: (options, relation, seed, access) -> the facts; InputError without facts.
@@ -265,14 +265,17 @@ class FactSource:
     def from_file(
         cls, name: str, options: type[FactsOptions], version: int, facts: Callable[[Any, str, int], Sequence[Fact]]
     ) -> "FactSource":
-        """Return a source of facts in a file; the key depends only on the facts, not on other content of the file."""
+        """Return a source of facts in a file, which `facts` reads from (options, relation, seed).
 
-        def key(chosen: Any, relation: str, seed: int, access: Access) -> Mapping[str, Any]:
-            rows = [asdict(fact) for fact in facts(chosen, relation, seed)]
+        The key depends only on the facts of the relation, not on other content of the file.
+        """
+
+        def key(section: Any, relation: str, seed: int, access: Access) -> Mapping[str, Any]:
+            rows = [asdict(fact) for fact in facts(section, relation, seed)]
             return {"source": name, "version": version, "facts": content_key({"facts": rows})}
 
-        def fetch(chosen: Any, relation: str, seed: int, access: Access) -> FetchedFacts:
-            return FetchedFacts(facts(chosen, relation, seed))
+        def fetch(section: Any, relation: str, seed: int, access: Access) -> FetchedFacts:
+            return FetchedFacts(facts(section, relation, seed))
 
         return cls(name, options, key, fetch, at_hand=True)
 
@@ -284,8 +287,9 @@ class QuestionSource:
     Attributes:
         key: (options, partition, access) -> all inputs of the fetched questions as JSON values.
         fetch: (options, partition, access) -> the questions of a partition; InputError without questions. Both `key`
-            and `fetch` are None if several steps of the graph build the questions.
-        models: (options, the study's first model) -> the models that help to build the questions, by their use.
+            and `fetch` are None if several steps of the study build the questions.
+        models: (options, the study's first model) -> the models that help to build the questions, by their use,
+            such as embedder.
     """
 
     name: str
@@ -296,13 +300,13 @@ class QuestionSource:
 
     @property
     def in_several_steps(self) -> bool:
-        """True if the questions are built in several steps of the graph, not fetched by partition."""
+        """True if several steps of the study build the questions; False if one step fetches each partition."""
         return self.fetch is None
 
 
 @contextmanager
 def with_advice(advice: str) -> Iterator[None]:
-    """Add an advice to a service's error within the block, except for a spent request budget or the end of a run."""
+    """Add advice to a service's error in the block, unless the request budget is spent or the run has ended."""
     try:
         yield
     except (ServiceBudget, ServiceClosed):

@@ -38,7 +38,7 @@ class Check:
     Attributes:
         state: done, missing or damaged.
         reason: the reason why the artifact is damaged; empty otherwise.
-        digest: the digest of the columns with `in_digest`, which enters the keys of artifacts computed from this one.
+        digest: the digest of the columns with `in_digest`; the keys of artifacts computed from the table contain it.
         path: the file.
         rows: number of rows.
         about: metadata that the writer added.
@@ -151,12 +151,12 @@ class TableArtifact:
             )
         older_versions = self._files_that_begin(f"{self.name}-")
         full_digest = table_digest(rows)
-        has_full_digest = all(column.in_digest for column in self.table.columns)
+        are_all_in_digest = all(column.in_digest for column in self.table.columns)
         metadata = {
             "table": self.table.name,
             "columns": self.table.schema.names,
             "key": self.key,
-            "digest": full_digest if has_full_digest else self.table.digest(rows),
+            "digest": full_digest if are_all_in_digest else self.table.digest(rows),
             "digest_of_all": full_digest,
             "made_from": dict(self.key_inputs),
             "made_at": datetime.now(UTC).isoformat(),
@@ -164,7 +164,7 @@ class TableArtifact:
             "about": dict(about or {}),
             "rows": rows.num_rows,
         }
-        # Listed before writing, so that of two concurrent writers none removes the other's file.
+        # `older_versions` was listed before writing, so that two concurrent writers do not remove each other's files.
         with_key = [file for file in older_versions if file.name.startswith(f"{self.stem}-")]
         older_files = {*with_key, *self._forced(older_versions)}
         path = write_parquet(self.folder, self.stem, rows, metadata, sync=False)
@@ -200,7 +200,7 @@ class TableArtifact:
 
 
 def is_in_whole_table(part: Path) -> bool:
-    """Return True if the whole table is stored, too, with the same key and columns as this part of it."""
+    """Return True if the whole table of a part is stored, too, with the same key and columns."""
     match = _PART.match(part.name)
     wholes = part.parent.glob(f"{match['name']}-{match['key']}-*.parquet") if match else ()
     try:
@@ -223,7 +223,7 @@ def _key_without_number(key_inputs: Mapping[str, Any]) -> str:
 
 
 def _number(path: Path) -> int:
-    """Return the number by which files of one name are in order of writing; times would differ between hosts."""
+    """Return the number that orders files of the same name by their writing; the clocks of hosts may differ."""
     try:
         return int(metadata_of(path).get("number", 0))
     except (DamagedFile, TypeError, ValueError):
@@ -278,11 +278,11 @@ class FilesArtifact:
             return {}
 
     def _is_as_written(self, name: str, digest: str) -> bool:
-        if ".." in (path := Path(name)).parts or path.is_absolute():  # somebody else may have written it
+        if ".." in (path := Path(name)).parts or path.is_absolute():  # the manifest may be somebody else's
             return False
         try:
             return digest_of_large(self.folder / path) == digest
-        except (OSError, ValueError):  # a name with a NUL byte
+        except (OSError, ValueError):  # ValueError: a name with a NUL byte
             return False
 
 

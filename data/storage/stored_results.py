@@ -52,8 +52,9 @@ class StoredResults:
         self._by_case |= new
         if not self._file or not new:
             return
-        # The text begins with a line end, because a killed run may have left an unfinished line.
+        # `seal` returns several lines; a case is one line.
         lines = (json.dumps(json.loads(seal({"case": case, **result}))) for case, result in new.items())
+        # The text begins with a line end, because a killed run may have left an unfinished line.
         text = "\n" + "\n".join(lines) + "\n"
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)

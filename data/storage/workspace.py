@@ -108,7 +108,7 @@ class Workspace:
         if not first_study or not self.study or first_study == self.study:
             return ()
         folder = slug(self.study)
-        if folder != self.study:  # another name has the same slug
+        if folder != self.study:  # another name may have the same slug
             folder = f"{folder[:64]}-{content_key({'study': self.study})[:DIGEST_CHARACTERS]}"
         return ("studies", folder)
 
@@ -171,7 +171,7 @@ class Workspace:
             with self._writing():
                 self._prepare()
                 _first_studies[self.root] = (self._description() or {}).get("study", "")
-                if lock.lock_counter == 1:
+                if lock.lock_counter == 1:  # the process did not hold the workspace already
                     _holder_notes[self.root] = note_holder(self.root)
                     self._log_folders()
             yield
@@ -257,7 +257,7 @@ class Workspace:
     def _prepare(self) -> None:
         """Remove the leftovers of killed runs, check that the folder can be written, and write workspace.json."""
         temporary = self.root.rglob(f".*{TEMPORARY}*")  # files, and folders of a database
-        # with **, because parts of a seed are in a deeper folder
+        # with **, because the part files of a further seed are in a deeper folder
         needless_parts = filter(is_in_whole_table, self.root.glob("scores/**/*.part-*.parquet"))
         for leftover in [*temporary, *needless_parts]:
             if leftover.is_dir() and not leftover.is_symlink():

@@ -81,8 +81,8 @@ def move_to_target(temporary: Path, path: Path, *, new: bool = False, sync: bool
         temporary: the complete file or folder.
         path: the target.
         new: True raises FileExistsError for an existing target; False replaces it.
-        sync: True syncs content and name to the disk. After a target is written with False, a power cut may remove or
-            tear it, so that its reader must verify the content.
+        sync: True syncs content and name to the disk. With False, a power cut may remove or tear the target, so that
+            its reader must verify the content.
     """
     if sync:
         _sync(*temporary.rglob("*"), temporary)

@@ -133,7 +133,7 @@ class Building:
         self.warehouse = Warehouse(connection, schema)
         self._connection = connection
         self._folder = folder
-        self._origins = 0
+        self._origins = 0  # number of stored origins
 
     def load(self, files: Files) -> None:
         """Load the rows of files, for each table all files at once."""
@@ -156,7 +156,7 @@ class Building:
         """Load files with a row for each prompt; the number of the origin replaces the columns of provenance."""
         shared = {path: shared_values(footer) for path, footer in footers.items()}
         columns = own_columns(table)
-        # by file, as in `several_origins`: origins with their numbers of rows, here one origin for all rows
+        # by file: a list of its origins, each with its number of rows; here, one origin has all rows of the file
         single_origins = {
             path: [(*values.values(), footers[path].num_rows)] for path, values in shared.items() if values
         }

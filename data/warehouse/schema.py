@@ -61,7 +61,11 @@ class Schema:
         return {table.name: table for table in (ABOUT, ORIGINS, *self.tables)}
 
     def statements(self) -> Iterator[str]:
-        """Yield the statements of an empty database without named queries, in order: tables, views, keys, comments."""
+        """Yield the statements of an empty database without named queries.
+
+        For each table: the table with its key, its view if it is large, and their comments. The view `scored` comes
+        last.
+        """
         for declared in self.by_name.values():
             yield from _table_statements(declared)
         yield self.scored
@@ -83,7 +87,7 @@ class Schema:
 
     @property
     def version(self) -> str:
-        """The digest of every table, key and view, 12 hex digits, so that it changes with any of them."""
+        """The digest (12 hex digits) of every table, key and view, so that it changes with any of them."""
         return sha256("\n".join([*self.statements(), *(query.sql for query in self.views)]))[:12]
 
     @property
@@ -115,7 +119,7 @@ def rows_table(table: Table) -> str:
 
 
 def own_columns(table: Table) -> tuple[Column, ...]:
-    """Return the columns that every row stores: all columns, or for a large table those that `origins` lacks."""
+    """Return the columns that every row stores: all columns, or for a large table the columns that `origins` lacks."""
     shared = {c.name for c in SHARED} if is_large(table) else set()
     return tuple(c for c in table.columns if c.name not in shared)
 

@@ -28,7 +28,7 @@ def checked_footer(table: Table, path: Path) -> pq.FileMetaData:
     if {field.name: field.type for field in schema} != {field.name: field.type for field in table.schema}:
         raise DamagedFile(f"{path} does not hold table {table.name}; it is made again by the next run")
     for column in table.columns:
-        if column.nullable or column.type.endswith("[]"):
+        if column.nullable or column.type.endswith("[]"):  # Parquet counts an empty list as a NULL
             continue
         if nulls := sum(chunk.null_count or 0 for chunk in _statistics(footer, column.name)):
             raise InputError(
@@ -44,6 +44,7 @@ def shared_values(footer: pq.FileMetaData) -> dict[str, str | None] | None:
         chunks = _statistics(footer, column.name)
         texts = {text for chunk in chunks if chunk.has_min_max for text in (chunk.min, chunk.max)}
         nulls = sum(chunk.null_count for chunk in chunks)
+        # All rows have the same value: one text and no NULL, or NULL alone.
         if len(texts) != (0 if nulls else 1) or nulls not in (0, footer.num_rows):
             return None
         values[column.name] = texts.pop() if texts else None
@@ -97,7 +98,7 @@ def _finite(column: Column) -> str:
 
 
 def _statistics(footer: pq.FileMetaData, name: str) -> list[Any]:
-    """Return the statistics of a column's chunks, one for each row group that has them."""
+    """Return the statistics of a column in each row group; row groups without statistics are left out."""
     paths = [footer.schema.column(index).path for index in range(len(footer.schema.names))]
     index = paths.index(name)  # by path, because columns within a STRUCT may have the same name
     chunks = (footer.row_group(number).column(index).statistics for number in range(footer.num_row_groups))

@@ -21,10 +21,10 @@ from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from swaymeter.data.warehouse.schema import SCORED, Schema, is_large, literal, quoted, rows_table, stored_columns
 
 CONFIG: dict[str, str | bool | int | float | list[str]] = {
-    "autoinstall_known_extensions": "false",  # works offline, so nothing is fetched
+    "autoinstall_known_extensions": "false",  # nothing is fetched, so that queries work offline
     "autoload_known_extensions": "false",  # no file decides which code is loaded
     "memory_limit": "1GB",  # a query that needs more uses temporary files
-    "preserve_insertion_order": "false",  # costs memory, and every query states its order
+    "preserve_insertion_order": "false",  # the order would cost memory, and every query states its own order
 }
 _ATTACHED = "stored"
 """The name under which a database file is attached to the database in memory."""
@@ -78,7 +78,7 @@ class Limits:
 
 
 COMPUTED = frozenset({"answers_of_questions", "instances", "marked_instances"})
-"""Views that many queries read; an open database stores their rows at first use, because planning takes longer."""
+"""Views that many queries read; an open database stores their rows at first use, because planning them takes longer."""
 _ADVICE = "if the database is from somebody else, it may be malicious: run its study file instead"
 """The advice for a query that exceeds the limits."""
 _REMEDY = "run its study with --stage aggregate"
@@ -109,7 +109,7 @@ class Warehouse:
             connection: the connection.
             schema: the schema of the database.
             limits: limits of each query of a foreign database; None without limits.
-            views: views that are created when a query names them, because creating one takes longer than most queries.
+            views: views that are created when a query names them, because most queries are faster than their creation.
         """
         self._connection = connection
         self._schema = schema
@@ -291,8 +291,8 @@ def _attach(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
 def _create_views_over(connection: duckdb.DuckDBPyConnection, schema: Schema, path: Path, *, is_foreign: bool) -> None:
     """Create Swaymeter's views over the attached database, whose own views are not read.
 
-    A table that the database lacks is read as empty if the same version of the package made the database: the command
-    that made it may have had fewer extensions, and so fewer measures.
+    A table that the database lacks is read as empty if the same version of the package made the database. The command
+    that made the database may have had fewer extensions, and so fewer measures.
 
     Raises:
         WorkspaceError: the database has another version, macros, computed columns, or a view instead of a table; or it
@@ -301,7 +301,7 @@ def _create_views_over(connection: duckdb.DuckDBPyConnection, schema: Schema, pa
     for kind, query in _CONTENT_QUERIES.items():
         rows = connection.execute(f"{query} AND database_name = {literal(_ATTACHED)}").fetchall()
         refused = {str(name) for (name,) in rows}
-        if kind == "view":
+        if kind == "view":  # in a database of one's own, only a view in place of a table is refused
             own_views = _views(schema)
             refused = refused - own_views if is_foreign else refused & (schema.by_name.keys() - own_views)
         if refused:
@@ -372,7 +372,7 @@ def create_views(
                 connection.execute(f"CREATE {kind} {quoted(query.name)} AS {query.sql}")
                 if described:
                     connection.execute(f"COMMENT ON VIEW {quoted(query.name)} IS {literal(query.sentence)}")
-            except duckdb.CatalogException:
+            except duckdb.CatalogException:  # the query reads a later view, or a table that does not exist
                 remaining.append(query)
             except (duckdb.BinderException, duckdb.ParserException) as error:
                 raise InputError(

@@ -97,7 +97,7 @@ _SPELLINGS = [
     }.items()
     for pattern, replacement in spellings
 ]
-"""Patterns of spellings with their normal form; the first item is a part that each of the spellings contains."""
+"""Marks, patterns and normal forms of spellings; a pattern is tried only on texts that contain its mark."""
 _INITIALS = re.compile(r"(?<![\w.])(?:(?:[A-Z]\.)+[A-Z]\b\.?|(?:[A-Z]\. ?){2,})")
 """Initials such as U.S. and J. R. R., which become one word."""
 _AMERICAN_SPELLINGS = {

@@ -83,7 +83,7 @@ def main() -> None:
 def exit_code() -> int:
     """Run the command of sys.argv; return 0, 1 (work failed), 2 (usage), 130 (Ctrl-C) or 143 (SIGTERM)."""
     if "--offline" in sys.argv:
-        os.environ["HF_HUB_OFFLINE"] = "1"
+        os.environ["HF_HUB_OFFLINE"] = "1"  # before the import of the hub's client, which reads the variable
     try:
         if name := RENAMED.get(sys.argv[1] if sys.argv[1:] else ""):
             raise UsageError(f"`swaymeter {sys.argv[1]}` is now `swaymeter {name}`")

@@ -1,7 +1,7 @@
-"""The end of a run or an audit on the terminal: the headline figure as a table, the verdict, the gate, notes and paths.
+"""The outcome of a run or an audit on the terminal: the headline figure as a table, its verdict, thresholds and paths.
 
-The table is printed before the page is drawn, and notes and paths are printed after the page is drawn. A terminal of 80
-columns shows at most 20 lines. If the terminal has room, a dim column has the names of numbers: follow.supporting.
+The table is printed before the page is drawn, and notes and paths after the page is drawn. A terminal of 80 columns
+shows at most 20 lines. If the terminal has room, a dim column has the names of numbers, such as follow.supporting.
 """
 
 import re
@@ -17,19 +17,19 @@ from swaymeter.data.records.findings import Bar, Findings, GateCheck, HeadlineFi
 from swaymeter.data.records.statistics import SHARE
 
 MAX_LINES = 14
-"""Upper bound on the lines of an outcome, without the lines on computed prompts and on paths below it."""
+"""Upper bound on the lines of an outcome, without the lines on computed prompts and on paths at its end."""
 MAX_ROWS, MAX_NUMBERS, MAX_CHECKS, MAX_FINDINGS, MAX_CAVEATS = 6, 2, 2, 3, 3
-"""Upper bounds on the rows of the table, and on the lines of each key: number, gate, found and caveat."""
+"""Upper bounds on the rows of the table, and on the lines that begin with number, gate, found or caveat."""
 KEY_WIDTH = 9
-"""Width of the key before a line, such as `gate`, in columns of the terminal."""
+"""Width of the first word of a line, such as `gate`, in columns of the terminal."""
 _ARTICLE = re.compile("^with (an? )?")
-"""Beginning of a label such as \"with a supporting passage\" that the table omits."""
+"""Beginning of a label that the table omits, such as \"with a \" in \"with a supporting passage\"."""
 WORDS: Mapping[str, str] = {"passage": "passage's answer"}
-"""Heads of columns that differ from the name of their part."""
+"""Heads of columns by the part of a bar; the head of any other part is its name."""
 
 
 def show_outcome(console: Console, name: str, findings: Findings, note_count: int = 0) -> None:
-    """Print the headline figure, the verdict, further findings, the gate, and caveats.
+    """Print the headline figure, the verdict, further findings, thresholds (lines with `gate`), and caveats.
 
     Args:
         console: The terminal.
@@ -42,7 +42,7 @@ def show_outcome(console: Console, name: str, findings: Findings, note_count: in
     used = 1 + (_show_figure(console, chart) if chart else 0)
     if findings.verdict:
         _line(console, "=>", Text(findings.verdict, "bold"), whole=True)
-        used += 1 + (cell_len(findings.verdict) > console.width - 3)
+        used += 1 + (cell_len(findings.verdict) > console.width - 3)  # two lines for a long verdict behind "=> "
     gate = list(_checks(findings.gate))
     room = MAX_LINES - used - len(gate) - note_count
     caveat_limit = max(1, min(MAX_CAVEATS, room))
@@ -65,7 +65,7 @@ def show_notes(console: Console, notes: Sequence[str]) -> None:
 
 
 def _checks(gate: Sequence[GateCheck]) -> Iterator[Text]:
-    """Yield a line for each threshold, unmet thresholds first; of more than MAX_CHECKS, the first line and a count."""
+    """Yield a line for each threshold, unmet thresholds first; if there are too many, the first lines and a count."""
     failed = sum(bool(check.reason) for check in gate)
     shown = MAX_CHECKS if len(gate) <= MAX_CHECKS else MAX_CHECKS - 1
     for check in sorted(gate, key=lambda check: not check.reason)[:shown]:
@@ -85,7 +85,7 @@ def show_paths(console: Console, outputs: Mapping[str, Path]) -> None:
 
 
 def _line(console: Console, key: str, text: Text, *, whole: bool = False) -> None:
-    """Print a line behind its key, such as `gate`; a terminal cuts the line at its width, unless `whole` is True."""
+    """Print `key`, such as `gate`, and the text; a terminal cuts the line at its width, unless `whole` is True."""
     line = Text.assemble(f"{key:<{KEY_WIDTH}}" if len(key) > 2 else f"{key} ".lstrip(), text)
     if console.is_terminal and not whole:
         line.truncate(console.width, overflow="ellipsis")
@@ -121,7 +121,7 @@ def _show_figure(console: Console, chart: HeadlineFigure) -> int:
 
 
 def _chosen(chart: HeadlineFigure, *, several: bool) -> Sequence[Bar]:
-    """Return at most MAX_ROWS rows; with several variants, the first labels with the rows of all their variants."""
+    """Return the bars for at most MAX_ROWS rows; with several variants, all bars of the first labels."""
     if not several or len(chart.bars) <= MAX_ROWS:
         return chart.bars[:MAX_ROWS]
     labels = list(dict.fromkeys(bar.label for bar in chart.bars))
@@ -136,7 +136,10 @@ def _occurs(part: Part | None, unit: str) -> bool:
 
 
 def _cell(bar: Bar, name: str, unit: str) -> str:
-    """Return a part of a bar in whole percent, or as a mean; a mean and the bar's main part have an interval."""
+    """Return a part of a bar as text: a share in whole percent, a count or a mean.
+
+    A mean has its interval; of the shares, only the bar's main part has one.
+    """
     part = bar.part(name)
     if part is None:
         return "-"

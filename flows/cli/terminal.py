@@ -24,13 +24,13 @@ from swaymeter.flows.execution.progress import Progress
 from swaymeter.tasks.measures.stored_chunks import Cost
 
 SPEED_SECONDS = 600.0
-"""Seconds over which the estimate of the remaining time averages the speed. One step may take minutes."""
+"""Seconds over which the estimate of the remaining time averages the speed; long, because a step may take minutes."""
 HEARTBEAT_SECONDS = 60.0
 """Seconds between two lines about running steps, in output without bars."""
 
 
 MAX_RUNNING = 3
-"""Limit of running steps with a line below the bars."""
+"""Upper bound on the running steps that have a line of their own below the bars."""
 
 
 class _Bars(Bars):
@@ -86,7 +86,7 @@ class TerminalProgress(Progress):
     def __enter__(self) -> Self:
         self.bars.start()
         if not self._console.is_terminal:
-            self._is_over = threading.Event()  # a run may show two executions, one after the other
+            self._is_over = threading.Event()  # a new event, because an audit may enter this block twice
             threading.Thread(target=self._beat, args=(self._is_over,), daemon=True).start()
         return self
 
@@ -143,7 +143,7 @@ class TerminalProgress(Progress):
             self._line(f"{stage} {len(progress.ended)} of {progress.total}  {escape(name)}  {outcome}")
 
     def _line(self, line: str) -> None:
-        """Print a line with the time in output without bars; a console flushes every line."""
+        """Print a line with the time, only in output without bars; the console flushes every line."""
         if not self._console.is_terminal:
             self._console.print(f"{datetime.now():%Y-%m-%d %H:%M:%S}  {line}", soft_wrap=True, highlight=False)
 
@@ -154,7 +154,7 @@ class TerminalProgress(Progress):
                     self._line(f"at work: {escape(first_few(running))}")
 
     def _running(self) -> list[str]:
-        """Return a line for each running step: first its progress, because names are long."""
+        """Return a line for each running step: its progress, then its name, which may be cut at the end."""
         return [
             "  ".join(filter(None, (self._step_progress(stage, name), name)))
             for stage, progress in self.stages.items()
@@ -166,7 +166,7 @@ class TerminalProgress(Progress):
         done, total = self.stages[stage].running[name]
         if total < 2:  # a step without prompts
             return ""
-        first_time, first_done = self._first[name]  # prompts that an earlier run has stored do not count for the speed
+        first_time, first_done = self._first[name]  # the speed leaves out prompts that an earlier run has stored
         new, seconds = done - first_done, time.monotonic() - first_time
         text = f"{done:,} of {total:,}{' prompts' * (stage == 'score')}"
         if not new or seconds < 1:
@@ -219,7 +219,7 @@ def summary(
     findings: Findings | None = None,
     notes: Sequence[str] = (),
 ) -> None:
-    """Print the result of a run: findings unless they were printed before the page, notes, failures and files.
+    """Print the result of a run: findings, unless they were printed during the run; notes, failures and files.
 
     Args:
         console: The terminal.
@@ -228,7 +228,7 @@ def summary(
         took: Duration of the run in seconds.
         outputs: Files by their labels.
         errors: The console for failures.
-        findings: Findings of the page; None if the page is not done.
+        findings: Findings of the report's page; None if the page is not done.
         notes: Further lines about the run, below its findings.
     """
     cost = progress.cost
@@ -239,7 +239,7 @@ def summary(
     else:
         console.print()
         console.print(escape(description), soft_wrap=True)
-    is_derived = cost.prompts and not cost.forward_passes
+    is_derived = cost.prompts and not cost.forward_passes  # all scores come from stored replies or scores
     computed = "no model was asked" if is_derived else f"{cost.prompts} prompts in {cost.seconds:.0f} s{speed(cost)}"
     console.print(f"computed now: {computed}; the run took {took:.0f} s", soft_wrap=True)
     for reason, names in by_reason(progress.failures.items()).items():

@@ -1,1 +1,1 @@
-"""Study files: the classes of their sections, reading and validation. Imports no other part of flows."""
+"""Study files: the classes of their sections, reading and validation. The package imports no other part of flows."""

@@ -16,7 +16,7 @@ AUDIT = "audit.yaml"
 
 
 def workspace_folder(study: str, workspace: str | None) -> str | None:
-    """Return the folder of `--workspace`, or the workspace that a command names in place of a study file, or None."""
+    """Return the folder of `--workspace`; without it, `study` if this is a folder in place of a file; else None."""
     return workspace or (study if Path(study).is_dir() else None)
 
 
@@ -24,7 +24,7 @@ def folder_of(folder: str | None, study: str) -> Path:
     """Return the folder of a workspace; without `folder`, it is workspaces/STUDY in the current folder.
 
     Raises:
-        RuntimeError: The folder is below a home directory that does not exist.
+        RuntimeError: The home directory in the path does not exist, such as `~nobody`.
     """
     return Path(folder or f"workspaces/{study}").expanduser().absolute()
 
@@ -33,7 +33,7 @@ RunnerName = Literal["threads", "processes", "dask"]
 
 
 SCHEMA = "swaymeter.schema.json"
-"""File beside a study with the schema for editors."""
+"""Name of the JSON schema that editors use; the file stands beside a study."""
 STARTER = Path(__file__).with_name("starter.yaml")
 """The study that `swaymeter init` writes, with a comment on every key.
 

@@ -162,12 +162,12 @@ def _validated_parameters(name: str, content: Any, info: ValidationInfo) -> dict
 
 
 def _owners(key: str, measure: Measure) -> str:
-    """Return the names of the measures that this measure needs and that have a parameter of this name."""
+    """Return the names of the measures that have a parameter `key`, among the measures that this measure needs."""
     return ", ".join(need for need in measure.needs if key in MEASURES[need].parameters.model_fields)
 
 
 Measures = Annotated[dict[str, dict[str, Any]], BeforeValidator(_validated_measures)]
-"""All parameters of the measures, by name of the measure."""
+"""All parameters of each measure, with defaults, by name of the measure."""
 
 
 DecodingName = Literal["greedy", "cad", "adacad", "coiecd"]
@@ -276,7 +276,7 @@ class ModelPart(Options):
 
     @property
     def source(self) -> str:
-        """Path or name to load the model from, independent of the current folder."""
+        """Absolute path of the model's folder, or name of the model."""
         return self._source or self.name
 
     @field_validator("endpoint")
@@ -430,6 +430,7 @@ def _source_validator(sources: Registry[Any]) -> Callable[[Any, ValidationInfo],
                 [Problem(("source",), f"no {sources.kind} is named {name!r}; choose one of {names}")]
             )
         options = sources[name].options
+        # By key: the first source that has the key.
         owners = {key: owner for owner, source in reversed(sources.items()) for key in source.options.model_fields}
         if foreign := [key for key in content if key in owners and key not in options.model_fields]:
             raise validation_error(

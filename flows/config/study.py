@@ -37,7 +37,7 @@ from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import Measure
 from swaymeter.tasks.statistics.entropy_classes import EntropyClasses
 
-Seed = Annotated[int, Field(strict=True, ge=0, lt=2**63)]  # the database keeps it as BIGINT
+Seed = Annotated[int, Field(strict=True, ge=0, lt=2**63)]  # a BIGINT in the database
 MEASURES_OF_SEEDS = ("persuasion", "susceptibility")
 """Measures that are compared over several seeds."""
 
@@ -143,7 +143,7 @@ class StudyFile(Options):
         if self.prompts and self.prompt.form != "default":
             problem = "is not used beside `prompts`; leave it out, and write forms under `prompts`"
             raise validation_error([Problem(("prompt", "form"), problem)])
-        refuses = self.facts.refuses if self.facts else {}
+        refuses = self.facts.refuses if self.facts else {}  # reasons by section or kind of measure
         if "seeds" in refuses and self.seeds and self.contexts.per_query is None:
             raise validation_error([Problem(("seeds",), refuses["seeds"])])
         for name in sorted(self.contexts.model_fields_set - {"per_query"}) if "contexts" in refuses else ():
@@ -216,12 +216,13 @@ class StudyFile(Options):
         """Return the prompts of a model.
 
         Args:
-            model: The model; its own `chat_template` replaces the key of the prompt.
+            model: The model; its own `chat_template` replaces the prompt's.
             prompt: Name of a prompt in the section `prompts`; empty for the section `prompt`.
         """
         prompts = self.prompt.answer_prompts()
         if prompt:
             assert self.prompts is not None
+            # Texts of the named prompt win over those of the section `prompt`, and both over those of the form.
             prompts = replace(self.prompts[prompt].answer_prompts(), **self.prompt.own_texts())
             prompts = replace(prompts, **self.prompts[prompt].own_texts())
         return replace(prompts, chat_template=model.chat_template or prompts.chat_template)
@@ -249,7 +250,7 @@ class StudyFile(Options):
 
 
 def study_file(path: str | Path) -> Path:
-    """Return the study file of a path: the study of an audit in this folder, the file itself, or a bundled study."""
+    """Return the study file of a path, which is the folder of an audit, a file, or the name of a bundled study."""
     bundled, audit = STUDIES / f"{path}.yaml", Path(path) / AUDIT
     if audit.is_file():
         return audit

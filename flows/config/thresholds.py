@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 QUANTITIES: Mapping[str, str] = {name: quantity for quantity, name in THRESHOLD_NAMES.items()}
 """Quantities of swaymeter.tasks.statistics.models, by their names in thresholds."""
 IN_NATS = ("persuasion", "unchanged")
-"""Quantities in nats; all others are shares."""
+"""Quantities in nats; all others are shares. `unchanged` is the noise floor of `persuasion`."""
 MIXED_QUANTITIES = ("prefer_right", "prefer_wrong", "name_both")
 """Quantities of contexts with a right and a wrong passage."""
 _THRESHOLD = re.compile(
@@ -44,7 +44,7 @@ CONDITIONS_OF_ALL: Mapping[str, tuple[str, ...]] = {
     "resist_wrong": ("conflicting", "mixed"),
     "abstain": ("irrelevant", "neutral"),
 }
-"""Conditions of the contexts over which the group `all` of a quantity is averaged."""
+"""Conditions of the contexts over which the group `all` of a quantity is averaged, by quantity."""
 
 
 @dataclass(frozen=True)
@@ -91,8 +91,8 @@ class MeasuredQuantity:
         if self.unit != SHARE:
             return self.mean
         counted = self.n * self.mean
-        has_empty = self.quantity in COUNTS_REFUSALS  # `counted` includes the empty replies
-        has_undecided = self.quantity in COUNTS_NEITHER  # `counted` includes the undecided replies
+        has_empty = self.quantity in COUNTS_REFUSALS  # an empty reply has added 1 to `counted`
+        has_undecided = self.quantity in COUNTS_NEITHER  # an undecided reply has added 1 to `counted`
         if at_least:
             counted -= self.empty * has_empty + self.undecided * has_undecided
         else:
@@ -102,7 +102,7 @@ class MeasuredQuantity:
 
     @property
     def silence(self) -> str:
-        """Counts of replies without an answer, such as "2 empty, 1 undecided"; "" if all are decided."""
+        """Counts of replies without an answer, such as "2 empty, 1 undecided"; "" if every reply has an answer."""
         counts = {"empty": self.empty, "undecided": self.undecided, "missing": self.missing}
         return ", ".join(f"{count} {name}" for name, count in counts.items() if count)
 
@@ -176,6 +176,7 @@ class Threshold:
         measured = float(getattr(row, self.end or "mean"))
         if self._is_met_by(measured):
             worst = row.worst_mean(at_least=self.at_least)
+            # If silent replies count against the threshold, an end of the interval moves as far as the mean.
             if not row.silence or self._is_met_by(measured + worst - row.mean):
                 return ""
             return (
@@ -183,7 +184,7 @@ class Threshold:
                 f"state nothing ({row.silence}); if these replies counted against the threshold, {row.name} would be "
                 f"{number(worst, row.unit)}"
             )
-        limit, value = distinct_numbers(self.value, measured, row.unit)  # with enough digits to differ
+        limit, value = distinct_numbers(self.value, measured, row.unit)  # as texts with enough digits to differ
         exact_value = "" if value == number(measured, row.unit) else f", and is {value}"
         unit = "" if row.unit == SHARE else f" {row.unit}"
         subject = f"the {self.end} end of its interval" if self.end else "it"
@@ -195,14 +196,15 @@ class Threshold:
         return value >= self.value if self.at_least else value <= self.value
 
     def check(self, conditions: Set[str]) -> None:
-        """Check that the file has contexts for the threshold.
+        """Check that the file of questions has contexts for the threshold.
 
         Args:
-            conditions: Conditions of the contexts of the file.
+            conditions: Conditions of the contexts in the file of questions.
 
         Raises:
             UsageError: No context has the threshold's group.
         """
+        # By quantity: its groups in a file with these conditions. Any other quantity has each condition as a group.
         groups: Set[str] = {
             "follow": conditions - {"irrelevant", "neutral", "mixed"},
             **_passage_groups(conditions),
@@ -224,7 +226,7 @@ class Threshold:
             raise UsageError(f"{self}: the file has no contexts for this threshold; {advice}")
 
     def of(self, measured: Iterable[MeasuredQuantity]) -> list[MeasuredQuantity]:
-        """Return the rows that the threshold bounds.
+        """Return the measured quantities that the threshold bounds.
 
         Raises:
             WorkFailed: A model has no such row, or no interval.
@@ -254,7 +256,7 @@ class Threshold:
 
 
 def _passage_groups(conditions: Set[str]) -> Mapping[str, Set[str]]:
-    """Return the groups of the quantities that have a group `all`, and of the quantities of mixed contexts."""
+    """Return the groups by quantity, for CONDITIONS_OF_ALL and MIXED_QUANTITIES."""
     groups: dict[str, Set[str]] = {
         quantity: {"all"} if conditions & {*conditions_of_all} else set()
         for quantity, conditions_of_all in CONDITIONS_OF_ALL.items()
@@ -263,13 +265,16 @@ def _passage_groups(conditions: Set[str]) -> Mapping[str, Set[str]]:
 
 
 ThresholdOutcomes = Sequence[tuple[Threshold, MeasuredQuantity, str]]
-"""Each threshold with a measured quantity, and the reason why the quantity does not meet it; "" if it does."""
+"""Each threshold with a measured quantity, and the reason why the threshold is not met; "" if it is met."""
 Case = tuple[str, str, str, str]
-"""A test case of JUnit: class name, name, the tag of its element (failure and so on) or "", and the element's text."""
+"""A test case of JUnit: its class name, its name, the tag of the element in it, and the element's text.
+
+The tag is error, failure, skipped or system-out; without an element, the text is "".
+"""
 
 
 def compare_with_thresholds(thresholds: Iterable[Threshold], measured: Sequence[MeasuredQuantity]) -> ThresholdOutcomes:
-    """Return each threshold with the quantity of each model, and the reason if the quantity does not meet it."""
+    """Return each threshold with the quantity of each model, and the reason if the threshold is not met."""
     return [(threshold, row, threshold.unmet(row)) for threshold in thresholds for row in threshold.of(measured)]
 
 
@@ -346,7 +351,7 @@ def thresholds_of_bounds(bounds: Mapping[str, str]) -> list[Threshold]:
 
 
 def bounds_of_thresholds(thresholds: Iterable[Threshold]) -> dict[str, str]:
-    """Return the section `thresholds` of a study that has these thresholds."""
+    """Return these thresholds as the section `thresholds` of a study."""
     bounds: dict[str, list[str]] = {}
     for threshold in thresholds:
         name, _, bound = str(threshold).partition(" ")
@@ -372,7 +377,7 @@ def write_junit(
         outcomes: Each threshold with the quantity of each model; each pair is a case.
         unused: Locations and problems of unusable rows; each row is a skipped case.
         compared: The cases of a comparison with an earlier run.
-        notes: Lines on the replies, such as the number of empty replies; the suite's output has them.
+        notes: Lines on the replies, such as the number of empty replies, for the element system-out of the suite.
         error: Reason why the audit failed, as a separate case; empty for none.
 
     Raises:

@@ -44,7 +44,7 @@ class AnnotationStatus:
     Attributes:
         questions: Number of questions.
         choices: Number of each choice by annotator, such as {"anna": {"accept": 3}}.
-        agreement: Rows of `AnnotatorAgreement`, one for each field that two people judged.
+        agreement: Rows of `AnnotatorAgreement`, one for each field of judgements that at least two people judged.
         outcome: Number of accepted questions, and of rejected questions by reason.
         open_conflicts: Number of conflicts of two people that a third person has to decide.
         problems: Judgements that do not count, with file, row and reason.
@@ -80,6 +80,7 @@ def export(
     judgements = contents.plan.judgements
     name = annotator_name(annotator, judgements)
     votes = opinions(questions, judgements)
+    # Of a user's own questions, people judge the contexts, not the questions.
     fetched_questions = [question for question in questions if not question.is_own]
     chosen = open_questions(fetched_questions, votes, name, conflicts_only=conflicts)
     rows = [*question_rows(chosen, name, votes if conflicts else None)]
@@ -101,6 +102,7 @@ def annotation_status(contents: Contents) -> AnnotationStatus:
     questions, problems = with_kinds(questions, judgements)
     votes = opinions(questions, judgements)
     accepted = accepted_questions(questions, votes)
+    # A judgement names its question by the id or, for a user's own question, by the text.
     identities = {name for question in questions for name in (question.question_id, question.question)}
     unused = [
         f"{row.location}: {row.problem or 'no question has this ID'}"

@@ -1,4 +1,4 @@
-"""Export of facts as measureLM's yago_qec.json and of questions as files of DynamicQA; the predicates of a graph."""
+"""Export of facts as measureLM's file yago_qec.json, and of questions as DynamicQA's files; predicates of a graph."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -72,7 +72,7 @@ def export_questions(
 
 
 def predicates_of_graph(contents: Contents, *, offline: bool) -> Iterator[tuple[Predicate, tuple[str, ...]]]:
-    """Yield the predicates of the graph, the most frequent first, each with the catalog's relations that use it.
+    """Yield the predicates of the facts' graph, the most frequent first, each with the relations that use it.
 
     Raises:
         UsageError: The facts of the study do not come from a graph.

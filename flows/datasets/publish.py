@@ -53,7 +53,7 @@ def publish(contents: Contents, study_name: str, folder: Path) -> Path:
         models=dict(_models(contents.study)),
         commands=("swaymeter run study.yaml", f"swaymeter publish study.yaml {shlex.quote(folder.name)}"),
         further=list(_scores_of_further_seeds(contents)),
-        published_on=_machine(),
+        publishing_machine=_machine(),
     )
     with opened(publication.database, schema(), exports=folder.parent) as warehouse:
         return write(publication, warehouse, folder)

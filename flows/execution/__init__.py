@@ -1,1 +1,1 @@
-"""Run the graph: a run, tasks (the steps of a relation in a stage), the executor, and progress."""
+"""Execution of the graph: the run, its tasks, the executor that submits them, workers, and progress."""

@@ -1,10 +1,10 @@
 """Workers of Dask: processes of this machine, a cluster with a scheduler's address, or jobs of SLURM.
 
-A worker has one unit of the resource `GPU` or, without a GPU, one unit of `CPU`. A step with a model takes one unit, so
-that a worker computes one step at a time, and only steps for its kind of device. (A process of this machine that has a
-GPU has a unit of both.) If a worker dies, the step starts again on another worker, which continues from the stored
-chunks. A worker keeps the models of the last step loaded until a step needs another model, because its GPU has room for
-the models of one step.
+A worker has one unit of the resource `GPU` or, without a GPU, one unit of `CPU`; a process of this machine with a GPU
+has one unit of each. A step with a model takes one unit of the resource for its device, and a worker gets one step at a
+time. If a worker dies, the step starts again on another worker, which continues from the stored chunks. A worker keeps
+the models of a step loaded for the next step. If that step has another model, the worker forgets the loaded models
+first, because its GPU has room for the models of one step.
 
 dask-jobqueue starts the jobs of SLURM. The jobs and their scheduler use TLS, because a cluster has many users. The key
 is the key of Dask's configuration, or a new key in files of the workspace that only the user can read.
@@ -41,7 +41,7 @@ from swaymeter.tasks.models.pretrained import forget_models
 log = logging.getLogger(__name__)
 
 MARKS = ("GPU", "CPU")
-"""Names of the resources of workers; a step with a model takes one unit of a resource."""
+"""Marks: names of Dask's resources. A worker has units of them, and a step with a model takes one unit of one mark."""
 
 LOCALHOST = "127.0.0.1"
 
@@ -49,12 +49,12 @@ DEFAULT_CPU_WORKERS = 2
 """Default number of worker processes on a machine without a GPU."""
 
 NO_PAGES: Mapping[str, list[str]] = {"distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []}
-"""Routes of Dask's pages: none, because the pages are unencrypted and visible to other users of this machine."""
+"""Routes of Dask's web pages: none, because other users of this machine could read the unencrypted pages."""
 
 DASK_SETTINGS = {
     # The profiler samples a worker's thread a hundred times a second, which takes a tenth of a processor.
     "distributed.worker.profile.enabled": False,
-    # If a run or another worker is killed, a worker would log tracebacks of its broken connections.
+    # Without this, a worker would log tracebacks of broken connections after a kill of the run or another worker.
     "distributed.nanny.pre-spawn-environ.DASK_LOGGING__DISTRIBUTED": "critical",
     **NO_PAGES,
 }
@@ -63,7 +63,7 @@ SECONDS_BETWEEN_UPDATES = 2.0
 """Seconds for which the list of workers is reused."""
 
 SECONDS_REFUSED = 10.0
-"""Seconds after which an unfit worker gets a step again, because its folder may be mounted again."""
+"""Seconds after which an unfit worker gets a step again, because it may then see the workspace again."""
 
 SECONDS_FOR_FIRST_WORKER = 120
 """Seconds that a run waits for the first worker."""
@@ -72,22 +72,22 @@ SECONDS_WITHOUT_WORKER = 15.0
 """Seconds without a worker after which a warning is logged."""
 
 ENDED_CLIENT = ("closing", "closed")
-"""Status of a client without a scheduler; its calls never end."""
+"""Statuses of a client that has lost its scheduler; its calls would never end."""
 
 SCHEDULER_PLACEHOLDER = "tls://SCHEDULER:8786"
-"""A placeholder for the scheduler's address before the start of the scheduler."""
+"""A placeholder for the scheduler's address in a printed job script; the scheduler has not started then."""
 
 KEY_PLACEHOLDER = ".dask-jobqueue.worker.KEY"
-"""A placeholder for the files of the cluster's key, which are written at the start of the cluster."""
+"""A placeholder for the files of the cluster's key in a printed job script; the start of the cluster writes them."""
 
 SCHEDULER = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
 """Options of the scheduler: no page, because the page would be unencrypted."""
 
 _compute_lock = threading.Lock()
-"""Held by the step of a worker, because a worker may have several threads and a tokenizer serves one thread."""
+"""Lock of the step that a worker computes: a worker may have several threads, and a tokenizer serves only one."""
 
 _loaded = ("", "")
-"""Name and dtype of the model of the last step."""
+"""Name and dtype of the model of the last step of this worker."""
 
 
 # ---- in a worker -----------------------------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ def package_version() -> str:
 
 
 def misfit_of_worker(settings: RunSettings, planned_version: str) -> str:
-    """Return the reason why a worker does not fit a run: its version of the package, or no access to the workspace."""
+    """Return the reason why a worker does not fit a run, such as another version of the package; "" if it fits."""
     if package_version() != planned_version:
         return (
             f"it has swaymeter {package_version()}, and the run has {planned_version}; install the same version there"
@@ -112,14 +112,14 @@ def misfit_of_worker(settings: RunSettings, planned_version: str) -> str:
 
 
 def unfit_models(models: Sequence[ModelPart]) -> list[str | None]:
-    """Return, for each model, the reason why the worker's GPUs cannot hold it; None without a reason."""
+    """Return for each model the reason why the GPUs of this worker cannot hold it; None if they can."""
     from swaymeter.tasks.models.size import misfit_reason
 
     return [misfit_reason(model.source, model.dtype, model.device) if model.is_local else None for model in models]
 
 
 def attempt_in_worker(step: Step, settings: RunSettings, planned_version: str) -> Outcome:
-    """Compute a step in a worker that fits the run; `planned_version` of this package has planned the run."""
+    """Compute a step in a worker that fits the run; `planned_version` is the version of the package in the run."""
     if reason := misfit_of_worker(settings, planned_version):
         return Outcome(failed=reason, may_pass=True, is_misfit=True)
     keep_freed_memory()
@@ -145,7 +145,7 @@ def local_cluster(workers: int | None) -> Any:
     for tries in range(1, TRIES + 1):
         try:
             return _started(settings)
-        except RuntimeError as error:  # if a worker is killed while it starts, all of them end
+        except RuntimeError as error:  # if one worker is killed during the start, all workers end
             reason = first_line(error.__cause__ or error)
             log.warning("the workers of Dask did not start: %s (try %d of %d)", reason, tries, TRIES)
     raise WorkFailed(
@@ -186,7 +186,7 @@ def _started(settings: list[dict[str, str]]) -> Any:
 
 
 def environments(workers: int | None) -> list[dict[str, str]]:
-    """Return the variables of each worker process of this machine: its number of threads, and its GPU if it has one."""
+    """Return the environment variables of each worker process of this machine: number of threads, and GPU if any."""
     gpus = visible_gpus()
     count = workers or len(gpus) or DEFAULT_CPU_WORKERS
     threads = str(max(1, usable_processors() // count))
@@ -222,7 +222,7 @@ class Cluster(Workers):
             address: Address of the scheduler; None for a cluster of this machine, which ends with the run.
             workers: Number of workers of this machine; None for the default.
             settings: Settings that each worker must fit.
-            models: Models by their position in the study file; at least one worker must be able to load each.
+            models: Models by their position in the study file. For each model, one worker must be able to load it.
 
         Raises:
             UsageError: Dask is not installed.
@@ -234,14 +234,14 @@ class Cluster(Workers):
         self._workers, self._models = workers, models or {}
         self._settings = settings
         self._local: Any = None
-        self._marks: dict[str, set[str]] = {}  # by address of a present worker: its resources
-        self._seen_marks = set[str]()  # resources that a worker of the run has or had
-        self._fit_workers = set[str]()  # workers that once fitted the run
+        self._marks: dict[str, set[str]] = {}  # by address of a present worker: its marks
+        self._seen_marks = set[str]()  # marks that a worker of the run has or had
+        self._fit_workers = set[str]()  # addresses of workers that once fitted the run
         # By address of an unfit worker: the time until which it gets no step, and the reason.
         self._refused: dict[str, tuple[float, str]] = {}
         self._update_lock, self._updated_at = threading.Lock(), -math.inf
-        self._lock, self._occupied = threading.Condition(), set[str]()  # workers that have a step
-        self._warned_marks = set[str]()  # resources without a worker, for which a warning was logged
+        self._lock, self._occupied = threading.Condition(), set[str]()  # addresses of workers that have a step
+        self._warned_marks = set[str]()  # marks without a worker, about which a warning was logged
 
     def __enter__(self) -> "Cluster":
         logging.getLogger("distributed").setLevel(logging.ERROR)  # Dask warns of every worker that comes or goes
@@ -266,7 +266,7 @@ class Cluster(Workers):
     def __exit__(self, *error: object) -> None:
         try:
             self._opened.close()
-        except Exception:  # such as a lost scheduler: results are stored, and the reason is logged already
+        except Exception:  # for example, the scheduler is lost; results are stored, and the reason was logged
             log.debug("the cluster could not be closed", exc_info=True)
 
     def _check_workers(self) -> None:
@@ -275,7 +275,7 @@ class Cluster(Workers):
         for address, answer in answers.items():
             if isinstance(answer, OSError):  # the worker has ended; its successor may fit
                 answers[address] = None
-            elif isinstance(answer, Exception):  # such as a worker that cannot import this package
+            elif isinstance(answer, Exception):  # for example, the worker cannot import this package
                 answers[address] = f"{first_line(answer)}; install swaymeter {package_version()} there"
             if not self._marks.get(address, MARKS):
                 answers[address] = "it has no resource; start it with --resources GPU=1, or --resources CPU=1"
@@ -304,16 +304,16 @@ class Cluster(Workers):
             if time.monotonic() - self._updated_at < SECONDS_BETWEEN_UPDATES:
                 return
             self._updated_at = time.monotonic()
-            try:  # not Client.scheduler_info, whose result may be that of a heartbeat without a list of workers
+            try:  # not by Client.scheduler_info, which may return a heartbeat's answer without the list of workers
                 workers = self._client.sync(self._client.scheduler.identity, n_workers=-1)["workers"]
-            except Exception:  # keep the last list while the scheduler does not answer
+            except Exception:  # the scheduler does not answer, and the last list stays
                 log.debug("the list of workers could not be read", exc_info=True)
                 return
             self._marks = {address: {*MARKS} & worker["resources"].keys() for address, worker in workers.items()}
             self._seen_marks |= set[str]().union(*self._marks.values())
 
     def _fitting(self, mark: str) -> set[str]:
-        """Return the addresses of the workers with a resource, without refused workers."""
+        """Return the addresses of the workers that have a mark and are not refused now."""
         return {
             address
             for address, marks in self._marks.items()
@@ -321,7 +321,7 @@ class Cluster(Workers):
         }
 
     def _record_fit(self, address: str, outcome: Outcome) -> None:
-        """Give no step to an unfit worker for SECONDS_REFUSED, and log a warning once."""
+        """Record by an outcome that a worker fits, or refuse the worker for SECONDS_REFUSED; log each change once."""
         with self._lock:
             _, reason = self._refused.get(address, (0.0, ""))
             if outcome.is_misfit:
@@ -339,13 +339,13 @@ class Cluster(Workers):
 
     def capacities(self) -> Mapping[str, int]:
         self._update_workers()
-        # 1 for a resource that no worker ever had, so that its task starts and fails with the reason.
+        # 1 for a mark that no worker has had, so that a task that needs it starts, and fails with this reason.
         return {**CAPACITIES, **{mark: len(self._fitting(mark)) if mark in self._seen_marks else 1 for mark in MARKS}}
 
     def queue(self, step: Step | PlannedStep) -> str:
         if not step.device:
             return super().queue(step)
-        # Workers that can take a step now, or again after SECONDS_REFUSED.
+        # A refused worker counts only if it once fitted: after SECONDS_REFUSED, it may fit again.
         usable_workers = self._fit_workers | (self._marks.keys() - self._refused.keys())
         has_gpu = any("GPU" in self._marks.get(address, ()) for address in usable_workers)
         return "CPU" if step.device == "cpu" or (step.device == "auto" and not has_gpu) else "GPU"
@@ -360,6 +360,7 @@ class Cluster(Workers):
                 f"--resources {mark}=1, or change the device"
             )
             return record_failure(step, settings, reason)
+        # Workers log each start of the step as an event of `topic`.
         topic, starts, misfits = f"{step.id} {uuid4()}", 0, 0
         while starts < TRIES:
             if outcome := self._compute_on_free_worker(step, settings, mark, topic):
@@ -368,7 +369,7 @@ class Cluster(Workers):
                     return outcome
                 if misfits == TRIES:
                     return record_failure(step, settings, str(outcome.failed), may_pass=True)
-                topic, starts = f"{step.id} {uuid4()}", 0
+                topic, starts = f"{step.id} {uuid4()}", 0  # count anew, because an unfit worker has not died
                 continue
             if self._is_abandoned:
                 return INTERRUPTED
@@ -392,14 +393,14 @@ class Cluster(Workers):
         return record_failure(step, settings, reason)
 
     def _compute_on_free_worker(self, step: Step, settings: RunSettings, mark: str, topic: str) -> Outcome | None:
-        """Compute a step on a free worker; return None if the worker or the scheduler is lost."""
+        """Compute a step on a free worker; None if the worker or the scheduler is lost, or the run is interrupted."""
         unavailable_since = time.monotonic()
         while not (worker := self._occupy_worker(mark)):
             if self._is_abandoned or self._client.status in ENDED_CLIENT:
                 return None
             without_worker = not self._fitting(mark)
             unavailable_since = unavailable_since if without_worker else time.monotonic()
-            # An invisible workspace may be the reason why no worker fits.
+            # Perhaps no worker fits because the workspace is not mounted any more, also in this process.
             if without_worker and (unmounted := self._unmounted(settings)):
                 return unmounted
             if without_worker and time.monotonic() - unavailable_since > SECONDS_WITHOUT_WORKER:
@@ -426,7 +427,7 @@ class Cluster(Workers):
     def _occupy_worker(self, mark: str) -> str | None:
         """Return a fitting worker that has no step, and mark it as occupied; None without such a worker.
 
-        Dask could give two steps to one worker. If one step then killed the worker, the other step would be lost, too.
+        Dask itself could give two steps to one worker. If one step then killed the worker, both steps would be lost.
         """
         with self._lock:
             worker = min(self._fitting(mark) - self._occupied, default=None)
@@ -457,14 +458,15 @@ class Cluster(Workers):
                 try:
                     raised = future.exception(SECONDS_BETWEEN_UPDATES)
                     break
-                except TimeoutError:  # the step is still computed, or its worker has died with the result
+                except TimeoutError:  # the worker still computes the step, or has died with the result
                     self._update_workers()
                 except Exception:  # the client is closed
                     log.debug("%s", step.id, exc_info=True)
                     return None
                 if worker not in self._fitting(mark) or self._client.status in ENDED_CLIENT:
                     return None
-            if raised is not None and not isinstance(raised, distributed.KilledWorker):  # such as an unpicklable result
+            # An error of the step itself is in its outcome. `raised` is another error, such as an unpicklable outcome.
+            if raised is not None and not isinstance(raised, distributed.KilledWorker):
                 reason = f"{type(raised).__name__}: {first_line(raised)}; install swaymeter {package_version()} there"
                 return Outcome(failed=reason, may_pass=True, is_misfit=True)
             return self._fetched(future)
@@ -475,7 +477,7 @@ class Cluster(Workers):
         """Return the outcome of a step; None if the outcome is lost with the worker or the scheduler.
 
         Without a timeout, `future.result()` could wait for ever, because only the lost worker may compute the step
-        again. With a timeout, this call would cancel an asyncio task for which other threads may wait, too.
+        again. With a timeout, `future.result()` would cancel an asyncio task for which other threads may wait, too.
         """
         if future.status != "finished":
             return None
@@ -499,14 +501,14 @@ class Cluster(Workers):
         """Return how often workers have started a step, by the events that they log."""
         try:
             return len(self._client.get_events(topic) or ())
-        except Exception:  # the next call notices a broken connection
+        except Exception:  # a broken connection, which the next call notices
             return 0
 
     def abandon(self) -> None:
         super().abandon()
         nannies: list[Any] = [*self._local.workers.values()] if self._local else []
-        for nanny in nannies:  # a worker may compute for minutes
-            nanny.close_gracefully()  # the nanny then starts no other worker
+        for nanny in nannies:  # kill each worker, because it may compute for minutes
+            nanny.close_gracefully()  # so that the nanny starts no other worker
             if nanny.pid:
                 with suppress(OSError):
                     os.kill(nanny.pid, signal.SIGKILL)
@@ -516,7 +518,7 @@ class Cluster(Workers):
 def _attempt(step: Step, settings: RunSettings, planned_version: str, topic: str) -> Outcome:
     """Run a step in a worker, log its start as an event of `topic`, and return its outcome."""
     worker = _distributed().get_worker()
-    worker.log_event(topic, "begun")  # Dask itself also counts steps that waited for a dead worker without starting
+    worker.log_event(topic, "begun")  # Dask's own count has also steps that never began on a worker that died
     return attempt_in_worker(step, settings, planned_version)
 
 
@@ -565,7 +567,7 @@ class Jobs:
     def started(self, workers: int) -> Iterator[None]:
         """Start a scheduler in this process, submit jobs, and enter the block once the first job has begun.
 
-        Runs with the runner dask use the scheduler within the block.
+        Within the block, runs with the runner dask use this scheduler.
         """
         if shutil.which("sbatch") is None:
             raise UsageError(

@@ -2,8 +2,8 @@
 
     Executor -> submit (Prefect's task run, or a thread) -> Task.compute (task.py)
 
-The graph knows the steps whose artifacts are in the workspace, and only the other steps are submitted. The graph is
-resolved again after a task whose rows list further steps, and before the database is made.
+A step is done if its artifacts are in the workspace; only steps that are not done are submitted. The graph is resolved
+again after a task whose rows list further steps, and before the database is made.
 """
 
 import logging
@@ -26,22 +26,22 @@ from swaymeter.flows.graph.selection import Selection
 log = logging.getLogger(__name__)
 
 LOOK_AGAIN_SECONDS = 10.0
-"""Seconds without the end of a task after which new workers get tasks."""
-
+"""Seconds to wait for the end of a task; then tasks are also submitted for workers that have joined."""
 
 Submit = Callable[[Task, Mapping[str, bool]], Any]
 """Function that starts a task and returns its future, which has `add_done_callback`.
 
-The mapping has the submitted upstream tasks by name; True if a failure of the upstream task must stop the task.
+The keys of the mapping are the names of submitted upstream tasks. A value is True if a failure of the upstream task
+must stop the task.
 """
 
 
 @dataclass
 class Listings:
-    """Nodes whose rows list further steps or inputs: the graph is resolved again when these nodes have ended.
+    """Nodes whose rows list further steps, or inputs of a step: the graph is resolved again after their end.
 
     Attributes:
-        single: Nodes upstream of a placeholder; the graph is resolved again when any of these nodes has ended.
+        single: Nodes upstream of a placeholder; the graph is resolved again when any of them has ended.
         together: Sets of nodes that decide the inputs of another node; the graph is resolved again when all nodes of a
             set have ended.
         deferred: Nodes that are not submitted before the graph is resolved again.
@@ -52,9 +52,11 @@ class Listings:
     deferred: set[StepId] = field(default_factory=set)
 
     def defer(self, node: PlannedStep, pending: set[StepId]) -> bool:
-        """Return True if a node must wait until the graph is resolved again, because a pending node lists its inputs.
+        """Record a node that must wait until the graph is resolved again, and return True; False for any other node.
 
-        `pending` has the upstream nodes that have not ended.
+        Args:
+            node: A placeholder, or a step.
+            pending: Nodes upstream of the node that have not ended.
         """
         deciding_nodes = pending & (self.deferred | {other.id for other in node.deciding_nodes})
         if node.is_placeholder:
@@ -71,7 +73,7 @@ class Listings:
         nodes = {node.id for node in task.nodes}
         for listed in self.together:
             listed -= nodes
-        return bool(nodes & self.single) or not all(self.together)
+        return bool(nodes & self.single) or not all(self.together)  # an empty set: all of its nodes have ended
 
 
 @dataclass
@@ -81,10 +83,11 @@ class _PendingTasks:
     Attributes:
         tasks: Tasks by name.
         upstream_order: Topological order of these tasks and the running tasks.
-        ready: Tasks by queue whose upstream tasks have ended and that wait for a free worker. Tasks with a model come
-            last, by model, so that a device loads each model once; within a model the largest task comes first.
-        listings: Nodes at whose ends the graph is resolved again.
-        models: Position of each model in the study.
+        ready: By queue: tasks that wait for a free worker, and whose upstream tasks have ended. Tasks without a device
+            come first. The others are sorted by model, so that a device loads each model once; the largest task of a
+            model comes first.
+        listings: Nodes after whose ends the graph is resolved again.
+        models: Position of each model in the graph, by name and dtype.
     """
 
     tasks: dict[str, Task] = field(default_factory=dict)
@@ -118,16 +121,16 @@ class Executor:
         self._workers = workers or Workers()
         self._running: dict[str, Task] = {}
         self._submitted: set[str] = set()
-        self._upstream: dict[str, set[str]] = {}  # names of the tasks that a task waits for
-        self._attempted = set[tuple[StepId, str]]()  # steps with their keys, because new inputs allow a new attempt
-        self._ends: SimpleQueue[str] = SimpleQueue()
+        self._upstream: dict[str, set[str]] = {}  # by name of a task: names of the tasks that it waits for
+        self._attempted = set[tuple[StepId, str]]()  # steps with their keys: with a new key, a step runs again
+        self._ends: SimpleQueue[str] = SimpleQueue()  # names of tasks that have ended
         self._ended_threads = set[str]()  # names of running tasks whose threads have ended
         self._pending = _PendingTasks()
-        self._last_model = NO_MODEL
-        self._totals: dict[str, int] = {}
+        self._last_model = NO_MODEL  # model of the task that ended last, apart from tasks that ask a server
+        self._totals: dict[str, int] = {}  # number of steps by stage, as the display knows it
 
     def run(self, graph: Graph | None = None) -> Graph:
-        """Run until no further step can be computed, and return the final graph.
+        """Compute steps until no further step can be computed, and return the final graph.
 
         Args:
             graph: The current graph; None for a new graph.
@@ -140,10 +143,10 @@ class Executor:
             timer = end_in_time(exit_code) if is_signal else None
             try:
                 self._workers.abandon()
-            except Exception:  # such as a scheduler that does not answer
+            except Exception:  # for example, a scheduler does not answer
                 log.debug("the workers were not told that the run has ended", exc_info=True)
-            while self._running.keys() - self._ended_threads:  # their threads may still write to the workspace
-                with suppress(Empty):  # an interrupt may come just after an end was taken out of the queue
+            while self._running.keys() - self._ended_threads:  # these tasks may still write to the workspace
+                with suppress(Empty):  # the interrupted code may already have taken the end out of the queue
                     self._ends.get(timeout=0.1)
             if timer:
                 timer.cancel()
@@ -155,7 +158,8 @@ class Executor:
             self._list_tasks(graph)
             if not (self._pending.tasks or self._running):
                 return graph
-            current, graph, must_resolve = graph, None, self._submit_ready()
+            current, graph = graph, None  # the next turn of the outer loop renews the graph
+            must_resolve = self._submit_ready()
             while not must_resolve and (self._running or self._pending.tasks):
                 try:
                     ended = self._running.pop(self._ends.get(timeout=LOOK_AGAIN_SECONDS))
@@ -164,7 +168,7 @@ class Executor:
                     continue
                 self._pending.upstream_order.done(ended.name)
                 self._attempted |= set(map(_id_and_key, ended.nodes))
-                if ended.graph is not current:  # the task began before the graph was resolved again
+                if ended.graph is not current:  # the task began in an earlier graph: resolve its nodes in this graph
                     for node in (node for node in ended.nodes if node.id in current.nodes):
                         current.resolve(current.nodes[node.id])
                 if not ended.asks_server:  # a model at a server replaces no loaded model
@@ -180,10 +184,11 @@ class Executor:
             upstream = {other.id for other in (*node.inputs, *node.waits_for)} & pending
             was_attempted = _id_and_key(node) in self._attempted
             is_to_run = was_attempted or (node.state != "done" and bool(node.step or upstream))
-            counted[node.id.stage] += is_to_run and node.refusal is None
+            counted[node.id.stage] += is_to_run and node.refusal is None  # with the steps that have ended
             if task_name(node.id) not in self._running:
+                # The end of a pending upstream node may change the inputs even of a node that is done.
                 if not upstream and (node.state == "done" or was_attempted or node.is_placeholder):
-                    continue  # only without a pending upstream node, whose end may change the inputs of `node`
+                    continue
                 if not pending_tasks.listings.defer(node, upstream):
                     nodes.append(node)
             pending.add(node.id)
@@ -217,9 +222,10 @@ class Executor:
         return must_resolve
 
     def _update_ready(self) -> bool:
-        """Move tasks whose upstream tasks have ended to `ready`; tasks that are done or were attempted are left out.
+        """Move tasks whose upstream tasks have ended to `ready`, without tasks that are done or were attempted.
 
-        Return True if the graph has to be resolved again.
+        Returns:
+            True if the graph has to be resolved again.
         """
         must_resolve, pending_tasks = False, self._pending
         while names := pending_tasks.upstream_order.get_ready():
@@ -231,7 +237,7 @@ class Executor:
                     pending_tasks.upstream_order.done(task.name)
                     must_resolve = pending_tasks.listings.end(task) or must_resolve
                 elif task.is_blocked:
-                    self._submit_task(task)  # it needs no free worker, because it only fails with its reason
+                    self._submit_task(task)  # a blocked task needs no free worker: it fails at once with its reason
                 else:
                     insort(pending_tasks.ready.setdefault(self._queue(task), []), task, key=self._rank)
         return must_resolve
@@ -241,28 +247,29 @@ class Executor:
         self._attempted |= set(map(_id_and_key, task.nodes))
         self._ended_threads.discard(task.name)
         edges = task.edges
-        # A failed input stops only a blocked task, which the page shows as not ready; any other task has what it needs.
+        # A failed input stops only a blocked task, which Prefect's page then shows as not ready. Any other task has the
+        # inputs that it needs.
         upstream = {name: task.is_blocked and edges[name] for name in self._nearest(task.name)}
         self._submitted.add(task.name)
         task.graph.workspace.check_lock()
         self._submit(task, upstream).add_done_callback(partial(self._record_end, task.name))
-        self._running[task.name] = task  # only now, because an interrupted run waits for the running tasks
+        self._running[task.name] = task  # after the start, because an interrupted run waits for each task in `_running`
 
     def _nearest(self, name: str) -> list[str]:
-        """Return the nearest upstream tasks: those that are not upstream of another upstream task."""
+        """Return the upstream tasks that were submitted and are not upstream of another upstream task."""
         upstream = self._upstream[name]
         indirect = {far for near in upstream for far in self._upstream[near]}
         return sorted((upstream - indirect) & self._submitted)
 
     def _may_load(self, task: Task) -> bool:
-        """Return False if the task needs another model while tasks of the last model are still pending."""
+        """Return False if the task needs another model than the last one, for which further tasks are still pending."""
         last = self._last_model
         if not self._running or last == NO_MODEL or task.model in (NO_MODEL, last):
             return True
         return all(other.model != last for other in self._pending.tasks.values())
 
     def _rank(self, task: Task) -> tuple[int, int]:
-        """Return the sort key of a ready task: tasks without a device first, then by model, the largest first.
+        """Return the sort key of a task for the order in `_PendingTasks.ready`.
 
         Tasks of equal rank are submitted in the order in which they became ready.
         """
@@ -277,5 +284,5 @@ class Executor:
 
 
 def _id_and_key(node: PlannedStep) -> tuple[StepId, str]:
-    """Return the identity of a step with its key; "" for a blocked step."""
+    """Return the identity and the key of a step; the key of a blocked step is ""."""
     return node.id, node.step.key if node.step else ""

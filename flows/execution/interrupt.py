@@ -1,8 +1,8 @@
-"""Ctrl-C and SIGTERM end a command within seconds, also while its threads wait or compute.
+"""The end of a command seconds after Ctrl-C or SIGTERM, also while its threads wait or compute.
 
 Threads need no orderly end, because every written file is whole and a later run continues from the files. After the
 signal, threads that wait for services wake up, other threads get a few seconds, and then the process ends. A second
-Ctrl-C ends the process at once. Child processes notice that their parent is gone.
+Ctrl-C ends the process at once. Child processes end by themselves, because their parent is gone.
 """
 
 import os
@@ -31,23 +31,23 @@ def end_when_interrupted() -> None:
     """
 
     def interrupted(number: int, frame: FrameType | None) -> None:
-        signal.signal(signal.SIGINT, lambda *_: os._exit(STOPPED))
+        signal.signal(signal.SIGINT, lambda *_: os._exit(STOPPED))  # for a second Ctrl-C
         end_in_time(STOPPED)
         raise KeyboardInterrupt
 
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, interrupted)
-        # Python ignores KeyboardInterrupt within a callback of a weak reference, and prints it as unraisable. This hook
-        # suppresses the text; the timer still ends the process.
+        # Within a callback of a weak reference, Python drops a KeyboardInterrupt and prints it as "unraisable". This
+        # hook suppresses the text; the timer of `end_in_time` still ends the process.
         show, interrupt = sys.unraisablehook, KeyboardInterrupt
         sys.unraisablehook = lambda raised: None if raised.exc_type is interrupt else show(raised)
 
 
 @contextmanager
 def ending_at_sigterm() -> Iterator[None]:
-    """Raise SystemExit in the main thread at SIGTERM, as Prefect does in a flow, so that a run ends in order.
+    """Raise SystemExit in the main thread at SIGTERM, so that a run ends in order; Prefect does the same in a flow.
 
-    Nothing changes in another thread, or in a process that has a handler of SIGTERM already.
+    In any other thread, and in a process with its own handler of SIGTERM, the context does nothing.
     """
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
@@ -68,15 +68,15 @@ def ending_at_sigterm() -> Iterator[None]:
 def end_in_time(code: int) -> threading.Timer | None:
     """Wake threads that wait for services, and end this process SECONDS later.
 
-    Ctrl-C does not end a notebook or an interactive session.
+    After Ctrl-C, the process of a notebook or an interactive session does not end.
 
     Args:
         code: The exit code.
 
     Returns:
-        The timer that ends the process, which can be cancelled; None in a notebook or interactive session.
+        The timer that ends the process; its `cancel` keeps the process alive. None if the process does not end.
     """
-    threading.Thread(target=close_sessions, daemon=True).start()  # in a thread, because it may wait for a write
+    threading.Thread(target=close_sessions, daemon=True).start()  # in a thread, because closing may wait for a write
     if code == STOPPED and (hasattr(sys, "ps1") or "ipykernel" in sys.modules):
         return None
     timer = threading.Timer(SECONDS, _end, (code,))

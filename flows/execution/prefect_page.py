@@ -1,6 +1,7 @@
-"""Prefect's page of a run: progress of scoring, findings, thresholds and unfinished steps, as artifacts of Prefect.
+"""Prefect's page of a run: progress of scoring, findings, thresholds and unfinished steps.
 
-The page is for readers only: a run continues if the API refuses an artifact.
+In this module, an artifact is an artifact of Prefect: a text, table or progress bar on this page. No computation needs
+the page, so a run continues if the API refuses an artifact.
 """
 
 import csv
@@ -35,15 +36,15 @@ from swaymeter.flows.stages.thresholds import study_threshold_outcomes
 log = logging.getLogger(__name__)
 
 REPORT_SECONDS = 10.0
-"""Seconds between two reports of the scoring progress to the API; a shorter scoring has no report."""
+"""Seconds between two reports of the scoring progress to the API; a stage that ends earlier has no report."""
 LAST_REPORT_SECONDS = 2.0
 """Limit of the seconds that the end of a run waits for the last report."""
 MEANS = "mean-susceptibility-of-models.csv"
-"""File of the report's table that the summary shows, if the study has the table."""
+"""File of the table of the report that `summary` shows, if the study has this table."""
 UNMET = "swaymeter.thresholds.unmet"
-"""Event of a run with a number out of its bounds; its message names the number."""
+"""Name of the event that a run emits if a threshold is not met; the event's message has the reasons."""
 STUDY = "swaymeter.study"
-"""Prefix of the id of the event's resource; the name of the study follows."""
+"""Prefix of the id of the event's resource, before the name of the study: swaymeter.study.quickstart."""
 
 
 @contextmanager
@@ -112,9 +113,9 @@ def show_outcome(graph: Graph, undone: Sequence[PlannedStep]) -> None:
 
 
 def show_thresholds(study: StudyFile, workspace: Workspace) -> None:
-    """Show the headline numbers that have a threshold, and emit an event if one is not met.
+    """Show the headline numbers that have a threshold, and emit an event if a threshold is not met.
 
-    An automation can act on the event. The run is Completed in either case.
+    An automation can act on the event. The state of the run is Completed, with or without the event.
     """
     try:
         outcomes = study_threshold_outcomes(study, workspace.database)
@@ -139,7 +140,7 @@ def show_thresholds(study: StudyFile, workspace: Workspace) -> None:
 
 
 def summary(graph: Graph) -> str:
-    """Return findings, mean susceptibilities, and paths of report and database as Markdown; empty without a report."""
+    """Return Markdown with findings, mean susceptibilities and the paths of page and database; "" without a report."""
     if not any(node.id.stage == "report" and node.state == "done" for node in graph):
         return ""
     workspace = graph.workspace

@@ -19,7 +19,7 @@ class StageProgress:
         total: Number of its steps.
         ended: Names of the steps that have ended, done or failed.
         failed: Names of the steps that have failed.
-        running: By name of a running step: the number of its finished prompts or other units, and their total.
+        running: Number of finished prompts (or other units) and of all prompts, by name of a running step.
     """
 
     total: int = 0
@@ -54,7 +54,7 @@ class Progress:
         """End the display."""
 
     def set_totals(self, totals: Mapping[str, int]) -> None:
-        """Set the number of steps of each stage, finished steps included; called again if there are more steps."""
+        """Set the number of steps of each stage, with finished steps; called again if the graph has further steps."""
         for stage, total in totals.items():
             self.stages.setdefault(stage, StageProgress()).total = total
 
@@ -100,7 +100,7 @@ def advance_step(stage: str, name: str, done: int, total: int) -> None:
 
     Unlike a method of the display, this function can be sent to a worker process.
     """
-    if stage in _display.stages:
+    if stage in _display.stages:  # a worker process has no display, and no stages
         call_safely(_display.advance_step, stage, name, done, total)
 
 

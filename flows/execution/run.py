@@ -48,7 +48,7 @@ RETRY_SECONDS = 2
 """Seconds before the retry of a task that failed with a transient error."""
 
 Submission = Callable[[RunSettings, Workers], AbstractContextManager[Submit]]
-"""A function that returns a context with the function that starts tasks; the context ends after all tasks."""
+"""A function that returns a context manager, which yields the function that starts tasks and ends after all tasks."""
 
 
 _current_run: ContextVar["StudyRun | None"] = ContextVar("current_run", default=None)
@@ -124,7 +124,7 @@ class StudyRun:
             force, offline = self._requested["force"], self._settings.offline
             check_run(self.graph, self.plan, self.selection, name=self._name, force=force, offline=offline)
             if is_writable and discard_failed_replies(self.graph, self.selected):
-                self.graph = graph_of(self.plan, self._shared_results)
+                self.graph = graph_of(self.plan, self._shared_results)  # the steps of these replies are missing now
             if self.has_work and not is_writable:
                 raise WorkspaceError(f"the workspace {workspace.root} cannot be written; choose another --workspace")
             token = _current_run.set(self)
@@ -138,7 +138,8 @@ class StudyRun:
     ) -> str:
         """Compute the unfinished steps, and return a message if a step failed, else "".
 
-        The run is a flow run of Prefect if its API is configured or started; otherwise threads of this process compute.
+        If an API of Prefect is configured or started, the run is a flow run of Prefect. Otherwise, threads of this
+        process compute the steps.
 
         Args:
             display: Receives the beginning and the end of each step.
@@ -155,7 +156,8 @@ class StudyRun:
                 with display, ending_at_sigterm():
                     self.run_tasks(without_prefect)
                 message = self.failure
-        nodes = [self.graph.nodes[step] for step in self.selected]  # also of tasks that never started
+        # The display knows only steps that have begun; nodes can also fail before, such as a refused node.
+        nodes = [self.graph.nodes[step] for step in self.selected]
         display.failures |= {str(node.id): node.reason for node in nodes if node.state == "failed"}
         return message
 
@@ -176,7 +178,7 @@ class StudyRun:
 
     @property
     def has_work(self) -> bool:
-        """True if a selected step is not done, or is forced."""
+        """True if a selected step is not done, or the run has --force or --refresh."""
         return any(self._requested.values()) or any(self.graph.nodes[step].state != "done" for step in self.selected)
 
     @property
@@ -217,7 +219,7 @@ class StudyRun:
 
     @property
     def unfinished(self) -> list[PlannedStep]:
-        """The selected nodes that are not done, and damaged inputs of selected nodes."""
+        """The selected nodes that are not done, and nodes with damaged outputs that are inputs of selected nodes."""
         selected, nodes = self.selected, self.graph.nodes
         inputs = {other.id for step in selected for other in (*nodes[step].inputs, *nodes[step].waits_for)}
         unfinished = {step for step in selected if nodes[step].state != "done"}
@@ -225,11 +227,15 @@ class StudyRun:
 
     @property
     def failure(self) -> str:
-        """Message on failed steps with their reasons and advice; empty if all are done."""
+        """Message on unfinished steps with their reasons and advice; empty if all selected steps are done."""
         return failure_message(self.unfinished, len(self.selected))
 
     def _missing_scores_warning(self) -> str:
-        """Return a warning about page and database if scores are missing; "" without a warning."""
+        """Return a warning about page and database if scores are missing; "" without a warning.
+
+        With `whole_only`, only a complete run may replace the database of a complete run. For other studies, a database
+        with a part of the scores is normal, and needs no warning.
+        """
         whole_only = self.plan.study.whole_only
         scores = (node for node in self.graph if node.id.stage == "score")
         missing = sorted({node.id.product for node in scores if node.state != "done"})
@@ -243,7 +249,7 @@ class StudyRun:
 
 
 def failure_message(unfinished: Sequence[PlannedStep], count: int) -> str:
-    """Return the first failure with its reason and advice, then other reasons; empty if every node is done.
+    """Return a message: the first failure with its reason, advice, and other failures; empty without unfinished nodes.
 
     Args:
         unfinished: The nodes that are not done.
@@ -277,9 +283,9 @@ def _run_flow(run: StudyRun, display: Progress) -> str:
         try:
             # The parameters are only for Prefect's page and for a retry: the flow takes over `run` by `current_run`.
             state = flow.study(**run.parameters, return_state=True)
-        except TerminationSignal:  # Prefect's SIGTERM does not end the first process of a container
+        except TerminationSignal:  # at SIGTERM; the first process of a container would not end by itself
             raise SystemExit(TERMINATED) from None
-        except Exception as error:  # an error of Prefect: errors of the flow are in its state
+        except Exception as error:  # an error of Prefect itself; an error of the flow is in `state`
             _end_if_terminated(error)
             raise WorkFailed(
                 f"Prefect's API at {url} failed in the middle of the run ({first_line(error)}); what was computed "
@@ -295,7 +301,7 @@ def _run_flow(run: StudyRun, display: Progress) -> str:
 
 
 def _end_if_terminated(error: BaseException) -> None:
-    """End the run if Prefect's API failed while Prefect reported that a signal ends the run."""
+    """End the run if a signal caused the error: Prefect's API may fail while Prefect reports the signal."""
     from prefect.exceptions import TerminationSignal
 
     causes = [error]
@@ -304,7 +310,7 @@ def _end_if_terminated(error: BaseException) -> None:
             raise cause from None
         if isinstance(cause, TerminationSignal):
             signal.raise_signal(signal.SIGTERM)
-            raise SystemExit(TERMINATED)  # the first process of a container does not end by the signal alone
+            raise SystemExit(TERMINATED)  # the signal alone does not end the first process of a container
         earlier = (cause.__cause__, cause.__context__)
         causes += [error for error in earlier if error and error not in causes]
 

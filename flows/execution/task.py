@@ -4,8 +4,8 @@ Workers compute the steps of a task one after the other, with or without Prefect
 
     Task.compute -> Task.make -> Workers.compute_step -> attempt -> function of the step
 
-The outcome of a step is a value, and a failure is also recorded in the workspace. A SwaymeterError needs a correction.
-Any other exception may be transient, so that the step is tried again.
+A failed step returns an `Outcome` and raises no exception; the workspace also records the failure. After a
+SwaymeterError, the user has to correct something. Any other exception may be transient, so the step is tried again.
 """
 
 import logging
@@ -32,13 +32,13 @@ log = logging.getLogger(__name__)
 JUDGED = "judged_answers"
 """The measure whose pass is a separate task, because this pass asks the judge in place of the variant's model."""
 NO_MODEL = ("", "")
-"""The model of a task without a model."""
+"""Name and dtype of the model of a task that loads no model."""
 
 CAPACITIES: Mapping[str, int] = {"services": 3, "compute": 1}
-"""Number of tasks that run at the same time, by queue."""
+"""Upper bound on tasks that run at the same time, by queue; a model at a server has TASKS_OF_A_SERVER."""
 
 TASKS_OF_A_SERVER = 1
-"""Number of tasks that run at the same time for a model at a server; each task sends many requests."""
+"""Upper bound on tasks that run at the same time for a model at a server; each task sends many requests."""
 
 TRIES = 4
 """Upper bound on starts of a step whose worker dies: after four deaths, the step probably kills its workers."""
@@ -52,7 +52,8 @@ class Outcome:
         cost: Cost of a scoring step that is done.
         failed: Reason of the failure; None without a failure.
         may_pass: True if the failure may be transient.
-        is_misfit: True if the worker failed: it cannot see the workspace, or has another version of the package.
+        is_misfit: True if the worker, and not the step, is the cause of the failure. For example, the worker cannot see
+            the workspace, or has another version of the package.
     """
 
     cost: Cost | None = None
@@ -62,20 +63,20 @@ class Outcome:
 
 
 def attempt(step: Step, settings: RunSettings) -> Outcome:
-    """Run a step; a failure is recorded in the workspace, for `status` and the page."""
-    set_offline(settings.offline)  # a worker may have computed a step of a run with the other setting
+    """Run a step; a failure is recorded in the workspace, for `swaymeter status` and the report's page."""
+    set_offline(settings.offline)  # the worker may have computed a step of another run, which was not offline
     workspace = Workspace(settings.workspace)
     try:
         workspace.check_mounted()
         cost = step.function(step, settings)
         workspace.check_mounted()
-    except ServiceClosed as error:  # the run was interrupted: the step itself has not failed
+    except ServiceClosed as error:  # the run was interrupted, and the step has not failed
         return Outcome(failed=str(error))
     except Exception as error:
         log.debug("%s", step.id, exc_info=True)
         try:
             workspace.check_mounted()
-        except WorkspaceError as unmounted:  # the cause of the step's error
+        except WorkspaceError as unmounted:  # the missing workspace caused the step's error
             return Outcome(failed=str(unmounted), may_pass=True, is_misfit=True)
         if isinstance(error, SwaymeterError):
             return record_failure(step, settings, str(error))
@@ -89,27 +90,28 @@ def record_failure(
     """Record the reason of a failed step, and return its outcome."""
     workspace = Workspace(settings.workspace)
     with suppress(SwaymeterError):  # a full disk must not hide the reason of the failure
-        workspace.check_mounted()  # otherwise a new workspace would be created here
+        workspace.check_mounted()  # in a missing workspace, `note_failure` would create a new one
         workspace.note_failure(str(step.id), step.key, reason, detail)
     return Outcome(failed=reason, may_pass=may_pass)
 
 
 INTERRUPTED = Outcome(failed="the run was interrupted")
-"""Outcome of a step that an interrupted run did not start; no failure is recorded."""
+"""Outcome of a step that did not start, because the run was interrupted; no failure is recorded."""
 
 
 class Workers:
     """Workers that compute every step in this process; the base class of workers in other processes."""
 
     def __init__(self) -> None:
-        self._computing, self._is_abandoned = threading.Lock(), False
+        self._computing = threading.Lock()  # held by the step that uses the resource compute
+        self._is_abandoned = False  # True after an interrupt of the run
 
     def capacities(self) -> Mapping[str, int]:
-        """Return the number of tasks that may run at the same time, by queue; it may change during a run."""
+        """Return the number of tasks that may run at the same time, by queue; the numbers may change during a run."""
         return CAPACITIES
 
     def queue(self, step: Step | PlannedStep) -> str:
-        """Return the queue of a step; each model at a server has a queue with the capacity TASKS_OF_A_SERVER."""
+        """Return the queue of a step: its resource or, for a model at a server, a queue of this model."""
         return f"server {step.id.model}" if step.resource == "server" else step.resource
 
     def compute_step(self, step: Step, settings: RunSettings) -> Outcome:
@@ -134,7 +136,7 @@ class Workers:
 
 @dataclass(eq=False)
 class Task:
-    """The steps of one `task_name`, which are computed one after the other.
+    """The steps for which `task_name` returns one name; they are computed one after the other.
 
     Attributes:
         name: Name of the task run.
@@ -153,7 +155,7 @@ class Task:
 
     @cached_property
     def leading(self) -> PlannedStep:
-        """The step that decides the queue: the first at a server, else the first with a device, else the first."""
+        """The step that decides the queue: the first that asks a server, else one with a device, else the first."""
         on_server = (node for node in self.nodes if node.resource == "server")
         return next(on_server, None) or next((node for node in self.nodes if node.device), self.nodes[0])
 
@@ -169,13 +171,13 @@ class Task:
 
     @property
     def size(self) -> int:
-        """Product of the rows of the inputs, such as queries times contexts."""
+        """Numbers of rows of the inputs, multiplied, such as queries times contexts; 0 if no step can be computed."""
         step = next((node.step for node in self.nodes if node.step), None)
         return math.prod(check.rows for check in step.checks.values()) if step else 0
 
     @cached_property
     def edges(self) -> dict[str, bool]:
-        """Upstream tasks by name; True for a task whose outputs are required inputs."""
+        """Upstream tasks by name; True for a task whose outputs are required inputs of this task."""
         edges = {task_name(other.id): False for node in self.nodes for other in node.waits_for}
         edges |= {task_name(other.id): True for node in self.nodes for other in node.inputs}
         edges.pop(self.name, None)
@@ -187,7 +189,7 @@ class Task:
         return all(node.step is None for node in self.nodes)
 
     def resolve(self) -> None:
-        """Compute the keys of its steps from their inputs as they are now."""
+        """Compute the keys of the steps from the inputs as they are now."""
         for node in self.nodes:
             self.graph.resolve(node)
 
@@ -199,10 +201,10 @@ class Task:
             workers: Workers that compute the steps.
             display: Receives the beginning and the end of each step.
         """
-        failures: dict[str, str] = {}  # by reason: product of the first step that failed with it
+        failures: dict[str, str] = {}  # by reason: product of the first step that failed for this reason
         outcomes: list[Outcome] = []
         for node in self.nodes:
-            if node is not self.nodes[0]:  # a step before may have made its inputs
+            if node is not self.nodes[0]:  # the steps before it may have made its inputs
                 self.graph.resolve(node)
             outcomes.append(self.make(node, settings, workers, display))
             if node.state != "done":
@@ -213,11 +215,10 @@ class Task:
         return Outcome(failed="; ".join(reasons), may_pass=any(outcome.may_pass for outcome in outcomes))
 
     def make(self, node: PlannedStep, settings: RunSettings, workers: Workers, display: Progress) -> Outcome:
-        """Make the outputs of a step, unless the workspace has verified files with their keys.
+        """Make the outputs of a step that is not done.
 
-        `Graph.resolve` has computed the keys from kind, version, subject, parameters and the digests of the inputs. It
-        has also checked the files with these keys, each file once in a run. After the step, `Graph.recheck` verifies
-        the files that the step has written.
+        Before, `Graph.resolve` has computed the keys of the outputs and looked for valid files with these keys; the
+        step is done if all exist. After the step, `Graph.recheck` verifies the files that the step has written.
         """
         if node.state == "done":
             return Outcome()
@@ -248,11 +249,11 @@ def task_name(identity: StepId) -> str:
         return str(identity)
     measure = MEASURES.get(identity.product)
     is_about_questions = measure is not None and measure.about == "questions"
-    return str(replace(identity, product="questions" * is_about_questions))
+    return str(replace(identity, product="questions" if is_about_questions else ""))
 
 
 def tasks_of(graph: Graph, nodes: Iterable[PlannedStep]) -> dict[str, Task]:
-    """Group nodes into tasks, by name."""
+    """Group nodes into tasks, and return the tasks by name."""
     tasks: dict[str, Task] = {}
     for node in nodes:
         name = task_name(node.id)

@@ -1,4 +1,4 @@
-"""Tasks as task runs of Prefect: a future of an upstream task is an edge on Prefect's page."""
+"""Tasks as task runs of Prefect: the future of an upstream task becomes an edge on Prefect's page."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -35,10 +35,7 @@ TASK_OPTIONS: dict[str, Any] = {
 
 @contextmanager
 def as_task_runs(settings: RunSettings, workers: Workers) -> Iterator[Submit]:
-    """Yield the function that submits a task as a task run of Prefect.
-
-    The futures of upstream tasks are edges on Prefect's page.
-    """
+    """Yield the function that submits a task as a task run of Prefect."""
     futures: dict[str, Any] = {}
 
     def submit(task: Task, upstream: Mapping[str, bool]) -> Any:
@@ -64,9 +61,9 @@ def stage_task(stage: Stage) -> Any:
 
 
 def _run_task(name: str, compute: Callable[[Progress], Outcome]) -> State[Any]:
-    """Compute the steps of a task that are not done, and return its state.
+    """Compute the steps of a task that are not done, and return Prefect's state of the task.
 
-    The task runs in a thread of the submitting process, even if a worker computes its steps. So its state is right even
+    The task runs in a thread of the submitting process, even if a worker computes its steps. So the state is right even
     if the worker dies, and only the submitting process needs Prefect's API.
     """
     outcome = compute(current_display())

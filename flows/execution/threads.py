@@ -1,11 +1,11 @@
-"""The number of computing threads and their idle behaviour, which OpenMP reads once, when torch is imported.
+"""Environment variables with the number of computing threads and the behaviour of idle threads.
 
-torch starts a thread for each processor of the machine, also if the process may use fewer processors. An idle thread of
-OpenMP spins before it sleeps, so that two programs on the same processors slow each other down. torch's builds for
-Linux bring GNU's OpenMP, which reads GOMP_SPINCOUNT before OMP_WAIT_POLICY. Other implementations of OpenMP read only
-OMP_WAIT_POLICY.
+OpenMP reads its variables once, when torch is imported. By default, torch starts a thread for each processor of the
+machine, also if the process may use fewer processors. An idle thread of OpenMP spins before it sleeps, so that two
+programs on the same processors slow each other down. torch's builds for Linux bring GNU's OpenMP, in which
+GOMP_SPINCOUNT overrides OMP_WAIT_POLICY. Other implementations of OpenMP read only OMP_WAIT_POLICY.
 
-The statistics multiply many small matrices with NumPy's OpenBLAS. Its threads spin longer than a product takes. Two
+The statistics multiply many small matrices with NumPy's OpenBLAS, whose threads spin longer than a product takes. Two
 threads used five to ten times the processor seconds of one thread and were no faster, so OpenBLAS gets one thread.
 """
 
@@ -14,12 +14,12 @@ from contextlib import suppress
 from pathlib import Path
 
 PASSIVE = {"OMP_WAIT_POLICY": "PASSIVE", "GOMP_SPINCOUNT": "1000"}
-"""An idle thread sleeps after some microseconds; by default after milliseconds."""
+"""Variables with which an idle thread sleeps after some microseconds, and not only after milliseconds."""
 OPENBLAS = "OPENBLAS_NUM_THREADS"
 
 
 def limit_threads() -> None:
-    """Set the variables of OpenMP and OpenBLAS for this process and its children, unless they are set already."""
+    """Set the variables of OpenMP and OpenBLAS for this process and its children; variables of the user stay."""
     os.environ.setdefault("OMP_NUM_THREADS", str(usable_processors()))
     os.environ.setdefault(OPENBLAS, "1")
     if not os.environ.keys() & PASSIVE.keys():
@@ -27,9 +27,9 @@ def limit_threads() -> None:
 
 
 def usable_processors(cgroups: Path = Path("/sys/fs/cgroup")) -> int:
-    """Return the number of usable processors: the least of affinity, the container's quota and SLURM's share.
+    """Return the number of usable processors: the least of CPU affinity, the container's quota and SLURM's share.
 
-    joblib counts the same, but its import takes longer than `swaymeter --help`.
+    joblib counts them, too, but its import takes longer than `swaymeter --help`.
     """
     limits = [len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1]
     for files in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):  # of cgroups 2 and 1

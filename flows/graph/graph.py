@@ -1,11 +1,11 @@
 """The graph of a study: its planned steps in topological order, each with its state in the workspace.
 
-A `PlannedStep` is a node of the graph. Once its inputs are done, the node has a `Step`, a frozen and picklable value
-with the function and the arguments that a worker calls.
+A `PlannedStep` is a node of the graph. Once its inputs are done, the node has a `Step`, a frozen and picklable value.
+The step has the function that a worker calls, with its arguments.
 
-A key needs the digests of the inputs' content, so a step with an unfinished input is blocked. Rows of a step can list
-further steps: each page in a list of pages becomes a step. The graph has these further steps once the listing step is
-done. A run therefore resolves the graph several times.
+The keys of a step need the digests of its inputs, so a step with an unfinished input is blocked. The rows of one step
+can list further steps: each page in a list of pages becomes a step. The graph has the steps of the pages only once the
+list is done. A run therefore resolves the graph several times.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -30,8 +30,8 @@ Record = TypeVar("Record")
 Resource = Literal["services", "server", "compute"]
 """Resource that limits how many steps run at the same time.
 
-services: a few steps request data from public services. server: one step for each model at a server. compute: one step
-uses processors and GPU.
+services: public services, from which a few steps at a time request data. server: a model server, with one step at a
+time for each of its models. compute: processors and GPU, with one step at a time for each worker.
 """
 
 
@@ -42,11 +42,12 @@ class StepId:
     Attributes:
         stage: Stage of the step.
         subject: Relation, class of entities, partition or list that the step is about.
-        product: Product of the step; for scores the leading measure of the pass.
+        product: Name of what the step makes, such as prompts; for scores the leading measure of the pass, with which
+            its other measures are computed.
         part: Piece of the subject, such as the title of a page.
         model: Name of the model; empty without one.
         dtype: Dtype of the model in the study.
-        setup: Names of prompt and decoding, if a model has several.
+        setup: Names of the prompt and the decoding; empty if the model has only one of each.
     """
 
     stage: Stage
@@ -69,7 +70,7 @@ def with_setup(model: str, setup: str) -> str:
 
 
 def show_nothing(*values: object) -> None:
-    """Ignore progress and findings, in a process without a display."""
+    """Do nothing with progress or findings; the default in a process without a display."""
 
 
 @dataclass(frozen=True)
@@ -79,8 +80,8 @@ class RunSettings:
     Attributes:
         workspace: Root of the workspace.
         offline: True to use no network.
-        progress: Function that a step calls with the numbers of its finished prompts and of all its prompts.
-        show_findings: Function that is called with the findings of the study before its page is drawn.
+        progress: Function that a step calls with two numbers: its finished prompts, and all its prompts.
+        show_findings: Function that is called with the findings of the study before the report's page is drawn.
     """
 
     workspace: Path
@@ -100,11 +101,11 @@ class Step:
         arguments: Further picklable arguments of the function.
         resource: Resource that limits how many such steps run at the same time.
         device: Device of the step's model, in the notation of study files; empty without a model.
-        key_without_number: Digest of the key inputs without a number of `--force` or `--refresh`; rerun.py stores the
-            numbers by this digest.
+        key_without_number: Digest of the key inputs apart from the number of `--force` or `--refresh`. rerun.py stores
+            the number under this digest.
         forced: Number of `--force` (see rerun.py), 0 for none.
         refreshed: Number of `--refresh`, 0 for none; only responses that were cached for the same number are reused.
-        checks: Results of the checks of the inputs, by role.
+        checks: Checks of the inputs, by role.
     """
 
     id: StepId
@@ -121,12 +122,12 @@ class Step:
 
     @property
     def key(self) -> str:
-        """Keys of the outputs, which identify the step together with its inputs."""
+        """Keys of the outputs; equal keys mean the same step with the same inputs."""
         return " ".join(artifact.key for artifact in self.outputs.values())
 
     @property
     def tables_read(self) -> list[tuple[TableArtifact, Check]]:
-        """Return the input tables with their checks, each once."""
+        """The input tables with their checks; a table with two roles comes once."""
         tables = {role: artifact for role, artifact in self.inputs.items() if isinstance(artifact, TableArtifact)}
         return list({artifact.key: (artifact, self.checks[role]) for role, artifact in tables.items()}.values())
 
@@ -163,7 +164,8 @@ class StepKind:
         product: Name of the product; empty if each step has a product of its own.
         makes: Roles of the outputs; `scores` stands for the tables of all measures of a pass.
         function: Function that makes the outputs.
-        version: Version of the function; a change of the code raises it if the same inputs then give another output.
+        version: Version of the function. A change of the code raises the version if equal inputs then give another
+            output.
         resource: Resource of the steps.
         changes_daily: True if the source changes daily, so that `--refresh` runs the steps again.
     """
@@ -185,7 +187,10 @@ class StepKind:
 
 @dataclass(frozen=True)
 class Output:
-    """A table that a step makes: its folders and name in the workspace, and key inputs of this table alone."""
+    """A table that a step makes: its folders and name in the workspace.
+
+    `parameters` are key inputs of this table only; other outputs of the step do not depend on them.
+    """
 
     table: Table
     folders: tuple[str, ...]
@@ -205,8 +210,10 @@ class StepInput:
     Attributes:
         node: The planned step that makes the output.
         role: Role of the output.
-        part: Digest of the rows that the other steps use; their keys then ignore further rows. None for all rows.
-        all_columns: True if a change in any column changes the keys of dependent artifacts.
+        part: Digest of the rows that the other steps use; changes of further rows then do not change their keys. None
+            for all rows.
+        all_columns: True if a change in any column changes the keys of dependent artifacts; otherwise a change in a
+            column without `in_digest` does not.
     """
 
     node: "PlannedStep"
@@ -222,7 +229,7 @@ class StepInput:
 
     @property
     def artifact(self) -> Artifact:
-        """Return the artifact; the node must not be blocked."""
+        """The artifact; the node must not be blocked."""
         assert self.node.step is not None
         return self.node.step.outputs[self.role]
 
@@ -254,11 +261,13 @@ class PlannedStep:
         kind: Kind of the step.
         id: Identity of the step.
         inputs: Nodes that make its required inputs.
-        waits_for: Nodes that must end before the step, done or failed: nodes of optional inputs, and `deciding_nodes`.
-        deciding_nodes: Nodes whose output decides its inputs; the graph is resolved again before the step runs.
+        waits_for: Nodes that must end before the step begins, done or failed: nodes of optional inputs, and
+            `deciding_nodes`.
+        deciding_nodes: Nodes whose outputs decide which inputs the step has. Once they have ended, the graph is
+            resolved again, and then the step runs.
         outputs: Tables and sets of files, by role; empty for a placeholder or a refused node.
         required: Required inputs, by role.
-        optional: Optional inputs, by role.
+        optional: Optional inputs, by role; the step reads those that exist.
         parameters: Further inputs of the keys, as JSON.
         arguments: Picklable arguments of the step's function.
         resource: Resource that the step waits for.
@@ -266,8 +275,8 @@ class PlannedStep:
         refusal: Reason why the step can never run, such as a missing file.
         state: State of its outputs.
         reason: Reason of a damaged, failed or blocked state.
-        blocked_by: First step upstream with missing outputs.
-        step: The step for a worker; None while the node is blocked.
+        blocked_by: The first step upstream that is not done, if the node is blocked.
+        step: The step that a worker computes; None while the node is blocked.
         checks: Checks of its outputs, by role.
     """
 
@@ -296,7 +305,7 @@ class PlannedStep:
 
     @property
     def is_placeholder(self) -> bool:
-        """True for a node that stands for steps which cannot be listed before another step is done."""
+        """True for a node in place of steps that are unknown until another step is done."""
         return not self.outputs and self.step is None and self.refusal is None
 
 
@@ -310,7 +319,7 @@ class Graph:
         rerun_numbers: RerunNumbers = NO_NUMBERS,
         shared_results: dict[Any, Any] | None = None,
     ):
-        """Make an empty graph; all graphs of a run share `shared_results`, of checks and of reads of artifacts."""
+        """Make an empty graph; all graphs of a run share `shared_results`, such as checks of artifacts."""
         self.workspace = workspace
         self.rerun_numbers = rerun_numbers
         self.nodes: dict[StepId, PlannedStep] = {}
@@ -345,7 +354,7 @@ class Graph:
             arguments: Picklable arguments of the function, determined by inputs and parameters.
             resource: Resource of the step; None for the resource of its kind.
             device: Device of the step's model; empty without a model.
-            deciding_nodes: Nodes whose output decides the inputs.
+            deciding_nodes: Nodes whose outputs decide which inputs the step has.
         """
         required_inputs, optional_inputs, deciding = dict(inputs or {}), dict(optional or {}), tuple(deciding_nodes)
         node = PlannedStep(
@@ -366,9 +375,9 @@ class Graph:
         return self.resolve(node)
 
     def resolve(self, node: PlannedStep) -> PlannedStep:
-        """Compute the keys of a node from its current inputs, and check its outputs; without its inputs, block it."""
+        """Compute the keys of a node from its inputs and check its outputs, or block it if an input is unfinished."""
         identity = node.id
-        if not node.outputs:
+        if not node.outputs:  # a placeholder, or a node that was refused
             return node
         unfinished = next((step_input.node for step_input in node.required.values() if not step_input.is_usable), None)
         if unfinished is not None:
@@ -389,7 +398,7 @@ class Graph:
         key_without_number = content_key(key_inputs)
         forced, refreshed = self.rerun_numbers.of(key_without_number)
         if forced or refreshed:
-            key_inputs[FORCED] = max(forced, refreshed)
+            key_inputs[FORCED] = max(forced, refreshed)  # the newer number
         node.step = Step(
             identity,
             node.kind.function,
@@ -419,9 +428,13 @@ class Graph:
     def add_placeholder(
         self, kind: StepKind, identity: StepId, unfinished: PlannedStep, *, waits_for: Iterable[PlannedStep] = ()
     ) -> PlannedStep:
-        """Add a placeholder for steps that follow from the rows of an unfinished node.
+        """Add a placeholder for steps that the rows of an unfinished node will list.
 
-        With `waits_for`, the steps may follow from the rows of any of these nodes.
+        Args:
+            kind: Kind of the steps.
+            identity: Identity of the placeholder.
+            unfinished: The unfinished node, or one of several.
+            waits_for: Nodes whose rows list the steps, if there are several nodes.
         """
         blocker, optional_nodes = unfinished.blocked_by or unfinished.id, tuple(waits_for)
         node = PlannedStep(
@@ -437,7 +450,7 @@ class Graph:
         return node
 
     def read_once(self, step_input: StepInput, compute: Callable[[pa.Table], Any]) -> Any:
-        """Return the result of `compute` for the rows of a table; all graphs of a run compute it once."""
+        """Return the result of `compute` for the rows of a table; a run calls `compute` once for each table."""
         assert step_input.check is not None
         key = (step_input.check.path, compute.__qualname__)
         if key not in self._shared_results:
@@ -445,7 +458,7 @@ class Graph:
         return self._shared_results[key]
 
     def call_once(self, compute: Callable[[str], Any], name: str) -> Any:
-        """Return the result of `compute` for a name, or raise its error; all graphs of a run call it once.
+        """Return the result of `compute` for a name, or raise its error; a run calls `compute` once for each name.
 
         `compute` may use the network, for example to look up the revision of a model.
         """
@@ -501,11 +514,12 @@ class Graph:
 def upstream(
     nodes: Iterable[PlannedStep], optional_inputs: Callable[[PlannedStep], Iterable[PlannedStep]] = lambda node: ()
 ) -> set[StepId]:
-    """Return the ids of the nodes and of all nodes upstream.
+    """Return the ids of nodes and of all nodes upstream of them.
 
     Args:
         nodes: Nodes to begin with.
-        optional_inputs: Function that returns the optional inputs of a node that are included; none by default.
+        optional_inputs: Function that returns further upstream nodes beside the required inputs of a node; by default
+            there are none.
     """
     identities: set[StepId] = set()
     stack = list(nodes)

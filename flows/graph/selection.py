@@ -22,12 +22,12 @@ ALL_MEASURES = "every measure"
 """Product of a placeholder for the scores of questions that are not fetched yet, in place of the name of a measure."""
 
 SUMMARISING: tuple[Stage, ...] = ("aggregate", "report")
-"""Stages whose steps are selected only if all of their inputs are selected."""
+"""Stages after the scores. Their steps for one model are selected only if all inputs are selected."""
 
 
 @dataclass(frozen=True)
 class Selection:
-    """Selected stages, relations, models and measures; an empty list selects all."""
+    """Selected relations, models, measures and stages; an empty tuple of relations, models or measures selects all."""
 
     relations: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
@@ -35,13 +35,13 @@ class Selection:
     stages: tuple[Stage, ...] = STAGES
 
     def matches(self, identity: StepId) -> bool:
-        """Return True if a step matches the selection itself; its inputs are then selected, too."""
+        """Return True if the stage, relation, model and measure of a step are selected, as far as the step has them."""
         return identity.stage in self.stages and self._matches_in_any_stage(identity)
 
     def _matches_in_any_stage(self, identity: StepId) -> bool:
         if _is_of_study(identity):
             return True
-        passes = {MEASURES[name].computed_with or name for name in self.measures}  # names of their leading measures
+        passes = {MEASURES[name].computed_with or name for name in self.measures}  # leading measures of the passes
         return (
             self._is_of_selected_relation(identity)
             and (not self.models or not identity.model or identity.model in self.models)
@@ -54,7 +54,7 @@ class Selection:
         return not self.relations or identity.subject in self.relations or may_lead_to_relation
 
     def of(self, graph: Graph) -> set[StepId]:
-        """Return the selected steps of a graph: matching steps and their inputs, in the selected stages."""
+        """Return the ids of selected steps: matching steps and steps upstream of them, in the selected stages."""
         matching = [node for node in graph if self._matches_in_any_stage(node.id)]
         selected = {node.id for node in matching}
         if self.relations or self.models or self.measures:
@@ -71,7 +71,7 @@ class Selection:
         return {identity for identity in selected if identity.stage in self.stages}
 
     def _candidates(self, node: PlannedStep) -> list[PlannedStep]:
-        """Return the fetch steps of selected relations that a node waits for: they fetch candidates of questions."""
+        """Return the steps of selected relations that fetch candidates for the questions which a node chooses."""
         return [
             other for other in node.waits_for if other.id.stage == "fetch" and self._is_of_selected_relation(other.id)
         ]
@@ -92,16 +92,15 @@ class Selection:
         return numbers
 
     def failed(self, graph: Graph) -> "Selection":
-        """Return the selection of only the relations with a failed or blocked step; unchanged without failures."""
+        """Return the selection of relations with a failed step, or a step that it blocks; unchanged if none failed."""
         failed = {node.id for node in graph if node.state == "failed" and self.matches(node.id)}
         stopped = {
             node.id.subject
             for node in graph
             if (node.id in failed and node.id.product != INVENTED_NAMES) or node.blocked_by in failed
         }
-        failed_relations = tuple(
-            sorted(stopped - RESERVED_RELATION_NAMES | stopped & {CORPUS})
-        )  # the corpus may be selected like a relation
+        # CORPUS is a reserved name that can be selected like a relation.
+        failed_relations = tuple(sorted(stopped - RESERVED_RELATION_NAMES | stopped & {CORPUS}))
         return replace(self, relations=failed_relations or self.relations)
 
 

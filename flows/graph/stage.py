@@ -1,4 +1,4 @@
-"""The stages of a study, in order. The module is separate, because the command line must not import pyarrow."""
+"""The stages of a study, in order. The module is apart from graph.py, whose import of pyarrow would slow commands."""
 
 from typing import Literal
 

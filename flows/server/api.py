@@ -25,7 +25,7 @@ from swaymeter.flows.server.temporary import STOP_SECONDS, server_process
 _log = logging.getLogger(__name__)
 
 START_SECONDS, ANSWER_SECONDS = 120.0, 5.0
-"""Limits of the seconds for the start of a server, and for an answer."""
+"""Limits of the seconds until a server has started, and until it has answered a request."""
 REMEDIES = "free disk space, or set PREFECT_HOME to a folder that can be written"
 _ERROR = re.compile(r"^[\w.]+(?:Error|Exception): .*", re.MULTILINE)
 """Last line of a traceback in a log, such as \"OSError: No space left on device\"."""
@@ -37,9 +37,9 @@ class ServerError(SwaymeterError):
 
 @contextmanager
 def prefect_api(*modules: str) -> Iterator[str]:
-    """Yield the URL of a running Prefect API, and point this process and its children to it.
+    """Yield the URL of a running Prefect API, which this process and its children use within the block.
 
-    The API is the configured one (environment or profile) or, without one, a temporary API that ends with the block.
+    It is the configured API (environment or profile). If none is configured, a temporary API ends with the block.
 
     Args:
         *modules: Modules to import during the start of a temporary API.
@@ -61,7 +61,7 @@ def prefect_api(*modules: str) -> Iterator[str]:
     with ExitStack() as stack:
         if not url:
             log = stack.enter_context(tempfile.TemporaryFile())
-            try:  # with a lock, because two processes would create the tables of a new database twice
+            try:  # with a lock, because two starting servers would both create the tables of a new database
                 home.mkdir(parents=True, exist_ok=True)
                 lock = FileLock(home / "swaymeter-server.lock").acquire()
             except OSError as error:
@@ -77,7 +77,7 @@ def prefect_api(*modules: str) -> Iterator[str]:
             )
         try:
             yield url
-        finally:  # send the last logs and events while the API answers, or Prefect prints errors about them
+        finally:  # send the last logs and events while the API answers; about unsent ones, Prefect would print errors
             if current_api_answers():
                 from prefect.events.worker import EventsWorker
                 from prefect.logging.handlers import APILogWorker
@@ -134,7 +134,7 @@ def running_server(
 
 
 def _start_error(process: subprocess.Popen[bytes], log: IO[bytes] | None) -> str:
-    """Return a message about a server that does not start, with the last error or line of its log."""
+    """Return a message about a server that did not start, with the last error of its log, or else its last line."""
     log_text = ""
     if log:
         log.seek(0)
@@ -142,9 +142,9 @@ def _start_error(process: subprocess.Popen[bytes], log: IO[bytes] | None) -> str
     _log.debug("the log of Prefect's server:\n%s", log_text)
     last_error = ["its log is empty", *log_text.splitlines()[-1:], *_ERROR.findall(log_text)][-1]
     code = process.poll()
-    ended = f"did not answer within {START_SECONDS:.0f} s" if code is None else f"ended with status {code}"
+    failure = f"did not answer within {START_SECONDS:.0f} s" if code is None else f"ended with status {code}"
     home = Path(os.environ.get("PREFECT_HOME", "~/.prefect")).expanduser()
     return (
-        f"Prefect's server {ended} ({last_error}); --traceback shows its log. If a database from another version of "
+        f"Prefect's server {failure} ({last_error}); --traceback shows its log. If a database from another version of "
         f"Prefect or a damaged one is the reason, move {home}/prefect.db away; otherwise {REMEDIES}"
     )

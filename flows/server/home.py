@@ -1,4 +1,4 @@
-"""The folder in which a Prefect worker runs the flows of deployments; its variable SWAYMETER_HOME names the folder."""
+"""Home folder in which a Prefect worker runs deployments; the worker's variable SWAYMETER_HOME names this folder."""
 
 import atexit
 import os
@@ -12,19 +12,20 @@ HOME = "SWAYMETER_HOME"
 
 
 def enter() -> dict[str, str]:
-    """Return {"directory": home folder} for the pull step of `prefect.yaml`.
+    """Return {"directory": home folder} for the pull step of `prefect.yaml`; Prefect then enters this folder.
 
-    Without a home folder the result is {}, and `check_home` then refuses the run.
+    Without a home folder the result is {}, and `check_home` later refuses the run.
     """
     home = os.environ.get(HOME, "")
-    return {"directory": home} if Path(home or os.devnull).is_dir() else {}
+    return {"directory": home} if Path(home or os.devnull).is_dir() else {}  # Path("") would be the current folder
 
 
 def check_home() -> None:
-    """Refuse the run of a deployment without a home folder: its relative paths would lead into a temporary folder.
+    """Refuse the run of a deployment without a home folder: relative paths would lead into a temporary folder.
 
     Raises:
-        UsageError: The folder in SWAYMETER_HOME does not exist; or the variable is missing in a temporary folder.
+        UsageError: The folder that SWAYMETER_HOME names does not exist. Or the variable is missing, and the worker runs
+            the deployment in a temporary folder.
     """
     from prefect.runtime import deployment
 

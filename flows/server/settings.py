@@ -7,7 +7,7 @@ from io import StringIO
 from pathlib import Path
 
 HEARTBEAT_SECONDS = 30
-"""Seconds between two heartbeats of a flow run, by which a server notices a killed process."""
+"""Seconds between two heartbeats of a flow run; if they stop, a server notices that the process was killed."""
 
 QUIET = {
     "DO_NOT_TRACK": "1",
@@ -19,7 +19,7 @@ QUIET = {
     # Prefect's default is 60 s, with which a hanging server delays a command by minutes.
     "PREFECT_API_REQUEST_TIMEOUT": "10",
     "PREFECT_FLOWS_HEARTBEAT_FREQUENCY": str(HEARTBEAT_SECONDS),
-    # Swaymeter's warnings are logged to their run; outside a run, Prefect would warn that there is none.
+    # Prefect records Swaymeter's warnings with their run; outside a run, it would warn that there is no run.
     "PREFECT_LOGGING_EXTRA_LOGGERS": "swaymeter",
     "PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW": "ignore",
 }
@@ -36,8 +36,8 @@ SERVER = {
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
 }
 
-# By default, Prefect repeats each call five times. A permanent server may be busy for a minute; a temporary server has
-# only one run, and never comes back after a failure.
+# Settings of calls to a temporary server, which has only one run and never comes back after a failure. Calls to a
+# permanent server, which may be busy for a minute, keep Prefect's default of five retries.
 CLIENT = {"PREFECT_CLIENT_MAX_RETRIES": os.environ.get("PREFECT_CLIENT_MAX_RETRIES", "1")}
 
 # A temporary server needs no automations, which start other runs, and no stored events, which only automations use.
@@ -55,7 +55,8 @@ TEMPORARY = {
 def keep_quiet() -> None:
     """Turn off Prefect's terminal output and telemetry, unless the environment has other settings.
 
-    A run's logs still go to the API. Call this function before the import of Prefect.
+    No proxy is used for 127.0.0.1, the address of a temporary server. A run's logs still go to the API. Call this
+    function before the import of Prefect.
     """
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
@@ -64,9 +65,10 @@ def keep_quiet() -> None:
 
 
 def is_api_configured() -> bool:
-    """Return True if the environment, a profile or a settings file of Prefect names an API, or cannot be read.
+    """Return True if the environment, a profile or a settings file names an API of Prefect.
 
-    Prefect is imported, which takes seconds, only if one of the files may name an API.
+    The result is also True if a profile or file has invalid settings; `prefect_api` then raises an error. Prefect is
+    imported, which takes seconds, only if a file may name an API.
     """
     if os.environ.get("PREFECT_API_URL"):
         return True
@@ -80,12 +82,12 @@ def is_api_configured() -> bool:
             from prefect.settings import Settings
 
             return bool(Settings().api.url)
-    except ValueError:  # `prefect_api` then raises an error with the reason
+    except ValueError:  # invalid settings
         return True
 
 
 def _may_name_api(file: Path) -> bool:
-    """Return True if the text of a file may name an address of an API, or an active profile of Prefect."""
+    """Return True if the text of a file may have the address of an API, or the name of Prefect's active profile."""
     with suppress(OSError):
         text = file.read_bytes().lower()
         if file.name == "pyproject.toml":
@@ -96,9 +98,9 @@ def _may_name_api(file: Path) -> bool:
 
 @contextmanager
 def client_of(url: str, **settings: str) -> Iterator[None]:
-    """Point this process, its threads and its children to the API at this URL, with further settings of Prefect.
+    """Make this process, its threads and its children use the API at this URL, with further settings of Prefect.
 
-    Threads and child processes read the environment, but not Prefect's `temporary_settings`.
+    The settings are in the environment, because threads and children do not see Prefect's `temporary_settings`.
     """
     from prefect.context import refresh_global_settings_context
 

@@ -1,6 +1,6 @@
-"""A temporary server of Prefect that ends with its parent, even after a kill, and never deadlocks at its database.
+"""A temporary server of Prefect that ends with its parent and never deadlocks at its database.
 
-Prefect's own temporary server lives on after a kill of its parent.
+The server ends even if its parent is killed; Prefect's own temporary server then lives on.
 """
 
 import asyncio
@@ -17,8 +17,9 @@ from contextlib import contextmanager
 from typing import IO, Any
 
 STOP_SECONDS = 10.0
-"""Limit of the seconds for the end of a server."""
+"""Seconds that a server may take to end; after them, it is killed."""
 PARENT_CHECK_SECONDS = 0.5
+"""Seconds between two checks that the parent is alive."""
 APP = "swaymeter.flows.server.temporary:app"
 UVICORN_OPTIONS = "--log-level error --timeout-graceful-shutdown 2"
 PARENT = "SWAYMETER_PARENT"
@@ -35,7 +36,7 @@ def server_process(settings: Mapping[str, str], log: IO[bytes] | None) -> Iterat
         settings: Settings of the server, as environment variables.
         log: The file for the server's output.
     """
-    listener = socket.create_server(("127.0.0.1", 0))  # the child inherits it, so that the port stays reserved
+    listener = socket.create_server(("127.0.0.1", 0))  # the child inherits the socket, so the port stays reserved
     with listener:
         url, handle = f"http://127.0.0.1:{listener.getsockname()[1]}/api", listener.fileno()
         process = subprocess.Popen(
@@ -62,7 +63,7 @@ def app() -> Any:
     """Return the server's application, which ends with its parent and collects garbage only in its event loop.
 
     Python's automatic garbage collection can begin in the thread of a database connection that holds the database's
-    lock. A few runs in a hundred then stopped for a minute, until the timeout of the lock.
+    lock. With it, a few runs in a hundred stopped for a minute, until the timeout of the lock.
     """
     end_with_parent()
     gc.disable()
@@ -84,6 +85,6 @@ def end_with_parent() -> None:
 
 
 def _end_with(parent: int) -> None:
-    while os.getppid() == parent:
+    while os.getppid() == parent:  # a process gets another parent when its parent ends
         time.sleep(PARENT_CHECK_SECONDS)
     os.kill(os.getpid(), signal.SIGKILL)

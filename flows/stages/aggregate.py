@@ -35,7 +35,7 @@ from swaymeter.tasks.statistics.statistic import Statistic
 log = logging.getLogger(__name__)
 
 SHOWN_JUDGEMENTS = 20
-"""Limit of the judgements in a warning."""
+"""Limit of the judgements in a warning; a warning about more judgements shows the first of them."""
 CheckedTable = tuple[TableArtifact, Check]
 """A finished table, and the check of its file."""
 _PASS_COLUMNS = (
@@ -48,7 +48,7 @@ _PASS_COLUMNS = (
     "torch_version",
     "transformers_version",
 )
-"""Columns of the table `runs` that the metadata of a score file has under the same names."""
+"""Columns of the table `runs` that have the same names in the metadata of a score file."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def compute_statistics(building: Any, aggregation: Aggregation) -> None:
                     frames[name] = categorical(building.warehouse.frame(name))
             rows = statistic.rows({name: frames[name] for name in statistic.queries}, aggregation.completion.seed)
             building.insert(statistic.table, statistic.table.of(rows))
-        except (SwaymeterError, KeyError, TypeError, ValueError) as error:  # collected, for one message about all
+        except (SwaymeterError, KeyError, TypeError, ValueError) as error:  # one message names all failed statistics
             reason = str(error) if isinstance(error, SwaymeterError) else repr(error)
             failed.append(f"statistic {statistic.name} (of {', '.join(statistic.queries)}): {reason}")
     if failed:
@@ -185,7 +185,7 @@ def decide_answers(step: Step, settings: RunSettings) -> None:
 # ---- the steps of a study --------------------------------------------------------------------------------------------
 
 LOADED = ("triples", "pages", "disputes", "rejected", "shards")
-"""Roles of the fetched and built tables that the database has besides facts, names and prompts."""
+"""Roles of the fetched and built tables in the database, in addition to facts, names and prompts."""
 DECIDE_ANSWERS = StepKind(
     "aggregate", "decided answers", makes=("decided_answers",), function=decide_answers, version=2
 )
@@ -244,7 +244,11 @@ def _variant_row(variant: PlannedVariant, study: StudyFile) -> dict[str, Any]:
 
 
 def add_decided_answers(graph: Graph, plan: Plan, built: BuiltPrompts, scores: Iterable[StepInput]) -> list[StepInput]:
-    """Add the steps in which verdicts of a judge and of people replace verdicts of the rule, which compares texts."""
+    """Add the steps in which verdicts of a judge and of people replace verdicts of the rule, which compares texts.
+
+    Returns:
+        The tables of decided answers; empty for a study without verdicts of people and without a judge.
+    """
     score_tables = [step_input for step_input in scores if step_input.role in COLUMNS_READ]
     verdicts = counted_verdicts(plan.judgements)
     if not verdicts and all(step_input.role != "judged_answers" for step_input in score_tables):

@@ -45,7 +45,7 @@ QUESTIONS_IN_MEMORY = 16
 
 def build_prompts(step: Step, settings: RunSettings) -> None:
     """Write the queries and contexts of a relation from its facts and invented names, or of a group from its texts."""
-    study, planned, seed = step.arguments
+    study, planned, context_seed = step.arguments
     if group := planned.group:
         name = RelationName(step.id.subject)
         step.write("contexts", labelled_contexts(name, group))
@@ -66,7 +66,8 @@ def build_prompts(step: Step, settings: RunSettings) -> None:
     if planned.own:
         contexts = own_contexts(planned.own, entities)
     else:
-        contexts = write_contexts(relation, entities, objects(facts), per_kind=study.contexts.per_kind(), seed=seed)
+        per_kind = study.contexts.per_kind()
+        contexts = write_contexts(relation, entities, objects(facts), per_kind=per_kind, seed=context_seed)
     step.write("contexts", contexts)
     step.write("queries", write_queries(relation, entities))
 
@@ -101,10 +102,10 @@ def choose(step: Step, settings: RunSettings) -> None:
 
 
 def candidates_of(inputs: Iterable[Any], partition: Partition, *, in_several_steps: bool) -> list[Question]:
-    """Return every candidate of a partition, with the edits and page views that the table of disputes has now.
+    """Return every candidate of a partition, with the edits and page views that the tables of disputes have now.
 
     Args:
-        inputs: tables of questions and of disputes; both tables of a page have the same subject.
+        inputs: tables of questions and of disputes; the two tables of a page have the same subject in their keys.
         partition: the partition.
         in_several_steps: True if several steps fetch the candidates. A step may then fetch questions of other
             partitions, and two steps the same question.
@@ -138,7 +139,8 @@ def build_questions(step: Step, settings: RunSettings) -> None:
     ]
     # The order is that of the ids, so that a question keeps its position if its partition changes.
     ordered = sorted(questions, key=lambda question: question.question_id)
-    # cases: each question alone and with each context; left_out: further cases, each a set without one passage.
+    # cases: each question alone and with each context. left_out: further cases, each a set without one passage. A set
+    # of three passages gives three such cases.
     counts = {"cases": len(ordered), "left_out": 0}
     output, batches = step.table("questions"), []
     for first in range(0, len(ordered), QUESTIONS_IN_MEMORY):
@@ -172,7 +174,7 @@ class BuiltPrompts:
         contexts: Contexts by relation.
         questions: Questions by relation.
         chosen: By partition, the step that writes its chosen questions and its rejected candidates.
-        waiting: The steps of `chosen` whose questions are not chosen yet.
+        waiting: By partition, the steps of `chosen` whose questions are not chosen yet.
     """
 
     queries: Mapping[str, StepInput]
@@ -274,6 +276,7 @@ def _add_choice(graph: Graph, plan: Plan, fetched: FetchedInputs, partition: Par
     nodes = [*(candidate.node for candidate in candidates), *unfinished_steps]
     if nodes and not any(candidate.is_usable for candidate in candidates):
         return graph.add_placeholder(kind, identity, nodes[0], waits_for=nodes)
+    # Verdicts are about replies, so they do not change the choice of questions.
     judgements = tuple(judgement for judgement in plan.judgements if judgement.field != "verdict")
     outputs = {
         "questions": Output(QUESTIONS, ("prompts", partition), "chosen-questions"),

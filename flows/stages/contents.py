@@ -17,7 +17,7 @@ from swaymeter.flows.stages.plan import Plan
 
 @dataclass(frozen=True)
 class Contents:
-    """The records of a study; `relations` selects relations, and an empty list selects all."""
+    """The records of a study; `relations` selects relations, and an empty tuple selects all relations."""
 
     plan: Plan
     graph: Graph
@@ -39,7 +39,7 @@ class Contents:
         return self.study.questions.partitions if self.study.questions else ()
 
     def facts(self) -> dict[str, list[Fact]]:
-        """Return the facts by relation; DamagedFile if facts are not fetched or cannot be read."""
+        """Return the facts by relation; MissingFile if facts are not fetched, DamagedFile if they cannot be read."""
         return {
             node.id.subject: [from_row(Fact, row) for row in _rows(node, "facts")]
             for node in self._nodes(FETCH_FACTS)
@@ -76,7 +76,7 @@ class Contents:
         return candidates_of(usable, partition, in_several_steps=in_several_steps)
 
     def chosen(self, partition: Partition) -> list[Question]:
-        """Return the chosen questions of a partition; DamagedFile if they are not chosen yet."""
+        """Return the chosen questions of a partition; MissingFile if they are not chosen yet."""
         node = self.graph.nodes[CHOOSE_QUESTIONS.id(partition)]
         questions = [from_row(Question, row) for row in _rows(node, "questions")]
         return [question for question in questions if not self.relations or question.relation in self.relations]
@@ -84,7 +84,8 @@ class Contents:
     def unfinished_steps(self, partitions: Collection[Partition] = PARTITIONS) -> list[str]:
         """Return the names of unfinished steps that fetch questions of these partitions."""
         excluded: set[str] = {str(name) for name in PARTITIONS if name not in partitions}
-        if not {"static", "temporal"} & {*partitions}:  # only these two are fetched by steps with a relation as subject
+        # Only static and temporal questions have steps whose subject is no partition, such as a relation.
+        if not {"static", "temporal"} & {*partitions}:
             excluded |= {node.id.subject for node in self.graph} - {*partitions}
         steps_of_facts = (FETCH_FACTS.product, FETCH_NAMES.product)
         nodes = (node for node in self.graph if node.id.stage == "fetch" and node.id.product not in steps_of_facts)

@@ -1,7 +1,7 @@
 """Estimate of a run: unfinished steps, prompts, time as measured on this machine, and disk.
 
-Without a measurement in the workspace, the hours of a GPU follow from the model's size. That estimate distinguishes an
-hour from a day, but not from two hours.
+Without a measurement in the workspace, the hours of a GPU follow from the model's size. Such an estimate distinguishes
+one hour from a day, but not one hour from two hours.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from swaymeter.tasks.models.endpoints.endpoint import REPEATED_PROMPTS
 from swaymeter.tasks.models.size import parameters_of
 
 OPERATIONS_PER_SECOND = 100e12
-"""Speed of a data-centre GPU on short prompts in 16 bits: a tenth to a fourth of its nominal speed."""
+"""Speed of a data-centre GPU with short prompts in 16 bits, a tenth to a fourth of its nominal speed."""
 
 TOKENS: dict[About, int] = {"contexts": 16, "queries": 16 * 3 * 64, "questions": 350}
 """Tokens that a model reads or writes for a prompt, by the kind of prompts of a measure.
@@ -28,7 +28,7 @@ read once for all queries. queries: 16 tokens in 64 forward and backward passes,
 """
 
 TOKENS_OF_SAMPLE = 40
-"""Tokens of a context and its query in a study with `contexts.per_query`: both are read for each prompt."""
+"""Tokens of a context with its query in a study with `contexts.per_query`, which reads both for each prompt."""
 
 LEAST_HOURS = 0.01
 """Lower bound of the estimated hours of a GPU."""
@@ -43,7 +43,7 @@ BYTES: dict[About, int] = {"contexts": 9, "queries": 100, "questions": 30_000}
 """Bytes of the score files for each prompt, as measured on bundled studies."""
 
 BYTES_OF_THOUGHT = 6
-"""Bytes of the files for each token of thoughts: its number and its letters."""
+"""Bytes of the score files for each token of thoughts: the number of the token, and its letters."""
 
 
 @dataclass
@@ -75,10 +75,13 @@ class _Work:
     tokens_written: int = 0
 
     def add_requests(self, answers: Any, about: About, count: int) -> None:
-        """Add the requests of prompts to a server: in the worst case, one request for each answer."""
+        """Add the requests of prompts to a server: in the worst case, one request for each answer.
+
+        `answers` has the parameters of the measure answers; None without this measure.
+        """
         is_sampled = answers and about == "questions"
         requests = count * (answers.samples + 1 if is_sampled else 1)
-        if not self.requests:  # a run begins with a probe of the server
+        if not self.requests:  # a run begins with a probe of the server, and may request some greedy replies twice
             requests += PROBE + (REPEATED_PROMPTS if is_sampled else 0)
         self.requests += requests
         self.tokens_read += requests * TOKENS_READ[about]
@@ -196,7 +199,7 @@ def _disk(score_bytes: int) -> str:
 
 
 def _is_leading_unfinished(plan: Plan, node: PlannedStep) -> bool:
-    """Return True if the leading measure of a pass is not done; other measures of the pass need no own prompts."""
+    """Return True if the leading measure of a pass is not done; other measures of the pass need no further prompts."""
     if node.id.stage != "score" or node.id.product not in MEASURES:
         return False
     return any(name == node.id.product and state != "done" for name, state, _ in plan.measure_states(node))
@@ -216,7 +219,7 @@ def _prompts(plan: Plan, node: PlannedStep, leading: str = "") -> int | None:
 
 
 def _prompts_of_partition(plan: Plan, partition: str, leading: str) -> int | None:
-    """Return the number of prompts of a partition whose questions are not fetched yet; None without a limit of them."""
+    """Return the number of prompts of a partition without fetched questions; None if the questions have no limit."""
     questions = plan.study.questions
     assert questions is not None
     counts = [questions.published.get(partition), questions.per_partition]

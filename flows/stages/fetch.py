@@ -30,11 +30,12 @@ def fetch_facts(step: Step, settings: RunSettings) -> None:
     fetched = source.fetch(study.facts, step.id.subject, study.seed, access_for(study, step, settings))
     if not fetched.facts:
         raise InputError(f"relation {step.id.subject}: the source has no facts; choose another relation")
+    # In the metadata, the examined candidates have the name "requested".
     step.write("facts", fetched.facts, {"requested": fetched.examined, "rejected": dict(fetched.rejected)})
 
 
 def fetch_names(step: Step, settings: RunSettings) -> None:
-    """Fetch names for invented entities of a class; InputError if each name belongs to a real entity."""
+    """Fetch names for invented entities of a class; InputError if every name belongs to a real entity."""
     study: StudyFile = step.arguments
     options, entity_class = study.facts, step.id.subject
     assert options is not None
@@ -81,7 +82,8 @@ class FetchedInputs:
         facts: Facts by relation.
         names: Invented names by class of the entities.
         candidates: By partition, the tables of candidates, from which its questions are chosen.
-        unfinished_listing_steps: By partition, unfinished steps whose rows list further steps, such as pages.
+        unfinished_listing_steps: By partition, unfinished steps whose rows become further steps, such as a list of
+            pages.
     """
 
     facts: Mapping[str, StepInput]
@@ -160,7 +162,7 @@ def _add_step(
     key: Callable[[Access], Mapping[str, Any]],
     resource: Resource | None = None,
 ) -> StepInput:
-    """Add a step whose parameters `key` returns, and return its last output; its tables are in the folder `facts`."""
+    """Add a step with tables in the folder `facts`, and return its last output; `key` returns its parameters."""
     identity = kind.id(subject)
     try:
         parameters = key(plan.access)

@@ -1,4 +1,7 @@
-"""The steps that count the names of a study in a corpus: the list of names, one step for each part, and the totals."""
+"""The steps that count the names of a study in a corpus: the list of names, a step for each part, and the totals.
+
+A part of the corpus is a file or an index. In the tables, a counted part is a shard.
+"""
 
 import logging
 from collections.abc import Iterable, Mapping
@@ -41,7 +44,7 @@ def collect_names(step: Step, settings: RunSettings) -> None:
     """Write each pair of an entity and an answer of the queries, with their aliases.
 
     Raises:
-        InputError: The study has a file of aliases, and the file names no entity and no answer.
+        InputError: The study has a file of aliases, and no name in the file is an entity or an answer.
     """
     aliases: Mapping[str, tuple[str, ...]] = step.arguments
     pairs: set[tuple[str, str]] = set()
@@ -78,13 +81,14 @@ def count_part(step: Step, settings: RunSettings) -> None:
 
 
 def add_up(step: Step, settings: RunSettings) -> None:
-    """Add up the counts of all shards, the files or indexes of the corpus."""
+    """Add up the counts of all shards."""
     common_words: CommonWords
     common_words, window, corpus = step.arguments
     pairs = step.records("counted_pairs", CountedPair)
     columns = ("entity_count", "capitals_count", "lower_case_count", "pair_count")
     totals, shards = np.zeros((len(columns), len(pairs)), np.int64), list[Shard]()
-    kinds = np.zeros((2, len(pairs)), np.int64)  # positions in COUNT_KINDS: of entity counts, and of pair counts
+    # kinds: positions in COUNT_KINDS of the entity counts and of the pair counts. A larger position is less exact.
+    kinds = np.zeros((2, len(pairs)), np.int64)
     for counts in step.inputs_of(SHARD_COUNTS):
         rows = counts.read()
         totals += [rows[name].to_numpy() for name in columns]
@@ -170,7 +174,7 @@ def _add_names(graph: Graph, built: BuiltPrompts, aliases: Mapping[str, tuple[st
     """Add the step that lists the names of all queries; at least one table of queries must be done."""
     kind, identity, queries = LIST_NAMES, LIST_NAMES.id(CORPUS), list(built.queries.values())
     if not any(step_input.is_usable for step_input in queries):
-        # The placeholder names the first table in its reason, but any finished table ends the wait.
+        # The reason of the placeholder names only the first table, but any finished table ends the wait.
         return graph.add_placeholder(
             kind, identity, queries[0].node, waits_for=[step_input.node for step_input in queries]
         )

@@ -48,7 +48,7 @@ class PlannedRelation:
     Attributes:
         entry: Query forms and context templates; None for a group.
         group: The group; None for a relation.
-        own: Contexts of a file, in place of generated ones.
+        own: Contexts of the user's file, which replace generated contexts.
         counts: Planned numbers of entities, query forms and contexts.
         refusal: Reason why the relation cannot be built.
     """
@@ -69,7 +69,7 @@ class PlannedVariant:
         position: Position of this section under `models`.
         prompts: Texts around questions and contexts.
         dtype: Computing dtype; the dtype in the study if this machine cannot resolve it.
-        passes: Passes over its prompts. Only the first variant of a model has passes about queries and contexts.
+        passes: Passes over its prompts. Only the first variant of a model has passes over queries and contexts.
         identity: Identity of the model's weights.
         refusal: Reason why the model cannot be used.
         prompt: Name of its prompt, if the study has several.
@@ -107,7 +107,7 @@ class PlannedVariant:
 
     @property
     def key(self) -> str:
-        """Key of the variant, in `variants` and beside every score."""
+        """Name with the dtype, such as "gpt2/float32", which identifies the variant in `variants` and beside scores."""
         return f"{self.name}/{self.dtype}"
 
     @property
@@ -138,7 +138,7 @@ class Plan:
     Attributes:
         study: The study file.
         workspace: Workspace of the study.
-        access: Access to services without network, from which steps take only the addresses of services.
+        access: Offline access to services, for example for the addresses of services in keys.
         parameters: Parameters of each measure, by name.
         passes: Passes of the study's measures.
         declarations: By measure, its version, parameters and models, or the error that occurred when they were read.
@@ -168,6 +168,7 @@ class Plan:
     def measure_states(self, node: PlannedStep) -> Iterator[tuple[str, StepState, str]]:
         """Yield the measures of a score step with state and reason; a pass may be done for some measures only."""
         passes = (scoring_pass.measures for scoring_pass in self.passes if scoring_pass.leading.name == node.id.product)
+        # A placeholder has no pass of its own; its product stands for all measures.
         for name in next(passes, (node.id.product,)):
             check = node.checks.get(name)
             if check is not None and check.state == "done":
@@ -177,7 +178,7 @@ class Plan:
 
     @cached_property
     def further_seeds(self) -> Mapping[int, "Plan"]:
-        """Plans of further seeds, whose scores are compared with the study's."""
+        """Plans of the further seeds; their scores are compared with those of the study's seed."""
         return {seed: plan_of(self.study.for_seed(seed), self.workspace) for seed in self.study.further_seeds}
 
 
@@ -284,11 +285,12 @@ def _further_passes(passes: tuple[Pass, ...], *, has_new_decoding: bool) -> tupl
     """Return the passes of a further variant of a model, without passes whose scores the first variant has already.
 
     Measures of queries and contexts do not depend on prompt and decoding. A new decoding changes only the answers and
-    the measures that follow from answers.
+    the measures that follow from answers. The variant with the same prompt and the first decoding has the other scores.
     """
     about_questions = tuple(scoring_pass for scoring_pass in passes if scoring_pass.leading.about == "questions")
     if not has_new_decoding:
         return about_questions
+    # None is the capability of measures that are derived from stored scores.
     return tuple(
         scoring_pass for scoring_pass in about_questions if scoring_pass.leading.capability in (None, "samples")
     )
@@ -297,7 +299,7 @@ def _further_passes(passes: tuple[Pass, ...], *, has_new_decoding: bool) -> tupl
 def _variant(
     study: StudyFile, position: int, passes: tuple[Pass, ...], parameters: Mapping[str, Any]
 ) -> PlannedVariant:
-    """Return the variant of a model with the study's own prompt and decoding, or with a refusal."""
+    """Return the first variant of a model; it has a refusal if its identity or dtype cannot be resolved."""
     model = study.models[position]
     prompts = study.answer_prompts(model)
     replies = _or_error(_replies, study, model)
@@ -345,7 +347,7 @@ def _identity(model: ModelPart, replies: Replies | None) -> ModelIdentity:
 
 
 def _resolved_dtype(model: ModelPart) -> str:
-    """Return the dtype beside scores; "recorded", "application" or "served" for models without a dtype."""
+    """Return the dtype that is stored beside scores; "recorded", "application" or "served" for models without dtype."""
     if model.text_only_kind:
         return model.text_only_kind
     if model.endpoint is not None:
@@ -377,7 +379,7 @@ def _relation(study: StudyFile, name: str) -> PlannedRelation:
             return PlannedRelation(group=group, counts=counts)
     except SwaymeterError as error:
         refusal = error
-    if "contexts" in facts.refuses:  # a group, whose file cannot be read
+    if "contexts" in facts.refuses:  # the relation is a group, whose file cannot be read
         return PlannedRelation(refusal=refusal)
     entities = facts.real_entities + facts.invented_entities
     relation = contexts.with_study_templates(facts.relation(name))

@@ -100,6 +100,7 @@ def refusals(
             continue  # yielded above
         prompts = graph.nodes[BUILD_PROMPTS.id(relation)]
         if prompts.state != "done":
+            # The refusal is yielded above; the contexts of a refused relation are unknown.
             required_sample = None if prompts.refusal else sample
             if required_sample is not None:
                 yield from _too_few_written_contexts(plan, RelationName(relation), required_sample)
@@ -157,7 +158,7 @@ def refused_models(plan: Plan, variants: Iterable[PlannedVariant], *, offline: b
             )
         elif reason := misfit_reason(model.source, model.dtype, model.device):
             yield f"models.{number}: {reason}"
-    if len(unreachable) == len(variants_by_position):
+    if len(unreachable) == len(variants_by_position):  # no model can be used, so the run would score nothing
         yield from unreachable
 
 
@@ -215,7 +216,7 @@ def _needed_capabilities(plan: Plan, measure: str) -> tuple[Capability | None, .
 
 
 def _refused_templates(variants: Iterable[PlannedVariant]) -> Iterator[str]:
-    """Yield the reasons why chat templates on this machine cannot be used with the keywords of the study."""
+    """Yield the reasons why chat templates on this machine cannot be used with the template options of the study."""
     from swaymeter.tasks.models.prompts.template_options import options_of
 
     for variant in variants:
@@ -240,6 +241,7 @@ def _too_few_facts(plan: Plan, relation: RelationName, sample: PerQuery | None) 
         return  # a group, whose texts are complete, or whose fetch step is refused
     source = FACT_SOURCES[options.source]
     entity_class = options.relation(relation).subject_class
+    # Names that are not of the catalog are made during the run, so they cannot be counted here.
     names = catalog.invented_entities(entity_class) if options.invented == "catalog" else None
     try:
         if not source.at_hand:
@@ -268,11 +270,15 @@ def _too_few_facts(plan: Plan, relation: RelationName, sample: PerQuery | None) 
 
 
 def _too_few_written_contexts(plan: Plan, relation: RelationName, sample: PerQuery) -> Iterator[str]:
-    """Yield a reason if a query needs more contexts than the study writes; contexts of a file are counted later."""
+    """Yield a reason if a query needs more contexts than the study writes.
+
+    Contexts of a file are not counted here, but in `_too_few_facts`.
+    """
     planned = plan.relations[relation]
     if planned.own:
         return
     counts = planned.counts
+    # Each entity has the same number of written contexts.
     relevant = planned.group.sentences_per_entity if planned.group else counts.contexts // counts.entities
     try:
         check_enough(relation, "an entity", relevant, counts.contexts - relevant, sample)
@@ -294,7 +300,7 @@ def _too_few_built_contexts(graph: Graph, relation: str, sample: PerQuery) -> It
 def _too_few_contexts(
     relation: str, entities: Collection[str], mentioned: Collection[Collection[str | None]], sample: PerQuery
 ) -> Iterator[str]:
-    """Yield the reason for the first entity with too few contexts.
+    """Yield the reason for the first entity with too few contexts; nothing if each entity has enough.
 
     `mentioned` has the entity and the object of each context.
     """
@@ -312,8 +318,8 @@ def check_models(study: StudyFile, *, is_scored: bool = True, measures: Collecti
 
     Args:
         study: The study.
-        is_scored: True to check the models that reply, and the model that clusters replies. Models that help to make
-            questions are always checked.
+        is_scored: True to check the models that reply, and the model that clusters replies. Models with which questions
+            are made, such as an embedder, are always checked.
         measures: Selected measures; empty for all.
 
     Raises:

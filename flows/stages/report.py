@@ -160,7 +160,7 @@ DRAW_REPORT = StepKind("report", "page", makes=("files",), function=draw_report,
 
 
 CATALOG_FILES = ("models.yaml", "papers.yaml", "published.csv")
-"""Files of the catalog that reports print: labels of models, and the results of papers."""
+"""Files of the catalog whose contents reports print: labels of models, and the results of papers."""
 
 
 def add_report(
@@ -214,7 +214,7 @@ def _extension_digests() -> dict[str, list[str]]:
 
 @functools.cache
 def _code_digest() -> str:
-    """Return the digest of the files in the package of reports; a changed file draws the report again."""
+    """Return the digest of the files in the package `reports`; after a change of a file, the report is drawn again."""
     folder = Path(str(resources.files("swaymeter.reports")))
     files = sorted(path for path in folder.rglob("*") if path.suffix in (".py", ".html", ".css", ".js"))
     return content_key({path.relative_to(folder).as_posix(): sha256_of_file(path) for path in files})

@@ -76,9 +76,10 @@ def run_pass(step: Step, settings: RunSettings) -> Cost:
 
 
 def discard_failed_replies(graph: Graph, selected: Iterable[StepId]) -> bool:
-    """Discard each table of a function's replies that has failed replies, so that the run makes the table again.
+    """Discard each table of an application's replies that has failed replies, so that the run makes the table again.
 
-    Successful replies are also stored apart from the table. The function is called only for the failed ones.
+    An application is a Python function of the user that replies. Its successful replies are also stored apart from the
+    table, so the application is called only for the failed replies.
 
     Returns:
         True if a table was discarded.
@@ -151,6 +152,7 @@ def _check_declarations(arguments: PassArguments) -> None:
     for name, planned in arguments.declarations.items():
         if (declared := MEASURES.declaration(name, arguments.inputs.parameters)) != planned:
             differences = {key for key in declared if declared[key] != planned.get(key)} - {"depends_on"}
+            # Of depends_on, such as the revision of another model, the message has the keys that differ.
             differences |= {key for key, _ in declared["depends_on"].items() ^ planned["depends_on"].items()}
             raise ModelError(
                 f"measure {name}: this worker differs from the run in {', '.join(sorted(differences))}; restart it "
@@ -167,7 +169,8 @@ RUN_PASS = StepKind("score", "", makes=("scores",), function=run_pass)
 def add_score_steps(graph: Graph, plan: Plan, built: BuiltPrompts) -> list[StepInput]:
     """Add the passes over the built queries, contexts and questions, and return the score tables.
 
-    `built.queries[relation]` is the output of the step that builds the prompts of the relation.
+    `built.queries[relation]` is the output of the step that builds the prompts of the relation. `built.waiting` has the
+    partitions whose questions are not chosen yet; a placeholder stands for all their passes.
     """
     scores: list[StepInput] = []
     relations = sorted({*built.questions, *built.waiting})
@@ -217,8 +220,8 @@ def add_passes(
 ) -> list[StepInput]:
     """Add the passes over a relation, and return their score tables.
 
-    A pass reads only scores of passes before it. `part` is "" for the study's seed, and a part such as "seed 2" in the
-    ids of steps for a further seed.
+    A pass reads only scores of passes before it. `part` is the part of the steps' ids: "" for the study's seed, or for
+    example "seed 2" for a further seed.
     """
     scored: dict[str, StepInput] = {}
     for scoring_pass in variant.passes:
@@ -298,7 +301,7 @@ def _add_pass(
 
 
 def _prompt_key(variant: PlannedVariant, scoring_pass: Pass) -> str:
-    """Return the part of the key that stands for the prompt: a digest, or the start token of queries."""
+    """Return the key input for the prompt: a digest of the prompts of questions, or the start token before queries."""
     if variant.model.text_only_kind:  # an application, or recorded replies: Swaymeter writes no prompt
         return ""
     return (

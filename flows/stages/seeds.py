@@ -19,7 +19,7 @@ TEXTS = {"queries": ("query_id", {"text": "query"}), "contexts": ("context_id", 
 def compute_reliability(step: Step, settings: RunSettings) -> None:
     """Write the variances of scores over seeds and over query forms.
 
-    The arguments of the step are the measures, and the seeds; the study's seed is the first one.
+    The arguments of the step are the measures and the seeds. The first seed is the study's seed.
     """
     from swaymeter.tasks.statistics.reliability import reliability  # imports pandas, which takes long
 
@@ -27,6 +27,7 @@ def compute_reliability(step: Step, settings: RunSettings) -> None:
     table = step.table("reliability")
     rows = []
     for measure in measures:
+        # All rows have the same model, dtype and relation.
         first_row = step.table(f"{measure} {seeds[0]}").read().select(["model", "dtype", "relation"]).slice(0, 1)
         samples = [_sample(step, measure, seed) for seed in seeds]
         rows += [{**first_row.to_pylist()[0], **row} for row in reliability(measure, samples)]
@@ -58,9 +59,9 @@ def add_comparisons_of_seeds(
 ) -> list[StepInput]:
     """Add the steps that compare seeds, and return the tables of variances; empty for a study with one seed.
 
-    All other results depend only on the study's seed, the first one. Each further seed draws other contexts, which are
-    scored by the measures in `MEASURES_OF_SEEDS`. Entities and queries are the same for all seeds, because only scores
-    of the same query can be compared. The database contains the comparison, and no scores of further seeds.
+    All other results depend only on the study's seed, the first of its seeds. Each further seed draws other contexts,
+    which are scored by the measures in `MEASURES_OF_SEEDS`. Entities and queries are the same for all seeds, because
+    only scores of the same query can be compared. The database has the comparison, but no scores of further seeds.
     """
     study, measures = plan.study, [name for name in MEASURES_OF_SEEDS if name in plan.parameters]
     own_scores = {(score.node.id, score.role): score for score in scores}
@@ -72,7 +73,7 @@ def add_comparisons_of_seeds(
             prompts[seed] = {"queries": node.output("queries"), "contexts": node.output("contexts")}
         for variant in plan.variants:
             if not any(MEASURES[name].about != "questions" for each in variant.passes for name in each.measures):
-                continue
+                continue  # such as a further variant of a model, which has only scores of questions
             scores_by_seed = {
                 study.seed: {
                     role: score
@@ -99,7 +100,7 @@ def _add_comparison(
 ) -> StepInput:
     """Add the step that compares the scores of a relation and a variant between seeds.
 
-    `prompts` and `scores` have the input of each role by seed.
+    `prompts` and `scores` have, for each seed, its inputs by role.
     """
     inputs = {
         f"{role} {seed}": step_input

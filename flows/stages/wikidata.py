@@ -1,10 +1,10 @@
 """The steps that build questions from Wikidata and Wikipedia: lists first, then a step for each property and page.
 
-triples            the triples of a list, or triples that the query service draws of a property
-questions          for each property: its static and temporal questions, and rejected candidates
-pages              the titles of the pages that are searched for disputes, unless the study names these pages
-disputes           for each page: its disputes
-questions          for each page: questions that a language model writes about the disputes
+triples                  the triples of a list, or triples that the query service draws of a property
+questions                for each property: its static and temporal questions, and rejected candidates
+pages                    the titles of the pages that are searched for disputes, unless the study names these pages
+disputes                 for each page: its disputes
+questions of disputes    for each page: questions that a language model writes about the disputes
 """
 
 import functools
@@ -60,7 +60,7 @@ _model_lock = threading.Lock()  # threads use the embedder and the writing model
 
 
 WRITER_DTYPE: Literal["bfloat16"] = "bfloat16"
-"""The dtype of a model that writes questions, if it is no model of the study."""
+"""The dtype of a language model that writes questions and is not among the models of the study."""
 
 
 def writer_of(study: StudyFile) -> ModelPart:
@@ -113,7 +113,7 @@ def fetch_property(step: Step, settings: RunSettings) -> None:
 
 
 def fetch_pages(step: Step, settings: RunSettings) -> None:
-    """Fetch the titles of the articles in the list of controversial issues."""
+    """Fetch the titles of the articles to which `list_page` links; by default it lists controversial issues."""
     study: StudyFile = step.arguments
     listed_on = _options(study).disputes.list_page
     with with_advice(ADVICE):
@@ -191,7 +191,7 @@ def _wikipedia(access: Access) -> Wikipedia:
 def _without_redirect(result: "PageDisputes", title: str, titles: Sequence[str]) -> "PageDisputes":
     """Return the disputes of a page; none if the title redirects to another page of the list."""
     pages = (*(dispute.page for dispute in result.disputes), *(rejected.part for rejected in result.rejected))
-    page = next(iter(pages), title)
+    page = next(iter(pages), title)  # the page that the title leads to
     if page == title or page not in titles:
         return result
     from swaymeter.tasks.contexts.disputes.reverted_edits import RELATION
@@ -241,7 +241,7 @@ WRITE_QUESTIONS = StepKind(
 
 
 Candidates = tuple[dict[Partition, list[StepInput]], dict[Partition, list[PlannedStep]]]
-"""By partition, the tables of candidates; and by partition, the unfinished steps that list further steps."""
+"""By partition, the tables of candidates; and by partition, the unfinished steps whose rows become further steps."""
 
 
 def add_wikidata_steps(graph: Graph, plan: Plan) -> Candidates:
@@ -262,7 +262,7 @@ def add_wikidata_steps(graph: Graph, plan: Plan) -> Candidates:
 
 @dataclass(frozen=True)
 class _WikidataSteps:
-    """The steps that build questions from Wikidata; the methods add them to a graph."""
+    """The steps that build questions from Wikidata and Wikipedia; the methods add the steps to a graph."""
 
     graph: Graph
     plan: Plan
@@ -310,13 +310,13 @@ class _WikidataSteps:
         return added.output("triples")
 
     def _add_property(self, relation: str, lists: list[tuple[StepInput, list[Triple]]]) -> StepInput:
-        """Add the step that builds the questions of a property; `lists` has each list with its triples."""
+        """Add the step that builds the questions of a property; `lists` has its triples, by the list they are from."""
         kind, identity = FETCH_PROPERTY, FETCH_PROPERTY.id(relation)
         triple_of_fact = {fact_of(triple): triple for _, triples in lists for triple in triples}
         count = self.options.triples.per_property or len(triple_of_fact)
-        facts = drawn_first(triple_of_fact, count, self.plan.study.seed, "seeds", relation)
+        facts = drawn_first(triple_of_fact, count, self.plan.study.seed, "seeds", relation)  # "seeds": name of the draw
         triples = tuple(triple_of_fact[fact] for fact in facts)
-        # The key depends on these triples alone, so that other triples of a list may change.
+        # The key depends on these triples alone, so that a change of other triples in the list keeps the key.
         digest = TRIPLES.digest(TRIPLES.of([as_row(triple) for triple in triples]))
         try:
             parameters = {
@@ -411,7 +411,7 @@ class _WikidataSteps:
     # ---- inputs of keys ----------------------------------------------------------------------------------------------
 
     def _catalog(self, relation: str) -> str:
-        """Return the digest of the relation's entry; "" for a relation of a list that the catalog lacks."""
+        """Return the digest of a relation's entry in the catalog; "" for a relation that the catalog lacks."""
         return catalog.relation_digest(relation) if relation in catalog.relations() else ""
 
     def _addresses(self, *services: str) -> dict[str, str]:

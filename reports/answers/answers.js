@@ -1,4 +1,4 @@
-/* What ties it together: the address says the state, the state is shown, what is chosen goes into the address. */
+/* The page: its address has the state, `show` shows this state, and every choice of the reader changes the address. */
 
 const controls = document.querySelectorAll("#controls [name]");
 const title = document.title;
@@ -42,7 +42,7 @@ function countOf(model) {
   return `${number(found.length)} of ${number(rowsOfModel(model).length)} questions${unread}`;
 }
 
-/* Says a text once: a reader's voice would repeat what is written anew. */
+/* Writes a text only if it is new, because a screen reader speaks every text that is written. */
 function say(id, text) {
   const place = document.getElementById(id);
   if (place.textContent !== text) place.textContent = text;
@@ -79,7 +79,7 @@ function toList({question}) {
   return {open: "", at: question.question_id};
 }
 
-/* The models that answered the question, and all of them side by side; what is read is marked. */
+/* Links to the models that answered the question, and to all of them side by side; the shown one is marked. */
 function modelsOf(row) {
   const all = state.beside === "all";
   const current = (is) => (is ? {"aria-current": "true"} : {});

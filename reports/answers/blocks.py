@@ -111,6 +111,7 @@ def blocks(frames: Frames) -> Iterator[Block]:
         "relations": sorted({row["relation"] for row in questions}),
     }
     contexts = defaultdict(list, _contexts_of(frames["contexts_to_read"]))
+    # For the script: the kinds of context that state the original answer, and the kinds that state another answer.
     sides = {"supporting": SUPPORTING, "conflicting": {*CONFLICTING, "mixed"}}
     kinds = {side: [name for name in settings["conditions"] if name in names] for side, names in sides.items()}
     settings["judgements"] = [{name: row[name] for name in _JUDGEMENT} for row in records(frames["judgements_to_read"])]
@@ -223,7 +224,8 @@ def _model_cases(
 def _flipped(changes: pd.DataFrame) -> dict[tuple[str, str], tuple[str, str]]:
     """Return the greedy answer and the verdict of the run before, for each answer whose verdict changed since.
 
-    The keys are the ids of question and context. An answer counts only if question and context have the same texts.
+    The keys are the ids of question and context. An answer counts only if the texts of question and context are the
+    same in both runs.
     """
     flips = {}
     for row in records(changes[changes["kind"] == "reply"] if len(changes) else changes):
@@ -236,7 +238,7 @@ def _flipped(changes: pd.DataFrame) -> dict[tuple[str, str], tuple[str, str]]:
     return flips
 
 
-_BETWEEN_IDS = "\x1f"  # in the column item, between the ids of question and context
+_BETWEEN_IDS = "\x1f"  # in the column `item`, between the ids of question and context
 
 
 def _shards(name: str, rows: Sequence[object]) -> Iterator[Block]:

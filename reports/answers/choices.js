@@ -1,4 +1,4 @@
-/* What can be chosen: by the study's conditions, models, groups and relations, and the other columns of its own file. */
+/* Choices of the reader: kinds of context, partitions, relations, orders, and further columns of a user's file. */
 
 const CONDITIONS = index.conditions;
 const CONTEXTS = Object.keys(CONDITIONS).filter((name) => name !== "none");
@@ -20,7 +20,7 @@ function sortsBy(measure, names) {
   return Object.fromEntries(names.map((name) => [`${measure}_${name}`, (row) => largest(all(row, measure, [name]))]));
 }
 
-/* A condition's name under a heading that says what it is. */
+/* The name of a condition without the word context, for a list of contexts. */
 function short(name) {
   return name === "none" ? CONDITIONS[name] : CONDITIONS[name].replace(/ context$/, "");
 }

@@ -1,4 +1,4 @@
-/* The data blocks (blocks.py says what is in them), parsed when somebody looks, a shard at a time. */
+/* The data blocks, which blocks.py describes. A block is parsed when the page needs it. */
 
 const KEPT = 40;
 const NAMES = {
@@ -26,8 +26,8 @@ function rowsOf(columns) {
   return columns[names[0]].map((_, at) => Object.fromEntries(names.map((name) => [name, columns[name][at]])));
 }
 
-/* A row is a question that the model answered: what the list shows, the question, and the words that a search looks
-   through. */
+/* The rows of a model. A row is a question that the model answered, with the scores in the list, and the words that a
+   search reads. */
 function rowsOfModel(model) {
   if (model.rows) return model.rows;
   model.rows = rowsOf(parsed(`scores-${model.number}`)).map((scores, at) => {
@@ -42,13 +42,13 @@ function rowOf(id, model) {
   return rowsOfModel(model).find(({question}) => question.question_id === id);
 }
 
-/* The same question's row of another model; undefined where that was not asked it. */
+/* The row of another model for the same question; undefined if this model has no answer to the question. */
 function rowOfOther(row, model) {
   rowsOfModel(model);
   return model.byPlace.get(row.place);
 }
 
-/* What is known of a row's case: how its greedy answer ended, whose answer it states, what a context did to it. */
+/* A case of a row: the greedy answer with its end, its verdict and its outcome, and the scores. */
 function caseOfRow(row, at) {
   const word = (name) => NAMES[name][row[name]?.[at]] ?? "";
   const judged = row.judged?.[at] ?? "-";
@@ -75,14 +75,14 @@ function textsOf(row) {
   return {...texts, contexts};
 }
 
-/* All answers to a question, case by case; null where a case was not asked. */
+/* All answers to a question, case by case; null for a case without answers. */
 function answersOf(row) {
   const {cases, ...others} = inShards(`answers-${row.model.number}`, row.at);
   const whole = cases.map((one, at) => one && {...one, greedy: one.greedy && [row.greedy[at], ...one.greedy]});
   return {...others, cases: whole};
 }
 
-/* The shards that were looked at last are kept. */
+/* The entry at a position of all blocks with a name. The blocks that were read last stay parsed, at most KEPT. */
 function inShards(name, at) {
   const block = `${name}-${Math.floor(at / index.shard)}`;
   const shard = parsedShards.get(block) ?? parsed(block);

@@ -1,4 +1,4 @@
-/* Making elements. Whatever is not a literal of these scripts becomes text: nothing here reads markup. */
+/* Functions that make elements. Texts of the study become text nodes: no function reads a text as markup. */
 
 /* An element with attributes and children; a child that is a string becomes text. */
 function element(name, attributes = {}, ...children) {
@@ -8,7 +8,7 @@ function element(name, attributes = {}, ...children) {
   return made;
 }
 
-/* Somebody else's text, kept from turning the direction of what is beside it. */
+/* A text of the study, isolated so that right-to-left letters in it do not reorder the texts beside it. */
 function foreign(text, name = "bdi", attributes = {}) {
   return element(name, {dir: "auto", ...attributes}, text);
 }

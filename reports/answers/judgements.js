@@ -5,7 +5,7 @@ const COLUMNS_OF_FILE = ["question_id", "context_id", "field", "judged", "value"
 const STORE = `swaymeter.judgements ${document.title}`;
 const judgements = new Map(remembered());
 
-/* What this browser remembers; a browser that remembers nothing says so with an error. */
+/* The judgements that this browser stored; none if it refuses storage, which is an error. */
 function remembered() {
   try {
     const known = JSON.parse(localStorage.getItem(STORE) ?? "[]");
@@ -19,7 +19,7 @@ function remember() {
   try {
     localStorage.setItem(STORE, JSON.stringify([...judgements]));
   } catch {
-    /* they are kept as long as the page is open */
+    /* without storage, judgements last as long as the page is open */
   }
 }
 
@@ -36,7 +36,7 @@ function judgementOf(question, context, answer) {
   return judgements.size ? judgements.get(aboutWords(question, context, answer ?? "")) : undefined;
 }
 
-/* Whether the study's file has a judgement of this browser already, by the same person if a name is given. */
+/* True if the study's file already has a judgement of this browser; if a name is given, by the same person. */
 function isInStudy(judgement) {
   const about = aboutWords(judgement.question_id, judgement.context_id, judgement.judged);
   const annotator = judgement.annotator || document.getElementById("annotator").value;
@@ -58,7 +58,7 @@ function judge(question, context, judged, changes) {
   showJudgements();
 }
 
-/* What one says of an answer: a list of verdicts and, once one is chosen, the reason. */
+/* The fields for a judgement of an answer: a list of verdicts and, once a verdict is chosen, the reason. */
 function judging(question, {id, condition}, answer) {
   const known = judgementOf(question.question_id, id, answer);
   const verdicts = Object.values(NAMES.verdict).filter((verdict) => verdict !== "undecided");
@@ -91,7 +91,7 @@ function showJudgements() {
   say("judgements-count", `${number(count)} ${count === 1 ? "judgement" : "judgements"}, in this browser alone.`);
 }
 
-/* The file: the study's judgements, without those that their annotator judged anew here, and those of this browser. */
+/* Saves the judgements of the study and of this browser. A judgement that its annotator replaced here is left out. */
 function saveJudgements() {
   const annotator = document.getElementById("annotator");
   if (!annotator.reportValidity()) return;
@@ -106,7 +106,7 @@ function saveJudgements() {
   download("judgements.csv", `\ufeff${text}`, "text/csv");
 }
 
-/* A file may have the question itself in place of its id. */
+/* The id of a question; a file may have the text of the question in place of its id. */
 function idOfQuestion(name) {
   return questions.find(({question_id: id, question}) => id === name || question === name)?.question_id ?? name;
 }

@@ -1,4 +1,4 @@
-/* Keys: j and k, or arrows, to the next and the one before, / to the search, Enter opens, Escape goes back. */
+/* Keys: j and k, or arrows, go to the next and the previous row, / goes to the search, Enter opens, Escape goes back. */
 
 const STEPS = {j: 1, k: -1, ArrowDown: 1, ArrowUp: -1, ArrowRight: 1, ArrowLeft: -1};
 const TYPED_INTO = "input, select, textarea";
@@ -29,7 +29,7 @@ function keyOnQuestion(key) {
   return () => go(opening(next));
 }
 
-/* Arrows go from row to row once one of them has the focus; before, they scroll. */
+/* Arrows go from row to row once a row has the focus; before that, they scroll. */
 function keyInList(key, target) {
   const row = target.closest?.("#rows article");
   if (key === "Enter" && row === target) return () => row.querySelector("a").click();
@@ -54,7 +54,7 @@ function toSearch() {
   document.getElementById("search").select();
 }
 
-/* The row that has the focus stands in the address, so that it can be passed on, and is come back to. */
+/* Puts the row with the focus into the address, so that a link to the page, and Back, lead to this row. */
 function keepPlace(article) {
   const row = found[article?.ariaPosInSet - 1];
   if (!row || row.question.question_id === state.at) return;

@@ -1,9 +1,9 @@
-/* The list: of each question its greedy answers, case by case, the models that are shown beside each other. */
+/* The list of questions: of each, the greedy answers case by case, with the shown models side by side. */
 
 const OUTCOME_MARKS = {persuaded: "▲ ", agreed: "◆ ", stubborn: "■ ", other: ""};
 const ENDED = {u: "cut off", l: "no answer"};
 
-/* A row of the list. The place is its number among those that were found. */
+/* A row of the list. The place is its position among all listed rows. */
 function listed(row, place, count, state) {
   const {question_id: id, question} = row.question;
   const head = element("h3", {}, element("a", {href: addressOf({...state, open: id})}, foreign(question)));
@@ -26,7 +26,7 @@ function key(partition) {
   return foreign(partition, "span", {class: index.own ? "key" : `key ${partition}`});
 }
 
-/* The answers in a table: a line for each case, a column for each model, or all models in one where they are many. */
+/* The answers in a table: a line for each case, a column for each model. Above MOST_ASIDE, models share a column. */
 function casesOf(row, shown, state) {
   const aside = shown.length > 1 && shown.length <= MOST_ASIDE;
   const columns = aside ? shown.map((one) => [one]) : [shown];
@@ -47,14 +47,14 @@ function casesOf(row, shown, state) {
   );
 }
 
-/* What a conflicting context states, beside its kind. */
+/* The answer that a conflicting context states; nothing for other contexts. */
 function otherOf(texts, {condition}, at) {
   const [stated] = index.conflicting.includes(condition) ? texts.contexts[at - 1].states : [];
   return stated ? [" · ", marked(stated, "replacement")] : [];
 }
 
-/* The answers of models to a case; those of the same words, of which the same is said, are one, with the names of their
-   models and without their scores. */
+/* The answers of models to a case. Answers with the same words, verdict and outcome are shown once, with the names of
+   their models and without scores. */
 function answersInCell(shown, texts, at, state) {
   const same = new Map();
   for (const {model, row} of shown) {
@@ -81,7 +81,7 @@ function passageOf({question}, texts, at) {
   return foreign(highlighted(text, formsOf(question, texts, at)), "blockquote", {class: "brief"});
 }
 
-/* Whether an answer is one that the filters look for. */
+/* True if a filter on answers is set, and an answer passes all filters. */
 function isHit(row, at, state) {
   return OF_CASES.some((name) => state[name]) && caseFits(row, at, state);
 }
@@ -91,7 +91,7 @@ function namesOf(of, count) {
   return element("span", {class: "about"}, names);
 }
 
-/* A model's name without what all have in common. */
+/* The name of a model without its first part and its dtype, if all models share them. */
 function nameOf({name}) {
   const asked = [...models.keys()];
   const same = (partOf) => asked.every((other) => partOf(other) === partOf(name));
@@ -102,7 +102,7 @@ function nameOf({name}) {
   return foreign(brief.trim() || rest, "span", {title: name});
 }
 
-/* A greedy answer in words, with what it states; the answers that are looked for are marked in it. */
+/* A greedy answer with its verdict, outcome and scores; expected answers are marked in its text. */
 function saidIn(question, known, texts, at) {
   const said = known.text?.trim() ? foreign(highlighted(known.text, formsOf(question, texts, at)), "span", {class: "words"}) : [];
   const notes = [

@@ -1,4 +1,4 @@
-/* One question: what is known of it, its scores, and alone and with each context the answers of one or more models. */
+/* One question: its columns, its scores, and the answers of one or more models, alone and with each context. */
 
 const WIKIDATA = "https://www.wikidata.org/wiki/";
 const HUES = 10;
@@ -51,7 +51,7 @@ function factsOf(question, texts, models) {
   return element("dl", {}, facts.map(([name, ...said]) => [element("dt", {}, name), element("dd", {}, said)]));
 }
 
-/* A text that is out of the way until it is asked for, where it is long. */
+/* A text; a long text is folded. */
 function folding(text, said) {
   if (text.length <= LONG) return foreign(text);
   return element("details", {}, element("summary", {}, said), foreign(text));
@@ -61,14 +61,14 @@ function measured(name, value, unit = "") {
   return value === undefined ? [] : [[name, number(value) + unit]];
 }
 
-/* A link to the item or property; nothing for what is no id. */
+/* A link to the item or property on Wikidata; nothing for a text that is no id. */
 function linkTo(id) {
   if (!/^[QP][1-9][0-9]*$/.test(id ?? "")) return [];
   const page = id.startsWith("P") ? `Property:${id}` : id;
   return [" ", element("a", {href: WIKIDATA + page, rel: "noopener noreferrer", class: "id"}, id)];
 }
 
-/* The scores of a model, the one at this place of those that are shown; what was not measured is left out. */
+/* The scores of the shown model at a position; a score without any value is left out. */
 function scoresOf(model, cases, at) {
   const every = [
     ["Semantic entropy (nats)", ({scores}) => withError(scores, "semantic_entropy")],
@@ -98,7 +98,7 @@ function scoresOf(model, cases, at) {
   );
 }
 
-/* What the judge says, and whether the rule says something else. */
+/* The judge's verdict, after ≠ if the rule has another verdict. */
 function opinionOf({judged, unjudged, agree}) {
   if (judged === undefined) return unjudged ? `– (${unjudged})` : "–";
   return agree ? judged : `≠ ${judged}`;
@@ -135,12 +135,12 @@ function answersOfModel(model, answered, one) {
   return element("div", {}, element("h4", {class: "model"}, foreign(model)), answersUnder(answered, one));
 }
 
-/* The id of a context that has another one than its kind. */
+/* The id of a context, unless it is the name of its condition. */
 function idOf({id, condition}) {
   return id === condition ? [] : [id];
 }
 
-/* A text in pieces: the answers that are looked for, marked where they stand as words of their own. */
+/* A text in pieces; the answers in `forms` are marked where they stand as whole words. */
 function highlighted(text, forms) {
   const kinds = new Map([...forms].reverse().map(([words, kind]) => [words.toLowerCase(), kind]));
   const words = [...kinds.keys()].filter(Boolean).sort((one, other) => other.length - one.length);

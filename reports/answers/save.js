@@ -1,4 +1,4 @@
-/* What is listed as a file: a line for each greedy answer of the models that are shown. */
+/* The listed questions as a file: a line for each greedy answer of each shown model. */
 
 const SAVED = [
   "question_id", "relation", "group", "question", "expected_answer", "other_answer", "context_id", "context_type",
@@ -35,7 +35,7 @@ function answersToSave(row) {
   });
 }
 
-/* Rows as CSV; an apostrophe stands before what a spreadsheet would take for a formula. */
+/* Rows as CSV, with an apostrophe before a text that a spreadsheet would compute. */
 function csvOf(names, rows) {
   const lines = [names, ...rows.map((row) => names.map((name) => row[name]))];
   return `\ufeff${lines.map((cells) => `${cells.map(cellOfCsv).join(",")}\r\n`).join("")}`;

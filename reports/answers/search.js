@@ -33,7 +33,7 @@ function chosen(row, state) {
   );
 }
 
-/* Whether what was answered in one case is what was chosen; all that is chosen of an answer is about the same one. */
+/* True if one case passes all filters on answers; a row is listed if it has such a case. */
 function caseFits(row, at, {under, verdict, outcome, ended, judge, variants, since, ...state}) {
   const is = (name, word) => !word || row[name]?.[at] === word[0];
   return (
@@ -72,7 +72,7 @@ function badness(row, at) {
   return condition === "supporting" && part !== null && part !== "right" ? 1 : 0;
 }
 
-/* Whether the variants that are shown state different answers in a case. */
+/* True if the shown variants have different verdicts in a case. */
 function variantsDiffer(row, at, state) {
   const verdicts = shownModels(state).map((model) => rowOfOther(row, model)?.verdict?.[at] ?? "-");
   return new Set(verdicts.filter((letter) => letter !== "-")).size > 1;
@@ -82,7 +82,7 @@ function cellOf(row, column) {
   return row.question.others.find(([at]) => at === column)?.[1];
 }
 
-/* What is known of a row under these conditions: none, one or several values under each. */
+/* The values of a measure for a row under these conditions; a condition can have none, one or several. */
 function all(row, measure, conditions) {
   const values = row[measure] ?? [];
   return row.question.cases.flatMap(({condition}, at) => (conditions.includes(condition) ? [values[at] ?? null] : []))
@@ -93,7 +93,7 @@ function largest(values) {
   return values.length ? values.reduce((one, other) => Math.max(one, other)) : null;
 }
 
-/* In order of a key, rows without one last in either direction, ties in the order of the questions. */
+/* The rows sorted by a key; rows without a key are last in both directions, equal rows in the order of questions. */
 function sorted(rows, keyOf, direction) {
   const keyed = rows.map((row) => ({row, key: keyOf(row)}));
   keyed.sort((one, other) => {
@@ -104,13 +104,13 @@ function sorted(rows, keyOf, direction) {
   return keyed.map(({row}) => row);
 }
 
-/* How often a letter stands in a row's outcomes; null where there are none. */
+/* The number of a row's cases with an outcome, by its first letter; null without outcomes. */
 function howOften(row, letter) {
   const measured = [...(row.outcome ?? "")].filter((known) => known !== "-");
   return measured.length ? measured.filter((known) => known === letter).length : null;
 }
 
-/* Adds the answers to what a search looks through, a shard whenever the browser has nothing else to do. */
+/* Adds the answers to the words that a search reads, one shard whenever the browser is idle. */
 function readAhead(model, whenRead) {
   if (model.reading) return;
   model.reading = true;

@@ -1,4 +1,4 @@
-/* What is looked at, kept in the address after the #, so that a link says it and Back works. */
+/* The state of the page: filters, order, models, open question. The address has it after the #, for links and Back. */
 
 const MOST_ASIDE = 3;
 const isMeasured = index.measured.includes("coherent_persuasion");
@@ -16,7 +16,7 @@ const FIRST = {
 };
 const FREE = new Set(["search", "at", "open"]);
 
-/* The state that the address says; what it says wrongly is as if it were not said. */
+/* The state in the address; a value that no control offers is ignored. */
 function stateOfAddress() {
   const state = {...FIRST};
   for (const [name, value] of new URLSearchParams(location.hash.slice(1))) {
@@ -29,7 +29,7 @@ function isOffered(name, value) {
   return [...document.getElementById(name).options].some((option) => option.value === value);
 }
 
-/* The address of a state, without what is as it is at first. */
+/* The address of a state, without the values of FIRST. */
 function addressOf(state) {
   const said = Object.entries(state).filter(([name, value]) => value !== FIRST[name]);
   return `#${new URLSearchParams(said)}`;

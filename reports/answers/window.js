@@ -1,5 +1,5 @@
-/* The list in a window: only the rows that can be seen, and some before and behind them, are in the document. The others
-   are room of their height: measured once they were seen, estimated before. */
+/* The list in a window: only the rows in sight, and a few before and behind them, are in the document. All other rows
+   are empty room: of their height if they were in sight before, otherwise of an estimated height. */
 
 const MOST_PRINTED = 500;
 const BESIDE = 700;
@@ -7,7 +7,7 @@ const ESTIMATE = 150;
 const feed = document.getElementById("rows");
 const windowed = {count: 0, make: null, heights: new Float64Array(0), tops: new Float64Array(1), nodes: new Map()};
 
-/* Shows other rows: as many, each made by its place. */
+/* Replaces all rows; `make` makes the row at a position from 0 to count - 1. */
 function showRows(count, make) {
   const known = windowed.heights.filter((height) => height > 0);
   const estimate = known.length ? known.reduce((sum, height) => sum + height, 0) / known.length : ESTIMATE;
@@ -35,8 +35,8 @@ function placeAt(height) {
   return low;
 }
 
-/* Puts the rows into the document that can be seen. What is looked at stays where it is, although rows before it turn
-   out to be higher or lower than they were thought to be. */
+/* Puts the rows in sight into the document. The first row in sight does not move, although rows before it may turn out
+   to be higher or lower than estimated. */
 function drawRows() {
   if (!feed.offsetParent) return;
   for (let round = 0; round < 4; round++) {
@@ -74,7 +74,7 @@ function put(from, to) {
   }
 }
 
-/* Measures the rows in the document; whether one is not as high as it was thought to be. */
+/* Measures the rows in the document; true if a row has another height than before. */
 function measure(from, to) {
   let changed = false;
   for (let at = from; at < to; at++) {
@@ -87,7 +87,7 @@ function measure(from, to) {
   return changed;
 }
 
-/* Brings a row into sight, and gives its node. */
+/* Brings a row into sight, and returns its node. */
 function rowInSight(at) {
   const edge = 12;
   const start = feed.getBoundingClientRect().top + windowed.tops[at];
@@ -103,7 +103,7 @@ function rowInSight(at) {
   return windowed.nodes.get(at);
 }
 
-/* The first row that is in sight as a whole, or else one that is. */
+/* The position of the first row whose upper end is in sight. */
 function firstInSight() {
   const top = Math.max(0, -feed.getBoundingClientRect().top);
   const at = placeAt(top);
@@ -126,7 +126,7 @@ addEventListener("resize", () => {
   drawSoon();
 });
 
-/* What is printed has all rows, or as many as a browser prints in a moment. */
+/* Puts all rows into the document before it is printed, or as many as a browser prints in a moment. */
 addEventListener("beforeprint", () => {
   if (!feed.offsetParent) return;
   const {count} = windowed;

@@ -1,8 +1,8 @@
-"""Another measure of the same queries against susceptibility: a dot per query, a diamond per relation's mean.
+"""A second measure of queries against their susceptibility: a dot per query, a diamond per relation's mean.
 
-The other measure is susceptibility over a relation's complete answers, or Fisher susceptibility (Figs 1 and 6 of Liu et
-al. 2024). Fisher susceptibility is also drawn by familiarity of the entity, by wording, and in bins of susceptibility
-(Figs 2-5).
+The second measure is susceptibility over a relation's complete answers, or Fisher susceptibility (Figs 1 and 6 of Liu
+et al. 2024). Fisher susceptibility is also drawn for real and invented entities, by wording, and in bins of
+susceptibility (Figs 2-5).
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ LEVELS = {"query": "query", "relation": "relation mean"}
 
 
 def measure_against_susceptibility(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) -> None:
-    """Draw a dot per query: x is susceptibility in nats, y the other measure; relation means are diamonds.
+    """Draw a dot per query: x is susceptibility in nats, y the second measure; relation means are diamonds.
 
     Args:
         axes: The panel.
         data: Queries of one type: susceptibility, score, error, query_id, and `readable` if its texts are on a page.
-        means: A row per relation: mean_susceptibility, and mean of the other measure.
+        means: A row per relation: mean_susceptibility, and mean, which is of the second measure.
     """
     hue, dense = QUERY_HUES[str(data["query_type"].iloc[0])], len(data) > FEW_DOTS
     x, y, error = (data[name].to_numpy(dtype=float) for name in ("susceptibility", "score", "error"))
@@ -178,7 +178,7 @@ def _draw(
 ANSWER_SET = "answer_set_susceptibility"
 """Measure: susceptibility over the complete answers of a relation."""
 _BESIDE = ("means_beside_susceptibility", "measures_summary", "correlations", "chosen_queries")
-"""Named queries of a figure beside the one with the queries' scores."""
+"""Named queries that a figure reads beside the named query with the scores."""
 
 
 def masses(measures: pd.DataFrame) -> str:
@@ -212,7 +212,7 @@ ANSWER_SETS = Figure(
 
 
 def _draw_fisher(model: Model, frames: Frames) -> Drawing | None:
-    """Draw Fisher susceptibility over the full vocabulary, or over the top answers if no query has the first."""
+    """Draw Fisher susceptibility over the full vocabulary; if no query has it, over the top answers."""
     every = frames["fisher_of_queries"]
     measure = "fisher" if every["fisher"].notna().any() else "fisher_top_k"
 
@@ -255,7 +255,7 @@ FISHER = Figure(
 LABELS = {"susceptibility": "susceptibility over contexts", "fisher": "Fisher susceptibility"}
 """Label of each measure on its axis; the first is the susceptibility over contexts."""
 GROUPS = {"entities": ("real", "invented"), "wording": ("question", "completion")}
-"""Groups of queries from left to right, by the column that divides queries into these groups."""
+"""Groups of queries from left to right, by the column whose values are the names of the groups."""
 HOLLOW = "invented"
 """Group that is not filled."""
 _EXPLANATIONS = {
@@ -314,7 +314,7 @@ def _draw_groups(grouped_by: str, words: str, model: Model, frames: Frames) -> D
         else:
             axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]) if (measure_rows[measure] < 0).any() else 0)
 
-    # "-": the only line of panels, whose item is not used.
+    # One line of panels; "-" stands in for its item, which `panel` does not use.
     return Drawing(caption, numbers, shown, partial(grid, "-", measures, 3.5, panel, share_y=False))
 
 

@@ -100,9 +100,10 @@ def values_of_partitions(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) ->
         rows = data[data["partition"] == name].sort_values("value", kind="stable")
         values = rows["value"].to_numpy(dtype=float)
         hue = PARTITION_HUES.get(str(name), MUTED)
-        if len(values) >= FEWEST and values[0] < values[-1]:
+        if len(values) >= FEWEST and values[0] < values[-1]:  # equal values have no density
             for body in axes.violinplot([values], [at], widths=0.8, showextrema=False)["bodies"]:  # type: ignore[attr-defined]
                 body.set(facecolor=hue, edgecolor=hue, alpha=0.25)
+        # Random numbers of a fixed seed shift the points sideways, so that a figure always looks the same.
         x, dense = at + generator(0).uniform(-0.16, 0.16, len(values)), len(values) > FEW_DOTS
         alpha = max(0.15, 0.8 * min(1.0, FEW_DOTS / max(len(values), 1)))
         axes.plot(x, values, "o", color=hue, markersize=2.2, alpha=alpha, markeredgewidth=0, rasterized=dense)
@@ -119,7 +120,10 @@ def values_of_partitions(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) ->
 
 
 def _fit_side_by_side(names: Sequence[str]) -> bool:
-    """Return True if names of groups fit side by side under a panel, at about 0.064 inches a character."""
+    """Return True if names of groups fit side by side under a panel, at about 0.064 inches a character.
+
+    A figure has two panels in a line, each with about 0.46 of its width.
+    """
     longest = max(len(plain(name, 18)) for name in names)
     return len(names) * (longest + 1) * 0.064 <= 0.46 * WIDTH
 
@@ -214,10 +218,10 @@ PERSUASION, ENTROPY = (
 
 
 WITH_OR_WITHOUT = ("without", "with")
-"""Conditions of semantic entropy, and ends of the names of its columns: without the context, and with it."""
+"""Ends of the names of two columns, semantic_entropy_without and semantic_entropy_with (a context)."""
 _OUTCOMES = ("all", "persuaded", "stubborn")
 MARKS = {"most_edited": ("P", "#8f55b8"), "most_viewed": ("*", "#e0761a")}
-"""Shape and hue of marked instances by their column."""
+"""Shape and hue of the instances that a column of this name marks."""
 _MARKED_WORDS = (
     "the temporal instances whose fact has the most edits (plus) or whose subject has the most page views (star): 100 "
     "of each, or a tenth of fewer than 1,000; an instance is a question with one context, so that a question may count "
@@ -259,7 +263,7 @@ def _draw_top_edited(model: Model, frames: Frames) -> Drawing | None:
 
     special = [mark(shape, name.replace("_", " "), hue) for name, (shape, hue) in MARKS.items()]
     marks = [mark("o", "an instance"), *special, mark("D", "mean and its interval")]
-    # "-": the only line of panels, whose item is not used.
+    # One line of panels; "-" stands in for its item, which `panel` does not use.
     paint = partial(grid, "-", WITH_OR_WITHOUT, 3.8, panel, marks, y=lambda _: "semantic entropy (nats)")
     return Drawing(caption, numbers, shown, paint)
 
@@ -343,7 +347,7 @@ def _n(model: Model, rows: pd.DataFrame) -> str:
 
 
 def instances_marked(axes: Axes, data: pd.DataFrame, entropy: str, marked: MarkedInstances) -> None:
-    """Draw coherent persuasion against an entropy, both in nats: marked instances in their shapes, others as dots."""
+    """Draw coherent persuasion against an entropy, both in nats; marked instances have shapes, all others are dots."""
     others = data[~data.index.isin(_marked_rows(marked))]
     alpha = max(0.15, 0.6 * min(1.0, FEW_DOTS / max(len(others), 1)))
     if len(others):
@@ -383,7 +387,7 @@ def _paint_marked(rows: pd.DataFrame, marked: MarkedInstances) -> Canvas:
 
     marks = [mark("o", "other instances")] if len(rows) > len(_marked_rows(marked)) else []
     marks += [mark(shape, name, hue) for name, (_, shape, hue) in marked.items()]
-    # "-": the only line of panels, whose item is not used.
+    # One line of panels; "-" stands in for its item, which `panel` does not use.
     return grid("-", WITH_OR_WITHOUT, 3.8, panel, marks, share_x=True, y=lambda _: "coherent persuasion (nats)")
 
 

@@ -148,7 +148,7 @@ _QUANTITIES = (
 """For each line of panels: column of the quantity, columns of its interval, label of the y axis, and factor."""
 _MIN_GAP = 0.03  # between two models, as a share of the axis
 _MAX_NAME = 18
-"""Characters of a model's name that fit below a panel. For longer names, the axis has the caption's model numbers."""
+"""Characters of a model's name that fit below a panel. If a name is longer, ticks have the numbers of the caption."""
 _SHOWN = [
     "comparison",
     "test",
@@ -170,8 +170,8 @@ _SHOWN = [
 def positions(drawn_models: Sequence[Model], parameters: Mapping[Model, int]) -> tuple[dict[Model, float], bool]:
     """Return the position of each model on the axis, and True if positions are logarithms of the models' sizes.
 
-    These sizes must be known and far enough apart. Otherwise models stand in order: by size, then by name and dtype,
-    and models of unknown size last.
+    Positions are logarithms if all sizes are known and far enough apart. Otherwise models stand at 0, 1, 2 and so on:
+    by size, then by name and dtype, and models of unknown size last.
     """
     ordered = sorted(drawn_models, key=lambda model: (parameters.get(model, np.inf), model))
     logarithms = [float(np.log10(parameters[model])) for model in ordered if model in parameters]
@@ -255,14 +255,16 @@ def _paint_models(rows: pd.DataFrame, at: Mapping[Model, float], parameters: Map
         line[0].set_ylabel(label)
         for axes, comparison in zip(line, shown, strict=True):
             compared = where(rows, comparison=comparison)
+            # Up to four lines, of two query types and two units of analysis, stand beside each other around the model.
             for number, (_, group) in enumerate(compared.groupby(["query_type", "unit_of_analysis"], sort=False)):
                 draw_along_models(
                     axes, group.sort_values("at"), (value, low, high), factor, step * (number - 1.5) * 0.16
                 )
             axes.grid(axis="x", visible=False)
-        if factor > 1:
+        if factor > 1:  # shares in percent, with room for marks at 0 and 100
             line[0].set_ylim(-3, 103)
     for axes, comparison in zip(grid[0], shown, strict=True):
+        # `asked` names the groups, such as "invented > real".
         axes.set_title(f"{comparison}\n{rows.loc[rows['comparison'] == comparison, 'asked'].iloc[0]}", fontsize=7)
     published = rows[rows["published"].notna()]
     for row in records(published):

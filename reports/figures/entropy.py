@@ -100,9 +100,10 @@ def _draw_entropy(with_or_without: str, model: Model, frames: Frames) -> Drawing
         rows = rows.assign(partition=f"{groups} groups")
     correlations = where(frames["instance_correlations"], measure_a=f"semantic_entropy_{with_or_without}")
     counts = rows["outcome"].value_counts()
-    negative = " Equal answers count as often as drawn, so an entropy can be negative." * bool(
-        rows["entropy"].min() < 0
-    )
+    negative = (
+        " The probability of an answer is added once for each time it was drawn, so the sum of a cluster can exceed 1, "
+        "and an entropy can be negative."
+    ) * bool(rows["entropy"].min() < 0)
     unmeasured = counts.get("unmeasured", 0)
     own = are_own(rows)
     outcome_names = {name: outcome(name, own=own) for name in ("persuaded", "agreed", "stubborn", "other")}
@@ -113,7 +114,7 @@ def _draw_entropy(with_or_without: str, model: Model, frames: Frames) -> Drawing
         f"{with_or_without} that context spread over more meanings, higher up the context moved them further. "
         f"Triangle: {outcome_names['persuaded']} (the greedy answer newly states {context_answer}); diamond: "
         f"{outcome_names['agreed']} (it states this answer without the context, too); square: "
-        f"{outcome_names['stubborn']} (it stays the answer without the context, and is not {context_answer}); "
+        f"{outcome_names['stubborn']} (it is the same as without the context, and is not {context_answer}); "
         f"dot: other. {model}; n = {len(rows)} instances of {rows['question_id'].nunique()} questions: "
         f"{', '.join(f'{counts.get(name, 0)} {outcome_names[name]}' for name in list(outcome_names)[:3])}."
         f"{_pooled(correlations)}"
@@ -162,7 +163,7 @@ def _pooled(correlations: pd.DataFrame) -> str:
     row = where(correlations, partition="all", condition="all").iloc[0]
     over_subjects = ""
     if pd.notna(row["subject_low"]):
-        over_subjects = f"; [{row['subject_low']:z.2f}, {row['subject_high']:z.2f}] if whole subjects are drawn"
+        over_subjects = f"; [{row['subject_low']:z.2f}, {row['subject_high']:z.2f}] by a bootstrap of whole subjects"
     return (
         f" Pearson's {words} over all of them, its interval as published, which takes instances as independent"
         f"{over_subjects}."
@@ -231,7 +232,7 @@ def change_by_outcome(axes: Axes, data: pd.DataFrame, groups: list[str]) -> None
     for at, partition in enumerate(groups):
         hue = PARTITION_HUES.get(partition, MUTED)
         for line, kind in enumerate(OUTCOMES):
-            y = at * (len(OUTCOMES) + 1) + line
+            y = at * (len(OUTCOMES) + 1) + line  # an empty row stands between two blocks
             row = means.get((partition, kind))
             _count_at_right(axes, y, row["n"] if row else 0)
             if row:
@@ -282,7 +283,7 @@ def _draw_change(model: Model, frames: Frames) -> Drawing | None:
         lines = len(groups) * (len(OUTCOMES) + 1) - 1
         marks = [mark(shape, name) for shape, name in (("o", "all"), ("^", persuaded), ("s", stubborn))]
         marks.append(mark("s", "by the paper's ROUGE-L", filled=False))
-        # "-": the only line of panels, whose item is not used.
+        # One line of panels; "-" stands in for its item, which `panel` does not use.
         canvas = grid("-", contexts, 1.4 + 0.19 * lines, panel, marks, share_x=True)
         middles = [at * (len(OUTCOMES) + 1) + (len(OUTCOMES) - 1) / 2 for at in range(len(groups))]
         all_groups = f"all {grouping(rows)}s"
@@ -341,7 +342,7 @@ def _draw_edits(model: Model, frames: Frames) -> Drawing | None:
 
     def paint() -> Canvas:
         marks = [mark("D", name, PARTITION_HUES[name]) for name in ("static", "temporal")]
-        # "-": the only line of panels, whose item is not used.
+        # One line of panels; "-" stands in for its item, which `panel` does not use.
         canvas = grid("-", contexts, 2.8, panel, marks, share_x=True, y=lambda _: "edits of the fact")
         canvas.axes[0].set_yticks(range(len(EDITS)), [*EDITS])
         canvas.axes[0].set_ylim(len(EDITS) - 0.4, -0.6)

@@ -146,10 +146,10 @@ def _drawn(figure: Figure, frames: Frames) -> list[DrawnFigure]:
         return []
     in_papers = () if is_audit(frames) else figure.items
     if figure.shows_all_models:
-        names_of_drawings = {EVERY_MODEL: [model.name for model in scored_models]}
+        models_of_drawings = {EVERY_MODEL: [model.name for model in scored_models]}
     else:
-        names_of_drawings = {model: [model.name] for model in scored_models}
-    for model, names in names_of_drawings.items():
+        models_of_drawings = {model: [model.name] for model in scored_models}
+    for model, names in models_of_drawings.items():
         model_frames = filled
         if not figure.shows_all_models:
             model_frames = {name: rows_of(filled[name], model) for name in figure.queries} | {RUNS: filled[RUNS]}

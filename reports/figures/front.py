@@ -56,7 +56,7 @@ def _draw(model: Model, frames: Frames) -> Drawing | None:
 
 
 def _paint(rows: pd.DataFrame, line_positions: Sequence[int]) -> Canvas:
-    """Paint the variants, and a line through the rows at these positions."""
+    """Paint the variants, and a line through the variants at these positions of `rows`."""
     canvas, ((axes,),) = blank(1, 1, 4.6)
     x, y = (100 * rows[f"{name}_mean"] for name in (variants.FOLLOWS, variants.RESISTS))
     line = rows.iloc[list(line_positions)]
@@ -72,7 +72,7 @@ def _paint(rows: pd.DataFrame, line_positions: Sequence[int]) -> Canvas:
         fill, point = ("full" if row["not_beaten"] else "none"), (x.iloc[at], y.iloc[at])
         axes.plot(*point, "o", color=_HUE, markersize=6, fillstyle=fill)
         labels.setdefault((round(point[0], 1), round(point[1], 1)), []).append(str(row["number"]))
-    for point, numbers in labels.items():
+    for point, numbers in labels.items():  # marks at the same point have one label, such as "1, 3"
         axes.annotate(", ".join(numbers), point, (5, 4), textcoords="offset points", fontsize=8)
     axes.set(xlabel="follows right passages (%)", ylabel="resists wrong passages (%)", xlim=(-3, 103), ylim=(-3, 103))
     return canvas

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 EVERY = "all"
-"""Name of the cluster of all types, and of the tests that are not within one label or type."""
+"""Name of the cluster of all types, and value of the column `within` in tests over all labels or types."""
 _GAP = 0.7  # between clusters of columns
 
 
@@ -75,7 +75,7 @@ def _draw_labels(model: Model, frames: Frames, *, by_set: bool) -> Drawing | Non
     sets = sorted(set(means["relation"]))
     if by_set and len(sets) < 2:
         return None
-    if not by_set and len(sets) > 1 and means["type"].isna().all():  # the figure by set shows the same
+    if not by_set and len(sets) > 1 and means["type"].isna().all():  # without types, the figure by set shows the same
         return None
     persuasion, tests = frames["persuasion_by_strength"], where(frames["group_comparisons"], within=EVERY)
     if by_set:
@@ -84,7 +84,8 @@ def _draw_labels(model: Model, frames: Frames, *, by_set: bool) -> Drawing | Non
     else:
         entities, persuasion, tests = (where(item, relation=sets[0]) for item in (entities, persuasion, tests))
         shown = _by_type(where(means, relation=sets[0]))
-        typed = entities[entities["type"].notna()].assign(cluster=EVERY)  # drawn twice: in their type, and in "all"
+        # An entity with a type is drawn twice: in the cluster of its type, and in the cluster of all types.
+        typed = entities[entities["type"].notna()].assign(cluster=EVERY)
         dots = pd.concat([_by_type(entities), typed], ignore_index=True)
         cluster_words = f"A cluster is a type, with the contexts of the set {sets[0]}"
     clusters = sorted(set(shown["cluster"]), key=lambda name: (name != EVERY, name))
@@ -105,7 +106,7 @@ def _draw_labels(model: Model, frames: Frames, *, by_set: bool) -> Drawing | Non
 
 
 def _by_type(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with their type in the column cluster; rows without a type have the cluster "all"."""
+    """Return the rows with the column `cluster`, which has their type, or "all" for rows without a type."""
     return rows.assign(cluster=rows["type"].astype(object).where(rows["type"].notna(), EVERY))
 
 
@@ -167,7 +168,7 @@ BY_TYPE, BY_SET = (
 TONES = ("negative", "neutral", "positive")
 """Labels of contexts from left to right. Strengths grow to the right, but those of "negative" contexts to the left."""
 LINE_STYLES = {"the same": "-", "others": ":"}
-"""Line style by the column about: contexts about the entity of the query, or about others."""
+"""Line style by the value of the column `about`: contexts about the query's entity, or about others or nobody."""
 SHAPES = "os^vDP"
 """Markers of matplotlib for the labels of entities, in turn; the marker of the first label is filled."""
 Position = tuple[str, float]
@@ -178,6 +179,7 @@ def persuasion_by_strength(axes: Axes, data: pd.DataFrame, positions: Sequence[P
     """Draw mean persuasion in nats along the labels and strengths of contexts, a line for each label of entities."""
     hue, labels = QUERY_HUES[str(data["query_type"].iloc[0])], sorted(set(data["label"]))
     for (label, about), rows in data.groupby(["label", "about"]):
+        # Lines of labels stand beside each other, with the middle one at the position itself.
         shift = 0.12 * (labels.index(str(label)) - (len(labels) - 1) / 2)
         x = np.array([positions.index(_position(row)) for row in records(rows)]) + shift
         order = np.argsort(x)
@@ -272,8 +274,8 @@ def tones(tests: pd.DataFrame) -> str:
 def compared(tests: pd.DataFrame, comparison: str) -> dict[str, str]:
     """Return the means of groups that are tested in pairs, in words, by set and query type.
 
-    The mean of a group in a test is over the entities that both groups of the test have. For a group with several
-    means, the mean over the most entities is returned.
+    In a test, the mean of a group is over the entities that both groups have. A group in several tests can therefore
+    have several means; the mean over the most entities is returned.
     """
     selected = where(tests, comparison=comparison, within=EVERY)
     sets = list(dict.fromkeys(selected["relation"])) if len(selected) else []

@@ -118,5 +118,6 @@ def _words(axes: Axes, x: float, y: float) -> str:
     words = [axes.get_title(loc=side) for side in ("left", "center")] + [axes.get_ylabel()]
     for axis, value in ((axes.xaxis, x), (axes.yaxis, y)):
         ticks = zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=False)
+        # Categories stand at 0, 1, 2 and so on, and their marks less than half a step away.
         words += [label.get_text() for at, label in ticks if abs(at - value) < 0.5]
     return " ".join(words).lower().replace("\n", " ")

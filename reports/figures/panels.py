@@ -22,11 +22,11 @@ Row = Mapping[str, Any]
 T = TypeVar("T")
 S = TypeVar("S")
 FEW_RELATIONS = 40
-"""Number of relations above which rows are lower and marks are smaller or left out."""
+"""Number of relations above which the rows of a panel are lower, and its marks are smaller or left out."""
 
 
 def query_types(rows: pd.DataFrame) -> list[str]:
-    """Return the query types that occur in the column query_type, open first."""
+    """Return the query types that occur in the column `query_type`, open first."""
     return [kind for kind in QUERY_HUES if len(rows) and (rows["query_type"] == kind).any()]
 
 
@@ -79,7 +79,7 @@ def type_panels(
         axes.set(title=f"{kind} queries", xlabel=x)
         panels[kind] = axes
 
-    # "-": the only line of panels, whose item is not used.
+    # One line of panels; "-" stands in for its item, which `panel` does not use.
     return grid("-", query_types(rows), height, panel, share_x=share_x, share_y=share_y, y=lambda _: y), panels
 
 
@@ -106,7 +106,7 @@ def by_relation(
 
     Args:
         draw: Function that draws a panel from its axes, the rows of each frame of its query type, and the relations.
-        frames: Frames with the column query_type.
+        frames: Frames with the column `query_type`.
         relations: Relations from top to bottom.
         row_heights: Height of a row in inches, with few relations and with many.
         x: Label of the x axes.
@@ -143,14 +143,15 @@ def relation_lines(
 
     Args:
         axes: The panel.
-        single: A row per relation, a column per group; lines of many relations have no dots at the values.
+        single: Means, a row per relation, a column per group. With more than FEW_RELATIONS, lines have no dots.
         means: Rows with the group in `column`, and mean, low and high.
         column: Column of the group in `means`, such as "relevant".
         hue: Colour of lines and diamonds.
         labels: Labels of the groups, from left to right.
         alpha: Opacity of the lines.
     """
-    heights = single.reindex(columns=[*labels, "gap"]).to_numpy(dtype=float)  # all NaN in "gap", which ends a line
+    # One line for all relations: the column "gap" is new and has only NaN, which ends the line of a relation.
+    heights = single.reindex(columns=[*labels, "gap"]).to_numpy(dtype=float)
     across = np.tile([*range(len(labels)), np.nan], len(heights))
     line = "-o" if len(heights) <= FEW_RELATIONS else "-"
     axes.plot(across, heights.ravel(), line, color=hue, alpha=alpha, linewidth=0.8, markersize=2.6)
@@ -256,10 +257,10 @@ def columns_of_bins(
     Args:
         axes: The panel.
         values: Values (n,) of one query type.
-        positions: Numbers (n,) that say in which bin a value is, such as memorization ratios.
+        positions: Numbers (n,) by which a value is in a bin, such as the memorization ratio of its query.
         bins: A row per bin: query_type, queries, share_queries, mean, low, high and the quantiles.
-        name: Column of `bins` with the bin, such as "0 to 0.2".
-        count: Number of BINS that are drawn.
+        name: Column of `bins` with the name of the bin, such as "0 to 0.2".
+        count: Number of drawn bins, the first ones of BINS.
     """
     hue, by_name = QUERY_HUES[str(bins["query_type"].iloc[0])], {row[name]: row for row in records(bins)}
     bin_numbers, labels = np.digitize(positions, _EDGES), []

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 _MEAN = "(mean of relations)"
-"""Name in the column relation of the rows with means over all relations."""
+"""Value of the column `relation` in rows with means over all relations."""
 
 
 def _relation_marks() -> list[Line2D]:
@@ -97,10 +97,10 @@ BY_KIND = Figure(
 
 
 FOLLOWS = {"context": "the context's", "original": "the original", "other": "another"}
-"""Answer in words by the column `follows`: "The greedy answer is ..."."""
+"""Words after "The greedy answer is", by the value of the column `follows`."""
 EVERY = "every context"
 CONTEXTS = (EVERY, "in conflict: substitution", "in conflict: negation", "not in conflict")
-"""Groups of contexts in the table below the figure; the figure draws every context."""
+"""Groups of contexts in the table below the figure; the figure itself draws only the group of every context."""
 _SHOWN = ["query_type", "contexts", "greedy_answer", "answers", "share_answers", "relations", "mean", "low", "high"]
 
 

@@ -40,7 +40,7 @@ class Popularity:
     Attributes:
         columns: Axis label of each count by its column.
         things: Plural noun of the counted things, such as "triples".
-        source: Graph or corpus with its verb, such as "the graph has".
+        source: Subject and verb of the caption, "the graph has" or "the corpus has".
         queries: Named query with the counts of queries.
         entities: Named query with the counts of entities.
         note: Function from frames to the caption's sentence on the source of the counts.
@@ -173,7 +173,7 @@ def _by_relation(correlations: pd.DataFrame) -> pd.DataFrame:
 
 
 def counted_in(frames: Frames) -> str:
-    """Return the caption's sentences on the corpus, on pairs not counted in words, and on excluded entities."""
+    """Return the caption's sentences on the corpus, on pairs with counts of tokens or estimates, and on exclusions."""
     shards, counts = records(frames["corpus_summary"]), frames["kinds_of_counts"]
     excluded = len(frames["excluded_entities"])
     excluded_words = f" Left out: {plural(excluded, 'entity')} whose counts say nothing of them." if excluded else ""
@@ -196,7 +196,7 @@ def counted_in(frames: Frames) -> str:
 
 DEGREES = {"degree": "degree (triples)", "relation_degree": "degree under the relation (triples)"}
 COUNTS = {"entity_count": "occurrences in the corpus", "pair_count": "occurrences near the answer"}
-"""Counts of an entity in a graph and in a corpus, with the labels of axes."""
+"""Label of the x axis for each count of an entity, in a graph and in a corpus."""
 
 DEGREE = Figure(
     "susceptibility-by-degree",

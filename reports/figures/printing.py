@@ -99,7 +99,7 @@ def _narrow(canvas: Canvas) -> None:
         text.set_fontsize(POINTS)
     for axes in canvas.axes:
         if panels_per_line > 1 and isinstance(axes.xaxis.get_major_locator(), MaxNLocator):
-            axes.locator_params(axis="x", nbins=2)
+            axes.locator_params(axis="x", nbins=2)  # half a column has room for few ticks
         _wrap(axes, COLUMN / panels_per_line, canvas.get_figheight() / max(1, len(lines)))
     _fit_legends(canvas)
 

@@ -1,6 +1,6 @@
-"""Reliability of scores: the cost of a reduced precision, and the variance between samples and between query forms.
+"""Reliability of scores: the cost of a reduced precision, and the variance between seeds and between query forms.
 
-The cost is measured on a sample of queries. Each sample of the variance has a seed (as in Fig. 4 of Du et al. 2024).
+The cost is measured on a sample of queries. Each seed draws a sample of contexts (as in Fig. 4 of Du et al. 2024).
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ PRECISION = Figure(
 
 MEASURES = ("persuasion", "susceptibility")
 OVER = {"seeds": "over seeds", "forms": "over forms"}
-"""Words for the column over: variance between seeds, or between query forms."""
+"""Words for the column `over`: variance between seeds, or between query forms."""
 
 
 def _draw_variance(model: Model, frames: Frames) -> Drawing | None:
@@ -138,7 +138,7 @@ def _draw_variance(model: Model, frames: Frames) -> Drawing | None:
         axes.set(title=measure, ylabel="variance (squared nats)", ylim=(0, None))
 
     marks = [mark("o", f"{kind} queries", hue) for kind, hue in QUERY_HUES.items()]
-    # "-": the only line of panels, whose item is not used.
+    # One line of panels; "-" stands in for its item, which `panel` does not use.
     paint = partial(grid, "-", present(groups, "measure", MEASURES), 3.5, panel, marks, share_y=False)
     numbers, shown = (frame.drop(columns=["model", "dtype"]) for frame in (rows, groups))
     return Drawing(caption, numbers, shown, paint)

@@ -34,7 +34,7 @@ Limits = list[tuple[float, float] | None]
 
 
 def limits_of(canvas: Canvas) -> Limits:
-    """Return the limits of each numeric axis; None for an axis with names or an inverted axis."""
+    """Return the limits of each numeric axis; None for an axis with texts at its ticks, and for an inverted axis."""
     from matplotlib.ticker import FixedFormatter, FuncFormatter, NullFormatter, StrMethodFormatter
 
     name_formatters = FixedFormatter, FuncFormatter, NullFormatter, StrMethodFormatter
@@ -49,7 +49,7 @@ def limits_of(canvas: Canvas) -> Limits:
 def shared(model_limits: Sequence[Limits]) -> Limits:
     """Return the limits that enclose the limits of all models; empty if their figures differ in panels.
 
-    An axis that keeps its own limits in the figure of any model keeps them in all.
+    If the limits of an axis are None for one of the models, they are None for all.
     """
     if len({len(limits) for limits in model_limits}) != 1:
         return []
@@ -135,7 +135,7 @@ class Links:
 
 
 def with_limits(drawn: Sequence[DrawnFigure]) -> Iterator[tuple[DrawnFigure, Limits]]:
-    """Yield each drawing with the limits of its axes, which it shares with the same figure of other models."""
+    """Yield each drawing with the limits of its axes; drawings of one figure for several models have equal limits."""
     for _, group in groupby(drawn, key=lambda each: each.figure.name):
         drawn_of_figure, limits = list(group), Limits()
         if len(drawn_of_figure) > 1:
@@ -212,6 +212,7 @@ def _without_words(svg: str, canvas: Canvas, box: Bbox) -> str:
     width, height = (_POINTS * size for size in canvas.get_size_inches())
     x, y = -_POINTS * box.x0, _POINTS * (box.y1 - canvas.get_figheight())
     start = svg.index('<g id="words-title">')
+    # The texts are the last elements of the outermost group; its end stays.
     end = svg.rindex("</g>\n <defs>") if "</g>\n <defs>" in svg else svg.rindex("</g>")
     svg = svg[:start] + svg[end:]
     frame = f'width="{width:g}pt" height="{height:g}pt" viewBox="{x:g} {y:g} {width:g} {height:g}"'

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _OFFSET = 0.17  # of real and of invented entities from the middle of a row
 _GROUPS = {False: "real", True: "invented"}
-"""Name of each group by the column `invented`."""
+"""Name of each group by the value of the column `invented`."""
 
 
 def susceptibility_by_relation(axes: Axes, data: pd.DataFrame, relations: list[str]) -> None:
@@ -105,7 +105,7 @@ def susceptibility_of_form(axes: Axes, data: pd.DataFrame, groups: pd.DataFrame)
 
 
 def relation_of(forms: pd.DataFrame) -> str:
-    """Return the relation that is drawn: the paper's if the study has it, else the relation with most queries."""
+    """Return the relation that is drawn: RELATION if the study has it, otherwise the relation with most queries."""
     counts = forms.groupby("relation")["queries"].sum()
     return RELATION if RELATION in counts else str(counts.sort_index().idxmax())
 
@@ -130,7 +130,7 @@ def _draw_forms(model: Model, frames: Frames) -> Drawing | None:
         axes.set_title("{query_type}, form {form}".format(**form_data))
 
     marks = [mark("o", "real entities"), mark("o", "invented entities", filled=False), mark("D", "mean")]
-    # "-": the single line of panels, whose item is not used.
+    # One line of panels; "-" stands in for its item, which `panel` does not use.
     paint = partial(grid, "-", records(forms), 3.4, panel, marks, y=lambda _: "susceptibility (nats)", bottom=0)
     return Drawing(caption, without_unit(every), groups, paint)
 
@@ -147,7 +147,7 @@ BY_FORM = Figure(
 
 
 RATIOS = {"conflicting contexts": "memorization_ratio", "every context": "memorization_ratio_all"}
-"""Column of the memorization ratio over these contexts."""
+"""Column of the memorization ratio, by the contexts that the ratio is over."""
 _SHOWN = [
     "contexts",
     "query_type",

@@ -56,7 +56,7 @@ MAX_PASSAGE = 700
 
 @dataclass(frozen=True)
 class Question:
-    """A question of the page with its figures.
+    """A question that a figure answers, such as "Which kind of context persuades most?", and the figure of each model.
 
     Attributes:
         text: The question.
@@ -87,7 +87,7 @@ def page(
     """Return the whole page as one self-contained HTML text.
 
     Args:
-        card: Facts about the study.
+        card: Settings of the study.
         findings: Headline, details and caveats.
         pictures: The drawn figures and their pictures.
         omitted: Questions of figures that are not drawn.
@@ -265,12 +265,12 @@ FIRST = (
     "persuasion-by-kind",
     "entropy-without-against-persuasion",
 )
-"""Names of the figures that answer most of a study's question, in the order in which they are preferred."""
+"""Names of the figures that say most about a study, the most preferred first."""
 _LABEL_FIGURE = "susceptibility-by-label"
 MAX_OPEN = 3
-"""Upper bound on open figures of a page; further figures are folded."""
+"""Upper bound on questions whose figures are open; further figures are folded."""
 Part = tuple[str, list[Question]]
-"""A heading, and the questions below it."""
+"""A heading, and the questions below the heading."""
 
 
 def _arranged(pictures: Sequence[tuple[DrawnFigure, Pictures]], *, own: bool) -> tuple[list[Question], list[Part]]:
@@ -307,7 +307,7 @@ def example(frames: Frames, answers: str, queries: str) -> Markup:
         queries: File of the page of queries; empty without one.
     """
     query, question = (_plain(frames[name]) for name in EXAMPLE_QUERIES)
-    log_contexts = math.log(query[0]["contexts"]) if query else 0.0
+    log_contexts = math.log(query[0]["contexts"]) if query else 0.0  # upper bound on susceptibility, in nats
     own = are_own(frames["worked_question"])
     stand_in = stand_in_words(rows_of(frames["stand_ins"], _model(question[0])), EQUIVALENCE) if question else ""
     filters: dict[str, Callable[..., Any]] = {

@@ -10,7 +10,7 @@ from swaymeter.reports.headline import PART_NAMES, shown_parts
 LEAST_WRITTEN = 0.07
 """Smallest share whose number is written into its part."""
 SHORTEST_SCALE = 1e-9
-"""Lower bound on the largest value of a scale, by which values are divided."""
+"""Lower bound on the largest value of a scale; positions are quotients by this value."""
 SCALE_WIDTH = 98
 """Position of the largest value of a scale, in percent of the width; the rest is for its dot."""
 
@@ -81,7 +81,10 @@ def kind_of(chart: HeadlineFigure, name: str) -> str:
 
 
 def stacked(chart: HeadlineFigure, bar: Bar, scale: float) -> Row:
-    """Return the row of a bar of shares. The main part comes first and begins at 0, like the scale of its interval."""
+    """Return the row of a bar of shares; a share needs no `scale`.
+
+    The main part comes first and begins at 0, like the scale of its interval.
+    """
     start, marks, main = 0.0, [], bar.part(bar.main)
     for part in sorted(bar.parts, key=lambda part: part.name != bar.main):
         low, high = (part.low, part.high) if part is main else (None, None)
@@ -95,7 +98,7 @@ def stacked(chart: HeadlineFigure, bar: Bar, scale: float) -> Row:
         marks.append(Mark(part.name, 100 * start, 100 * part.mean, words.strip(), text, address, *ends))
         start += part.mean
     number = f"{main.count if main else 0} of {bar.n}"
-    if main and bar.has_shares:  # fewer replies are written as a count
+    if main and bar.has_shares:  # otherwise the replies are too few for a share
         number = f"{whole_percent(main.mean)}% {main.interval}"
     return Row(
         bar.variant,

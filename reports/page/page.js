@@ -1,5 +1,5 @@
 "use strict";
-// Tells the numbers of the mark under the pointer, and rings the same item in every figure. Texts stay texts.
+// Shows the numbers of the mark under the pointer, and rings the marks of its item in every figure. No text is markup.
 const NEAR = 9;
 const names = JSON.parse(document.getElementById("names").textContent);
 const tip = document.body.appendChild(document.createElement("div"));

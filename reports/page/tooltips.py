@@ -20,7 +20,7 @@ MAX_LINES = 10
 MAX_LETTERS = 60
 """Upper bound on the letters of a cell or a question."""
 NO_ITEM = -1
-"""Number of the item of a row without one."""
+"""Number in place of the number of an item, for a row without an item."""
 
 
 def tooltips(drawn: DrawnFigure, pictures: Pictures) -> Markup | None:
@@ -70,7 +70,7 @@ def _item_ids(rows: pd.DataFrame) -> list[str | None]:
 
 
 def _tooltip_columns(rows: pd.DataFrame) -> list[str]:
-    """Return the columns that differ between rows, texts before numbers; values that are equal are in the caption."""
+    """Return the columns with different values, texts before numbers; equal values stand in the caption."""
     values = rows.drop(columns=[name for name in ID_COLUMNS if name in rows])
     differing = [
         str(name) for name in values if values[name].notna().any() and (len(values) == 1 or values[name].nunique() > 1)

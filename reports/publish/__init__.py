@@ -38,7 +38,7 @@ __all__ = ["ModelEntry", "Publication", "publish"]
 MANIFEST = "manifest.json"
 FORMAT = "swaymeter publication 1"
 PUBLICATION_QUERIES = ("runs", "origins_summary", "sources_summary")
-"""Named queries that a publication reads beside those of the report."""
+"""Named queries that a publication reads in addition to the queries of the report."""
 _COMPILED = ("document.aux", "document.log", "document.pdf")
 """Outputs of pdflatex."""
 
@@ -136,7 +136,7 @@ def _manifest(study: Publication, frames: Frames) -> dict[str, Any]:
         "commands": list(study.commands),
         "seeds": list(card.seeds),
         "seeds_of_runs": sorted({int(seed) for seed in runs["seed"]}),
-        "published_on": dict(study.published_on),
+        "published_on": dict(study.publishing_machine),
         "versions": dict(card.versions),
         "runs_computed_with": _distinct(runs, environment),
         "models": {name: {"hub": entry.hub, "licence": entry.licence} for name, entry in study.models.items()},

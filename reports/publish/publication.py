@@ -37,7 +37,7 @@ class Publication:
     """Commands that repeat the study."""
     further: Sequence[Mapping[str, object]] = ()
     """Rows on the scores of further seeds, which the database lacks: seed, relation, model, dtype, measure, key."""
-    published_on: Mapping[str, object] = field(default_factory=dict)
+    publishing_machine: Mapping[str, object] = field(default_factory=dict)
     """Hardware of the machine that publishes."""
 
 

@@ -62,7 +62,7 @@ def _counts(frames: Mapping[str, pd.DataFrame]) -> dict[str, int]:
     return {
         "queries": int(frames["chosen_queries"]["queries"].max()),
         "shown": len(frames["chosen_queries"]),
-        "contexts": int(contexts["places"].max()),
+        "contexts": int(contexts["places"].max()),  # `places`: the number of all contexts of the query
         "contexts_shown": int(shown.max()),
     }
 

@@ -1,5 +1,5 @@
 "use strict";
-// Search: only queries in whose words, contexts and answers all the words stand; without accents, small as large letters.
+// Search: shows the queries that have all words of the search field; accents and capitals do not count.
 const folded = (text) => text.toLowerCase().normalize("NFKD").replace(/\p{M}/gu, "");
 const queries = [...document.querySelectorAll("article")].map((article) => ({ article, words: null }));
 const field = document.getElementById("search");

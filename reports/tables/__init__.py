@@ -1,6 +1,6 @@
-"""The tables, and the list of all. A table declares its caption, its named queries and a function that makes its rows.
+"""The list of all tables. A table declares its caption, its named queries, and a function that makes its rows.
 
-Rows come from the warehouse; a table chooses columns and an order.
+The function chooses columns and an order of rows from the warehouse.
 """
 
 from swaymeter.data.named import Registry

@@ -12,10 +12,14 @@ from swaymeter.reports.models import Model
 from swaymeter.reports.tables.table import Table
 
 QUERIES = ("agreement_with_the_judge", "judges_of_answers")
-"""Named queries of the sentences on judges."""
+"""Named queries of the sentences on judges.
+
+`judges_of_answers` counts the undecided replies of each judge. `agreement_with_the_judge` compares judges with the rule
+and with people.
+"""
 UNDEFINED = "undefined: all verdicts are equal"
 _AGAINST = {"rule": "the rule", "person": "people"}
-"""Words for what a judge is compared with, by the column against."""
+"""Words for what a judge is compared with, by the value of the column `against`."""
 
 
 def _rows(frames: Frames) -> pd.DataFrame:

@@ -29,7 +29,7 @@ from swaymeter.reports.tables.table import Table
 from swaymeter.reports.words import CONDITION_NAMES, quantities
 
 FEW = "too few"
-"""Cell in place of a share of too few items for an interval."""
+"""Cell in place of a share if its items are too few for an interval."""
 
 
 def _in_words(frame: pd.DataFrame, column: str) -> pd.DataFrame:
@@ -71,7 +71,7 @@ def _differences(frames: Frames) -> pd.DataFrame:
 
 
 def _at_a_glance(frames: Frames) -> pd.DataFrame:
-    """Return a row for each quantity and group, with a column for each model and, of two models, the direction.
+    """Return a row for each quantity and group, with a column for each model; two models also have a direction.
 
     The table is empty if there are more models than a page has room for.
     """
@@ -93,7 +93,8 @@ def _at_a_glance(frames: Frames) -> pd.DataFrame:
     shown = _in_words(pd.DataFrame(rows), "group")
     units = shown.pop("unit")
     shown["quantity"] += [f" ({unit})" * (unit != SHARE) for unit in units]
-    groups = shown["group"].str.removesuffix(" context").str.removesuffix(" passage")  # the caption has these words
+    # The caption says that a group is a context, so that "counter-memory context" becomes "counter-memory".
+    groups = shown["group"].str.removesuffix(" context").str.removesuffix(" passage")
     return shown.assign(group=groups)
 
 
@@ -209,6 +210,7 @@ def _setup(frames: Frames) -> pd.DataFrame:
     for row in records(frames["setup"]):
         quantity, part = row["quantity"], row["of"]
         words = f"{part} {quantity}".strip()  # such as "real entities" or "temporal questions"
+        # A published number of questions has its partition in `by`; other quantities have names such as real_entities.
         key = (quantity, part) if quantity == "questions" else (words.replace(" ", "_"), None)
         rows.append(
             {

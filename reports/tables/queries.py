@@ -17,7 +17,8 @@ from swaymeter.reports.tables.table import Table
 
 def _correlations(frames: Frames) -> pd.DataFrame:
     rows = frames["correlations"]
-    # The page has the correlations over entities, over sampled queries and of effect sizes below their figures.
+    # Left out are correlations that stand below a figure: over entities, with susceptibility in another precision, and
+    # with effect sizes.
     rows = rows[(rows["level"] != "entity") & (rows["measure_a"] != "susceptibility_reference")]
     rows = rows[rows["measure_b"] == "susceptibility"]
     keys = ["measure", "level", "model", "dtype"]
@@ -63,7 +64,7 @@ def _test_summary(frames: Frames) -> pd.DataFrame:
             {
                 "model": row["model"],
                 "dtype": row["dtype"],
-                "comparison": f"{row['comparison']}: {row['asked']}",
+                "comparison": f"{row['comparison']}: {row['asked']}",  # such as "familiarity: invented > real"
                 "test": f"{row['test']} ({row['unit_of_analysis']}){', as published' if row['as_published'] else ''}",
                 "queries": row["query_type"],
                 "significant": significant_of,

@@ -33,7 +33,7 @@ PREDICTORS = {
     "semantic_entropy_length_normalised_without": "the same, length-normalised, without the context",
     "semantic_entropy_length_normalised_with": "the same, length-normalised, with the context",
 }
-"""What correlations and regressions relate to persuasion, in words and in the order of tables."""
+"""Words for the predictors of correlations and regressions with persuasion, in the order of tables."""
 _GROUP = ["model", "dtype", "partition", "condition"]
 _TABLES = "marjanovic-table-3", "marjanovic-table-6", "marjanovic-table-7"
 

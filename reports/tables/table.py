@@ -143,7 +143,7 @@ def filled(table: Table, frames: Frames) -> FilledTable:
     names = dict.fromkeys(model.name for model in models(rows))
     published_columns = [name for name in rows if str(name).startswith("published")]
     in_papers = () if is_audit(frames) else table.items  # no paper has values of an audit
-    # Published values stand in columns of their own, or else in the caption.
+    # Without a column of published values, the caption lists them.
     published = published_of(in_papers, names, frames_with_empty, listed=not published_columns)
     unused = [name for name in published_columns if is_audit(frames) or (rows[name].fillna("") == "").all()]
     rows = rows.drop(columns=unused)

@@ -71,6 +71,7 @@ def _with_contexts(changed: Question, uncorrected: Question, context: str | None
         # A new answer within a longer old answer, such as "York" within "New York", is no mention of the new answer.
         longer_answer = uncorrected.object if len(uncorrected.object) > len(changed.object) else ""
         original, snippet = context, _with_slots(context, changed.object, spans_of(context, longer_answer))
+    # These flags stay if the snippet is the old one and the answer has no new form.
     flags: tuple[str, ...] = tuple(flag for flag in changed.flags if flag in _CONTEXT_FLAGS)
     if snippet is None:
         flags = (OBJECT_NOT_IN_CONTEXT,)
@@ -80,7 +81,7 @@ def _with_contexts(changed: Question, uncorrected: Question, context: str | None
         likely_forms = [form for form in forms if is_written(snippet.replace(SLOT, " "), form)]
         flags = slots.flags_of_snippet(snippet, likely_forms)
         if changed.partition == "disputable" and context is not None:
-            # Editors dispute one position in a sentence; a new sentence with several mentions must mark it by a slot.
+            # Editors dispute one mention in a sentence. A new sentence with several mentions must mark it by a slot.
             flags = tuple(flag for flag in flags if flag != ANSWER_LEFT_IN_CONTEXT)
             if SLOT not in context and snippet.count(SLOT) > max(1, (old_snippet or "").count(SLOT)):
                 flags = (*flags, ANSWER_LEFT_IN_CONTEXT)
@@ -107,7 +108,8 @@ def _context_for_answer(answer: str, uncorrected: Question, snippet: str | None)
 def _snippet(question: Question) -> str | None:
     """Return the snippet that gives both contexts when its slots are filled.
 
-    Without such a snippet, return the original context with a slot for each mention of the answer; None without one.
+    Without such a snippet, return the original context with a slot for each mention of the answer; None without a
+    mention.
     """
     original, answer = question.original_context, question.object
     snippet = slots.snippet_of(original, question.counter_memory_context, answer, question.replacement)
@@ -115,7 +117,7 @@ def _snippet(question: Question) -> str | None:
 
 
 def _with_slots(context: str, answer: str, excluded: Iterable[_Range]) -> str | None:
-    """Put a slot for every mention of the answer outside the excluded ranges; None without a mention."""
+    """Return a context with a slot for each mention of the answer outside the excluded ranges; None without any."""
     excluded = list(excluded)
     pieces, end = [], 0
     for first, last in spans_of(context, answer):

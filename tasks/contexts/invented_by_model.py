@@ -90,6 +90,7 @@ def names_by_model(
         needs_capitals = not round_examples[0][0].islower()  # names begin with a capital if the examples do
         for answer in answers.samples:
             for name in names_in(answer.text, is_complete=answer.state != "truncated", needs_capitals=needs_capitals):
+                # A name is new, and the prompt, with its examples, does not contain it.
                 name_words, prompt_words = (" ".join(re.findall(r"\w+", fold(text))) for text in (name, prompt))
                 if fold(name) not in taken and f" {name_words} " not in f" {prompt_words} ":
                     taken.add(fold(name))
@@ -103,7 +104,7 @@ def names_by_model(
 
 
 def names_in(answer: str, *, is_complete: bool = True, needs_capitals: bool = False) -> list[str]:
-    """Return the names in a reply in order, in normal form C, of 2 to 80 characters.
+    """Return the names in a reply in order, in Unicode's normal form C, of 2 to 80 characters.
 
     Args:
         answer: the reply.
@@ -119,7 +120,7 @@ def names_in(answer: str, *, is_complete: bool = True, needs_capitals: bool = Fa
 
 
 def _items_of_line(line: str) -> list[str]:
-    """Return the names of a line that lists at least three, such as "Oslo, Bergen, Hamar"; else the whole line."""
+    """Return the names of a line that lists at least three, such as "Oslo, Bergen, Hamar"; otherwise the whole line."""
     for separator in (";", ","):
         pieces = [_AND.sub("", piece.strip()) for piece in line.strip("[]").split(separator)]
         all_or_none_marked = len({_MARK.match(piece) is None for piece in pieces if piece}) == 1
@@ -142,7 +143,7 @@ def _name(line: str) -> str | None:
     named = quoted[1] if quoted else _DESCRIPTION.split(line, maxsplit=1)[0]
     text = " ".join(named.split()).strip(_QUOTES)
     words = text.casefold().split()
-    repeats = len(words) >= 4 and 2 * len(set(words)) <= len(words)
+    repeats = len(words) >= 4 and 2 * len(set(words)) <= len(words)  # la la la la
     is_printable = all(unicodedata.category(character)[0] != "C" for character in text) and not _FORBIDDEN & set(text)
     letters = sum(character.isalpha() for character in text)
     has_length = letters >= 2 and len(text) in LENGTHS and len(words) <= _MAX_WORDS

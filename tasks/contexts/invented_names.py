@@ -22,7 +22,7 @@ from swaymeter.tasks.models.loading import identify_language_model
 VERSION = 2
 """Version of this procedure, a part of the key of names."""
 DTYPE: Literal["bfloat16"] = "bfloat16"
-"""The dtype of a model that invents names: inexact, and small enough for large models."""
+"""The dtype of a model that invents names, because names need no exact numbers and large models need the memory."""
 SPARE = 20
 """Names beyond the requested number, because some names turn out to exist."""
 ADVICE = "or set `absent_from: []` under `facts`, and no name is looked up"
@@ -48,7 +48,7 @@ def invented_names_key(options: FactsOptions, entity_class: str, seed: int, acce
         "revision": identify_language_model(options.invented_model).revision,
         "dtype": DTYPE,
         "prompt": asdict(names_prompt()),
-        "known": catalog.digest("facts.csv"),
+        "known": catalog.digest("facts.csv"),  # its names are not invented again
     }
 
 
@@ -68,6 +68,7 @@ def fetch_invented_names(
     names: list[str] = []
     stores = [graph.open() for graph in FACT_SOURCES[options.source].graphs(options, access)]
     while len(names) < requested:
+        # After the first round, twice as many as are missing, because names turn out to exist.
         total += 2 * (requested - len(names)) if total else requested
         try:
             new = [name for name in invent(total) if name not in looked_up]

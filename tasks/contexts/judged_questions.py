@@ -51,7 +51,8 @@ class Opinions:
 
     Attributes:
         by_question: opinions on each question in the order of the files, by id.
-        without_effect: why the judgements of a question do not count, by its id: they have other texts, or no choice.
+        without_effect: the reason why the judgements of a question do not count, by the question's id, such as
+            "corrected without a choice".
         problems: sentences on judgements that do not count, with file and row.
     """
 
@@ -94,7 +95,7 @@ def opinions(questions: Iterable[Question], judgements: Iterable[Judgement]) -> 
     by_id = {question.question_id: question for question in questions}
     rows: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
     for judgement in judgements:
-        if judgement.problem is None and judgement.question_id in by_id and _is_about(judgement):
+        if judgement.problem is None and judgement.question_id in by_id and _judges_question(judgement):
             rows[judgement.question_id, judgement.annotator].append(judgement)
     opinions_by_question = Opinions()
     for (question_id, _), rows_of_annotator in rows.items():
@@ -132,7 +133,7 @@ def open_questions(
 
     Args:
         questions: the questions.
-        opinions: the opinions on them.
+        opinions: the opinions on the questions.
         annotator: the name of the annotator.
         conflicts_only: True returns only conflicts that a third person must decide.
     """
@@ -240,7 +241,7 @@ def shown_text(question: Question) -> str:
     )
 
 
-def _is_about(judgement: Judgement) -> bool:
+def _judges_question(judgement: Judgement) -> bool:
     """Return True if a judgement is a choice or a correction of a question."""
     if judgement.field == "text":
         return judgement.context_id == "original"
@@ -300,7 +301,7 @@ def _description(opinion: Opinion) -> str:
 def _judgement_of(
     question: Question, context: QuestionContext, rows: Mapping[tuple[str, str], Sequence[Judgement]]
 ) -> Judgement | None:
-    """Return the judgement of a context; None without one, or if the context had another text."""
+    """Return the judgement of a context; None without one, or if people judged another text of the context."""
     names = (question.question_id, question.question)  # a judgement names its question by id or by text
     listed = (row for name in names for row in rows.get((name, context.context_id), ()))
     text = same_words(context.text or "")

@@ -14,7 +14,7 @@ from swaymeter.data.wording.words import words
 from swaymeter.tasks.scoring.followed import Decision, Verdict, decide
 
 MAX_ANSWER_WORDS = 8
-"""Limit of the words of an answer; replies rarely repeat a longer one."""
+"""Largest number of words of an answer without a warning; replies rarely repeat a longer answer word by word."""
 
 log = logging.getLogger(__name__)
 
@@ -81,7 +81,7 @@ def _summary(rejected: Iterable[Rejected]) -> str:
 
 
 def _check_drawn(questions: Sequence[Question]) -> list[Question]:
-    """Flag questions with a passage that lacks its answer; log these, ambiguous passages and long answers."""
+    """Flag questions with a passage that lacks its answer; log such passages, ambiguous passages and long answers."""
     missing_by_question = [_passages_without_answer(question) for question in questions]
     if missing := [description for descriptions in missing_by_question for description in descriptions]:
         log.warning(

@@ -1,7 +1,8 @@
 """The entities of queries, and the queries and contexts about them [Du et al. 2024, section 4.1].
 
 The catalog has the templates for the facts of a relation. A base or assertive context states an object that is false of
-its entity. The first negation about an entity denies its own object; further negations deny other objects.
+its entity, such as "The capital of Norway is Lima". The first negation about an entity denies its own object ("The
+capital of Norway is not Oslo"); further negations deny other objects.
 
 A group of a study file has entities with a label in place of an answer, and its own templates [Du et al. 2024, section
 6 and appendix G]. A sentence with slots, such as {entity}, is written about each entity or pair, and is relevant only
@@ -22,7 +23,7 @@ from swaymeter.data.sources.own.facts import ContextRow
 from swaymeter.data.sources.source import Group, LabelledEntity
 
 Choice = Literal["random", "degree"]
-"""The rule that chooses real entities: a random draw, or those with the most facts in the graph."""
+"""The rule that chooses real entities: a random draw, or the entities with the most facts in the graph."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,9 +195,9 @@ def write_contexts(
                 drawn = generator(seed, name, entity.name, kind, index, "template").integers(len(templates))
                 template, answer = templates[(drawn + repetition) % len(templates)], context_objects[index]
                 text = catalog.fill(template, entity=entity.name, answer=answer)
-                key = identity(name, entity.name, entity.invented, kind, number, answer, template)
+                context_id = identity(name, entity.name, entity.invented, kind, number, answer, template)
                 about = RelationName(name), kind, entity.name, entity.invented
-                contexts.append(Context(key, *about, object=answer, text=text))
+                contexts.append(Context(context_id, *about, object=answer, text=text))
     if repeating:
         log.warning(
             "relation %s: %d of %d entities have fewer false objects than contexts of a kind, so objects occur in "
@@ -256,7 +257,7 @@ def labelled_queries(relation: RelationName, group: Group) -> list[Query]:
 
 
 def labelled_contexts(relation: RelationName, group: Group) -> list[Context]:
-    """Return the contexts of a group: every sentence with slots about every entity, then those without slots."""
+    """Return the contexts of a group: each sentence with slots about each entity, then the sentences without slots."""
     with_slots = [sentence for sentence in group.sentences if "{" in sentence.text]
     pairs: list[tuple[LabelledEntity | None, Sentence]] = [
         *((entity, sentence) for entity in group.entities for sentence in with_slots),

@@ -12,14 +12,14 @@ _SPACE = re.compile(r"\s")
 def sentences_of(text: str) -> Iterator[str]:
     """Yield the sentences of a paragraph in order, with the spaces between them: joined, they are the paragraph."""
     start = 0
-    # Each white space becomes a plain one, because the library fails on spaces of several bytes beside a point.
+    # Each white space becomes a plain space, because the library fails on spaces of several bytes beside a point.
     for sentence in segment("en", _SPACE.sub(" ", text)):
         yield text[start : start + len(sentence)]
         start += len(sentence)
 
 
 def fold(name: str) -> str:
-    """Return the form in which names are compared: normal form C, case-folded, single spaces."""
+    """Return the form in which names are compared: Unicode's normal form C, case-folded, with single spaces."""
     return " ".join(unicodedata.normalize("NFC", name).casefold().split())
 
 

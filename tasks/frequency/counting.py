@@ -8,12 +8,12 @@
 If a name contains a shorter name of the same entity, such as "New York City" and "New York", one occurrence counts. An
 answer within the entity's name is not near it. An occurrence with the answer on both sides is counted once.
 
-The text is counted in batches. A name near the end of a batch may have its answer in the next one, so the last words of
-a batch are undecided, and are decided with the next batch. The next batch also begins with the words before them, as
-many as a window and two names span, because an answer may stand there.
+The text is counted in batches. A name near the end of a batch may have its answer in the next batch. The last words of
+a batch are therefore undecided, and are counted with the next batch. The next batch begins with even earlier words, as
+many as a window and two names span, because an answer may stand before the undecided words.
 
-Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, appendix F. The appendix has no rules for
-overlaps; those are ours.
+Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, appendix F. The rules for overlaps are
+Swaymeter's.
 """
 
 from collections.abc import Iterable
@@ -196,6 +196,7 @@ class _Stream:
         pair, which = self.names.pairs.gather(owner[decided])
         answer = self.names.answer_ids[pair] * span
         before, after = answer + first[decided][which], answer + last[decided][which]
+        # The first answer that begins after the entity's last word, and the last answer that ends before its first.
         successor = np.searchsorted(begins, after, side="right")
         following = (successor < len(begins)) & (begins[np.minimum(successor, len(begins) - 1)] <= after + self.window)
         previous = np.searchsorted(ends, before, side="left") - 1

@@ -4,8 +4,8 @@ A pair has two counts: of its entity, and of the entity near the answer. Each co
 
     words        if the entity (for the count of the pair: the entity or the answer) occurs at most `fetch` times: the
                  passages around all its occurrences are read, and their words are counted as in a corpus
-    tokens       for other entities: occurrences of the tokens of all names. If a name contains another, only the
-                 shorter one is counted
+    tokens       for other entities: occurrences of the tokens of all names. If a name contains another name of the
+                 entity, only the shorter name is counted
     approximate  for other pairs: the index estimates how often the two names stand near each other, in tokens
 
 A passage has, on each side of the name, as many words as a window and two of the longest names can take. If a passage
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 _CACHE_SIZE = 16
-"""Names whose passages stay in memory for further pairs of the same entity."""
+"""Number of names whose passages stay in memory for further pairs of the same entity."""
 _PASSAGE_MARGIN = 8
 """Tokens are requested for this many times the words of a passage, because some words have many tokens."""
 
@@ -107,7 +107,7 @@ class IndexCounts:
         return sum(self._count(ids) for ids in {ids for name in names for ids in self.index.after_space(name)})
 
     def _name_tokens(self, names: Sequence[str]) -> tuple[Ids, ...]:
-        """Return the tokens of every name with words; a spelling that contains another one is dropped."""
+        """Return the tokens of every name with words; a spelling that contains another spelling is dropped."""
         spellings = {ids for name in names if words(name.encode()) for ids in self._spellings(name)}
         shortest: list[Ids] = []
         for ids in sorted(spellings, key=lambda ids: (len(ids), ids)):
@@ -127,6 +127,7 @@ class IndexCounts:
         positions = {ids: self.index.occurrences(ids) for ids in names}
         if any(len(starts) != self._count(ids) for ids, starts in positions.items()):
             return None
+        # The limit is even, because half of the requested tokens stand before the name.
         limit = 2 * min(ceil(_PASSAGE_MARGIN * reach * self.index.tokens_per_word), self.index.max_passage_tokens // 2)
         passages = [(self.index.passage(start, ids, limit), ids) for ids in names for start in positions[ids]]
         if not all(self._reaches(passage, ids, reach) for passage, ids in passages):

@@ -32,8 +32,9 @@ from swaymeter.data.records.facts import CountedPair
 _PUNCTUATION, _SPACE = 1, 2
 _ASCII_PUNCTUATION = string.punctuation.encode()
 _ASCII_SPACES = bytes(32 if code < 128 and chr(code).isspace() else code for code in range(256))
+"""Table for bytes.translate that turns every white space of ASCII into a space."""
 _LEADS = ((0xC2, 0xE0, 2), (0xE0, 0xF0, 3), (0xF0, 0xF5, 4))
-"""The first bytes of characters of two, three and four bytes."""
+"""For characters of two, three and four bytes in UTF-8: first value and end of the first byte, and the length."""
 
 
 def words(text: bytes) -> bytes:
@@ -59,7 +60,7 @@ def _without_other_punctuation(codes: NDArray[np.uint8]) -> NDArray[np.uint8]:
     keep = np.ones(len(padded), bool)
     for first, end, length in _LEADS:
         starts = np.flatnonzero((padded >= first) & (padded < end))
-        points = padded[starts].astype(np.int32) & (0x7F >> length)
+        points = padded[starts].astype(np.int32) & (0x7F >> length)  # the first byte's part of the code point
         for offset in range(1, length):
             points = points << 6 | padded[starts + offset] & 0x3F
         kinds = _kinds()[np.minimum(points, sys.maxunicode)]

@@ -3,10 +3,10 @@
 A reply has a row if its context has at least two passages, or if the context numbers its passages. The source passages
 follow from the verdict of `whose_answer`:
 
-- A reply that states the right answer has as sources all passages that state it.
+- A reply that states the right answer has as sources all passages that state this answer.
 - A reply that states a wrong answer has as sources the passages that state this answer and do not state the right
   answer. If all conflicting passages state the same answer, all of them are sources.
-- A reply that states both has the sources of both.
+- A reply that states both answers has the sources of both.
 
 `scoring.citations` has the rules that find citations and statements of a conflict. No model is needed.
 """
@@ -47,7 +47,7 @@ class CitedPassages(QuestionScore):
 
 
 def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
-    """Yield the citations of every stored reply with a context of several, or of numbered, passages."""
+    """Yield the citations of every stored reply with a context of several passages, or of numbered passages."""
     origins = question_provenance(inputs.scores["whose_answer"], questions)
     texts = [rows_by_question(inputs, "answers", questions, "text", greedy=greedy) for greedy in (False, True)]
     verdicts = [

@@ -1,9 +1,9 @@
 """Clusters of equivalent sampled replies, and the semantic entropy over them.
 
-An entailment model decides which replies are equivalent. Each reply joins the first cluster to all of whose members it
-is equivalent, or opens a new cluster; a study may choose another rule. All equivalences are stored, because clusters of
-half-samples and standard errors of scores follow from them. `scoring.semantic_entropy` has the formulas of four kinds
-of entropy, and `scoring.half_samples` the formula of the standard errors.
+An entailment model decides which replies are equivalent. A reply joins the first cluster whose members are all
+equivalent to it, or opens a new cluster; a study may choose another rule. All equivalences are stored, because the
+clusters of half-samples, and so the standard errors of scores, follow from them. `scoring.semantic_entropy` has the
+formulas of four kinds of entropy, and `scoring.half_samples` has the formula of the standard errors.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -59,6 +59,7 @@ class ClusteredAnswer(QuestionScore):
 def load_equivalence_model(inputs: Inputs) -> Entailment:
     """Load the equivalence model of the study."""
     parameters: ClustersParameters = inputs.parameters["clusters"]
+    # Only a language model can be spread over all GPUs.
     device = "auto" if inputs.device == BALANCED else inputs.device
     return load_entailment(parameters.entailment, threshold=parameters.threshold, device=device)
 
@@ -174,14 +175,17 @@ class SemanticEntropy(QuestionScore):
     semantic_entropy: Annotated[
         float | None,
         Meaning(
-            "-1/V sum_v log sum_{k in v} p(a_k|x); NULL, as the next two, where a server gives no log-probabilities",
+            "-1/V sum_v log sum_{k in v} p(a_k|x) over V clusters v; NULL if a server gives no log-probabilities",
             "nats",
         ),
     ]
     semantic_entropy_length_normalised: Annotated[
-        float | None, Meaning("the same with mean token log-probabilities", "nats")
+        float | None, Meaning("the same with mean token log-probabilities; NULL if a server gives none", "nats")
     ]
-    semantic_entropy_rao: Annotated[float | None, Meaning("entropy of renormalised cluster probabilities", "nats")]
+    semantic_entropy_rao: Annotated[
+        float | None,
+        Meaning("entropy of renormalised cluster probabilities; NULL if a server gives no log-probabilities", "nats"),
+    ]
     cluster_assignment_entropy: Annotated[float, Meaning("entropy of the cluster sizes", "nats")]
     semantic_entropy_standard_error: Annotated[float | None, standard_error_of("semantic_entropy")]
     semantic_entropy_length_normalised_standard_error: Annotated[

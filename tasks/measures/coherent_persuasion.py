@@ -64,7 +64,7 @@ def compute(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> It
 
 
 def _stored_reply_distributions(model: Samples, sampled: SampledReplies, stored: Sequence[Row]) -> "list[Distribution]":
-    """Return the mean distribution along each stored reply, from an equal new sample or else along its tokens."""
+    """Return the mean distribution along each stored reply, from an equal new sample, or from reading its tokens."""
     distributions = {
         (answer.thought_ids, answer.token_ids): answer.mean_distribution for answer in sampled.finished_answers.values()
     }
@@ -91,7 +91,7 @@ def persuasion_rows(
         inputs: the inputs of the pass.
         sampled: the replies by question and context; of each question, the closed-book replies come first.
         distributions: for each element of `sampled`, the mean distribution (V,) along each reply with an answer.
-        equivalent: for each element of `sampled`, the equivalences (n, n) of these replies.
+        equivalent: for each element of `sampled`, the equivalences (n, n) of its replies with an answer.
     """
     from swaymeter.tasks.scoring.coherent_persuasion import GroupedAnswers, between_halves, coherent_persuasions
 

@@ -12,8 +12,9 @@ An outcome compares the reply after a context with the closed-book reply. So a v
 change the outcome of every context. Closed-book, the verdict "context" means the answer of any conflicting context.
 `_verdict_for_context` therefore translates the verdict for each context:
 
-- A supporting context states the original answer, so the verdict "original" becomes "context".
-- If a single context conflicts, "context" means its answer.
+- A supporting context states the original answer, so "original" and "both" become "context", and every other verdict
+  becomes "neither".
+- If a single context conflicts, "context" means the answer of this context.
 - If several contexts conflict, "context" stays if the rule finds this context's answer in the closed-book reply.
   Otherwise, the rule's verdict replaces it.
 """
@@ -94,7 +95,7 @@ def decided_answers(
 
 
 def _by_question(questions: Sequence[Question], verdicts: Sequence[Judgement]) -> Mapping[str, Sequence[Judgement]]:
-    """Return the verdicts by question id; verdicts on one sample or one variant come before verdicts on all."""
+    """Return the verdicts by question id; a verdict on one sample or variant comes before verdicts on all of them."""
     ids_by_text: dict[str, list[str]] = defaultdict(list)
     for question in questions:
         ids_by_text[question.question].append(question.question_id)
@@ -118,7 +119,7 @@ def _decided_replies(
     cases = {case.context_id: case for case in question.cases}
 
     def decision(row: Row) -> _DecidedVerdict | None:
-        """Return a person's verdict on a reply, or else a judge's; None without either."""
+        """Return a person's verdict on a reply; without it, a judge's verdict; without both, None."""
         judgement, case = _judgement_of(row, verdicts), cases.get(row["context_id"])
         if judgement and case:
             return _DecidedVerdict(
@@ -156,7 +157,7 @@ def _judgement_of(row: Row, verdicts: Sequence[Judgement]) -> Judgement | None:
     """Return the person's verdict on a reply; None without a verdict."""
     sample = "greedy" if row["sample"] is None else str(row["sample"])
     variants = {"", row["model"], f"{row['model']} ({row['dtype']})"}  # "" is for all variants
-    words = same_words(row["text"])
+    words = same_words(row["text"])  # without differences that spreadsheet programs make
     for judgement in verdicts:
         is_of_row = judgement.context_id == row["context_id"] and judgement.variant in variants
         if is_of_row and judgement.sample in ("", sample) and same_words(judgement.judged) == words:
@@ -193,6 +194,6 @@ def _verdict_for_context(
 
 
 def _in_terms_of_rule(judgement: Judgement, question: Question, case: QuestionContext) -> Verdict:
-    """Return a person's verdict in the rule's terms: with a supporting context, "original" becomes "context"."""
+    """Return a person's verdict in the rule's terms: "original" and "both" are "context" with a supporting context."""
     verdict: Verdict = judgement.value  # type: ignore[assignment]  # checked where the file is read
     return "context" if gives_original(question, case) and verdict in ("original", "both") else verdict

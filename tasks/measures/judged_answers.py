@@ -156,8 +156,8 @@ def _judged_answers(inputs: Inputs, model: None, chunks: Sequence[Chunk]) -> Com
     """Yield the rows of each chunk of questions."""
     judge = load_judge(inputs)
     parameters: JudgedAnswersParameters = inputs.parameters["judged_answers"]
-    prompt = content_key(asdict(judge_prompt()))
-    about = {"name": judge.name, "revision": judge.revision, "dtype": parameters.dtype, "prompt": prompt}
+    prompt_digest = content_key(asdict(judge_prompt()))
+    about = {"name": judge.name, "revision": judge.revision, "dtype": parameters.dtype, "prompt": prompt_digest}
     # A server's replies are already in the cache of responses.
     stored = None if parameters.endpoint else StoredResults(inputs.verdicts, about)
     # `agreement` is the share of this relation in the study's number (`_with_judge_share` in flows/stages/score.py).
@@ -173,7 +173,10 @@ def _rows(
     questions: Sequence[Question],
     agreement_keys: Collection[tuple[str, str]],
 ) -> Iterator[Row]:
-    """Yield the judge's verdicts on undecided replies, and on the decided greedy replies to `agreement_keys`."""
+    """Yield the judge's verdicts on undecided replies, and on decided greedy replies.
+
+    Of the decided replies, only those count whose question and context are in `agreement_keys`.
+    """
     origins = question_provenance(inputs.scores["answers"], questions)
     cases: list[Case] = []
     rows: list[dict[str, Any]] = []
@@ -209,6 +212,7 @@ def _rows(
 def _draw_agreement_keys(inputs: Inputs, size: int) -> set[tuple[str, str]]:
     """Draw `size` greedy replies that the rule decided; return the ids of their questions and contexts."""
     columns = ["question_id", "context_id", "sample", "decided_by"]
+    # A judge needs an answer to look for, of the context or the original one.
     has_sides = {
         (question.question_id, case.context_id): any(sides(question, case))
         for question in inputs.questions
@@ -253,7 +257,7 @@ def load_judge(inputs: Inputs) -> Judge:
         ask = partial(ask_function, load_function(file, function), name)
         return Judge(name, judge_revision(parameters), ask, batch_size=1)
     kind, identity = identify_judge(name)
-    if kind == "entailment":
+    if kind == "entailment":  # only a language model can be spread over all GPUs (BALANCED)
         model: Any = load_entailment(name, device="auto" if inputs.device == BALANCED else inputs.device)
         return Judge(name, identity.revision, partial(ask_entailment_model, model))
     model = load_language_model(name, dtype=parameters.dtype, device=inputs.device)

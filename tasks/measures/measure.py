@@ -41,7 +41,7 @@ class PerQuery:
 
     Attributes:
         contexts: number of contexts.
-        relevant: number of relevant ones among them.
+        relevant: number of contexts among them that mention the query's entity.
     """
 
     contexts: int
@@ -65,7 +65,7 @@ def own_sample(query: Query, contexts: Sequence[Context], per_query: PerQuery, s
 
 
 def check_enough(relation: str, entity: str, relevant: int, others: int, per_query: PerQuery) -> None:
-    """Raise InputError if a relation has too few contexts relevant to an entity's queries, or too few others."""
+    """Raise InputError if too few contexts of a relation mention an entity, or too few do not mention it."""
     for verb, count, available in (
         ("mention", per_query.relevant, relevant),
         ("do not mention", per_query.contexts - per_query.relevant, others),
@@ -153,7 +153,7 @@ class Inputs:
         label: the variant's name in scores; "" for the model's name.
         decoding: the contrastive decoding; None for the model's own distribution.
         load_served: loads a model at an endpoint, for measures that use another model than the study's.
-        verdicts: the folder of stored verdicts of judges; None to store none.
+        verdicts: the folder of stored verdicts of judges; None to store no verdicts.
     """
 
     relation: str
@@ -211,10 +211,10 @@ class Measure:
         capability: the capability that it needs of a model; None for a measure that is derived from stored scores.
         requires: a further capability, such as log-probabilities of the replies' tokens.
         needs: the measures whose stored rows it reads.
-        computed_with: the measure whose pass also yields the scores of this one, if the scores of both are missing.
+        computed_with: the measure whose pass also yields the scores of this measure, if the scores of both are missing.
         parameters: the class that validates its parameters in a study file.
-        depends_on: (parameters) -> further inputs of its numbers by name: revisions of other models, texts.
-        applies: (parameters, dtype) -> True if it is of use for a model in that dtype.
+        depends_on: (parameters) -> further inputs of its numbers by name, such as the revision of another model.
+        applies: (parameters, dtype) -> True if it is of use for a model in this dtype.
         other_model: (inputs, model) -> another language model that it uses, whose forward passes are counted, too.
         every_context: True if it needs every context of a relation before every query, not a sample of the contexts.
         needs_answers: True if it needs the true answer of an entity; queries of groups have none.
@@ -222,8 +222,8 @@ class Measure:
         rejection: (inputs, model, question) -> the rejection reason of a question; None if the model can read it.
         chunks: (inputs, model) -> the chunks; by default `chunks_of`.
         prompts: (parameters, queries, contexts) -> number of prompts for these numbers of queries and contexts; by
-            default, all prompts that `about` names. --dry-run passes the number of queries of a relation, a run that of
-            a chunk.
+            default, all prompts that `about` names. The queries are those of a relation with --dry-run, and those of a
+            chunk in a run.
     """
 
     row: type[Score]
@@ -301,7 +301,7 @@ class Pass:
 
     Attributes:
         leading: the measure whose functions compute the pass.
-        measures: names of the measures, the leading one first.
+        measures: names of the measures, the leading measure first.
         needs: the measures whose stored scores the pass reads.
     """
 
@@ -311,7 +311,7 @@ class Pass:
 
 
 class Measures(Registry[Measure]):
-    """The registry of measures; each comes after those that it needs."""
+    """The registry of measures; a measure comes after the measures that it needs."""
 
     def __init__(self, measures: Iterable[Measure]) -> None:
         super().__init__("measure", measures)
@@ -323,11 +323,11 @@ class Measures(Registry[Measure]):
         super().add(item)
 
     def passes(self, missing: Collection[str]) -> list[Pass]:
-        """Return the passes that yield the missing measures; a pass comes after those whose scores it reads."""
+        """Return the passes that yield the missing measures; a pass comes after the passes whose scores it reads."""
         listed = [measure for measure in self.values() if measure.name in missing]
         result = []
         for measure in listed:
-            if measure.computed_with in missing:
+            if measure.computed_with in missing:  # a member of the pass of that measure
                 continue
             members = [measure, *(other for other in listed if other.computed_with == measure.name)]
             names = tuple(member.name for member in members)
@@ -338,11 +338,11 @@ class Measures(Registry[Measure]):
     def declaration(self, name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """Return the inputs of a measure's numbers beside prompts, model and seed: a part of the key of scores.
 
-        The declaration does not depend on whether the measure is computed in a pass with others or from stored scores.
+        The declaration is the same if the measure is computed in a pass with other measures or from stored scores.
 
         Args:
             name: the measure.
-            parameters: parameters of the measure and of those that it needs, by name.
+            parameters: parameters of the measure and of the measures that it needs, by name.
         """
         measure = self[name]
         return {
@@ -356,10 +356,13 @@ class Measures(Registry[Measure]):
 
 LEAST_QUERIES = 32
 LEAST_PROMPTS = 8192
-"""Least numbers of queries and of prompts in a chunk, which keep a machine busy; a kill loses only one chunk."""
+"""Lower bounds of the queries and of the prompts in a chunk, which keep a machine busy; a kill loses only one chunk."""
 
 QUESTIONS_A_CHUNK = {"cpu": 32, "cuda": 128}
-"""Questions in a chunk, by device: enough to keep it busy. Distributions along more replies would fill the memory."""
+"""Number of questions in a chunk, by device, which keeps the device busy.
+
+Distributions along the replies to more questions would fill the memory.
+"""
 
 Item = TypeVar("Item")
 
@@ -391,5 +394,5 @@ def by_form(queries: Sequence[Query]) -> list[Query]:
 
 
 def cut(items: Sequence[Item], size: int) -> list[Sequence[Item]]:
-    """Return the items in chunks of `size`; the last one may be smaller."""
+    """Return the items in chunks of `size`; the last chunk may be smaller."""
     return [items[start : start + size] for start in range(0, len(items), size)]

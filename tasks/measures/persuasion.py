@@ -46,7 +46,7 @@ class Persuasion(PairScore):
 
 
 def compute_chunks(inputs: Inputs, model: NextTokenLogits, chunks: Sequence[Sequence[Query]]) -> ComputedRows:
-    """Score contexts before queries; the next chunk is tokenized while the model reads one."""
+    """Score contexts before queries; while the model reads a chunk, the next chunk is tokenized."""
     from swaymeter.tasks.models.prompts.tokens import tokenize_prompts
     from swaymeter.tasks.scoring.persuasion import distinct_contexts, persuasion
 
@@ -124,7 +124,8 @@ def means_over_contexts(
     """
     from swaymeter.tasks.scoring.persuasion import distinct_contexts
 
-    # Cut as when the scores were computed, because a matrix product of another shape may round differently.
+    # The chunks are those of the computation of the scores, because a matrix product of another shape may round
+    # differently.
     for chunk in cut_by_form(queries, inputs.contexts_a_query):
         for _, grouped in groupby(chunk, key=lambda query: query.query_type if by_type else ""):
             for group, contexts in inputs.by_contexts(list(grouped)):
@@ -149,6 +150,7 @@ SUSCEPTIBILITY = Measure(
 NO_CONTEXT = "none"
 """The context id of a query alone."""
 QUERIES_A_BATCH = 16
+"""Number of queries whose prompts are read together."""
 
 
 class LikeliestTokensParameters(Parameters):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ThinkingPart(Parameters):
-    """Limits of the thoughts before a reply. If a chat template has a switch for thinking, the switch is on."""
+    """Limit of the thoughts before a reply, and the models that think; `models: all` turns a template's switch on."""
 
     max_new_tokens: int = Field(default=2048, ge=1, le=1_000_000)
     """Limit of the tokens of thoughts. A model that reaches the limit has no answer; its reply counts as unfinished."""
@@ -53,9 +53,9 @@ class SampledReplies:
 
     Attributes:
         question: the question.
-        case: its context, or ALONE.
-        prompt: the prompt; None for an application, which writes its own.
-        answers: the greedy reply and the sampled ones.
+        case: the context, or ALONE for the question without a context.
+        prompt: the prompt; None for an application, which writes its own prompts.
+        answers: the greedy reply and the sampled replies.
         engine: name of the engine.
         thinking: the setting of thoughts in the prompt, such as enable_thinking=false; None if the chat template has no
             thoughts.
@@ -86,6 +86,7 @@ class SampledReplies:
 
 def page_of(prompts: AnswerPrompts, question: Question, case: QuestionContext) -> str | None:
     """Return the page that a prompt names as the topic of its question; None if the prompt names no page."""
+    # "all", or "disputable": only the prompts of disputable questions name a page.
     topics = prompts.about_without_context if case.text is None else prompts.about_with_context
     return (question.page or question.subject or None) if topics == "all" or question.is_disputable else None
 
@@ -118,7 +119,7 @@ def window_rejection(
 
     options: dict[str, Any] = {"reserved_tokens": reserved_tokens, "prompts": prompts}
     try:
-        # One closed-book case and one case with a context are enough, because the prompt has an empty context.
+        # One closed-book case and one case with a context are enough, because "" replaces every context in this check.
         case_by_form = {case.text is None: case for case in question.cases}
         for is_closed_book, case in case_by_form.items():
             context = None if is_closed_book else ""
@@ -153,6 +154,7 @@ def sample(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> lis
         contextless = [None if case.text is None else prompt_of(question, ALONE).tokens for question, case in cases]
     identities = [(question.question_id, case.context_id) for question, case in cases]
     sampling = {"seed": inputs.seed, "batch_size": inputs.batch_size, **parameters.model_dump(exclude={"thinking"})}
+    # header: the beginning of the assistant's turn, if the prompt lacks it and the model writes it
     form, header = prompt_form(model, texts), answer_header(model, texts)
     answers = model.sample_answers(
         tokens,
@@ -170,7 +172,7 @@ def sample(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> lis
             for prompt_tokens, replies in zip(tokens, answers, strict=True)
         ]
     thinking = thinking_words(model, texts, max_thoughts)
-    # The engine is chosen for the first decoding: of the thoughts, or without thoughts of the answers.
+    # The engine is chosen for the text that is decoded first: the thoughts, or the answers of a model without thoughts.
     engine_name = model.engine_of_answers(tokens, new_tokens=max_thoughts or parameters.max_new_tokens)
     return [
         SampledReplies(question, case, prompt, replies, engine_name, thinking)

@@ -76,9 +76,9 @@ PROVENANCE = tuple(field.name for field in fields(Score) if field.name != "relat
 
 
 def provenance(scores: pa.Table, *by: str) -> dict[Any, Row]:
-    """Return the columns `PROVENANCE` of stored rows, by the value of a column, or by a tuple of several values.
+    """Return the columns `PROVENANCE` of stored rows, grouped by the column `by`, or by a tuple of several columns.
 
-    The results also have the columns in `by`. If rows with the same key differ in a column, the result lists its
+    A result also has the columns in `by`. If the rows of a group differ in a column, the result lists the different
     values, such as "cpu, cuda:0".
     """
     grouped = scores.group_by(list(by)).aggregate([(name, "distinct") for name in PROVENANCE])
@@ -96,7 +96,7 @@ def question_provenance(scores: pa.Table, questions: Sequence[Question]) -> dict
 
 
 def rows_of(scores: pa.Table, prompts: Sequence[Query] | Sequence[Question]) -> pa.Table:
-    """Return the rows of these queries or questions."""
+    """Return the stored rows of some queries or questions."""
     column = "query_id" if "query_id" in scores.column_names else "question_id"
     return scores.filter(
         pc.is_in(scores[column], pa.array([getattr(prompt, column) for prompt in prompts], pa.string()))
@@ -142,9 +142,9 @@ def rows_by_question(
         ScoreError: a question with a context has no stored row.
     """
     answers = rows_of(inputs.scores["answers"], questions)
-    # These questions have an empty list if no row is left below. For the measure `answers`, they are all questions,
-    # because a question may have only greedy replies. For another measure, they are the questions with a reply without
-    # an answer, for which the measure stores no row.
+    # `possibly_empty` has the questions that get an empty list if no row is left below. For the measure `answers`, it
+    # has all questions, because a question may have only greedy replies. For another measure, it has the questions with
+    # a reply that has no answer, because the measure stores no row for it.
     possibly_empty = answers if measure == "answers" else answers.filter(_is_missing(answers))
     keys = possibly_empty.select(["question_id", "context_id"]).to_pylist()
     by_question: dict[QuestionKey, list[Row]] = {(row["question_id"], row["context_id"]): [] for row in keys}

@@ -1,4 +1,4 @@
-"""The scores of a relation, computed in chunks. Each chunk is stored as a part, so that a kill loses at most one chunk.
+"""The scores of a relation, computed in chunks; each chunk is stored as a part, so that a kill loses only one chunk.
 
 Order: missing measures -> passes -> chunks without a stored part -> rows -> parts -> one file for each measure.
 """
@@ -174,7 +174,10 @@ def _drop_unfit_questions(measure: Measure, inputs: Inputs, model: Any) -> Input
 
 
 def _is_done(artifact: TableArtifact, bounds: Sequence[int] | None = None) -> bool:
-    """Return True if an artifact is complete and, for a part, has these bounds; an earlier cut had other bounds."""
+    """Return True if an artifact is complete and, for a part, its chunk has these bounds.
+
+    After a change of the chunks' sizes, stored parts have other bounds.
+    """
     check = artifact.check()
     if check.state != "done":
         return False
@@ -230,7 +233,7 @@ def _join(whole: TableArtifact, count: int) -> None:
 
 
 def _discard_parts(whole: TableArtifact, count: int) -> None:
-    """Delete the parts, also further parts of an earlier cut into more chunks."""
+    """Delete the parts, also those with higher numbers, which an earlier cut into more chunks left."""
     for number in itertools.count():
         part = whole.part(number)
         if number >= count and not part.files():
@@ -244,7 +247,7 @@ def count_prompts(measure: Measure, inputs: Inputs, chunk: Chunk) -> int:
         passage_counts = [len(context.passages) for question in chunk for context in question.contexts]
         amounts = {
             "cases": _count_items(measure, chunk),
-            # a context of several passages is also read without each of them
+            # A context of several passages is also read without each passage.
             "left_out": sum(count for count in passage_counts if count > 1),
         }
     else:

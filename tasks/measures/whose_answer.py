@@ -3,7 +3,7 @@
 accuracy: True if the greedy reply is the expected answer. A disputable question has no expected answer without a
 context, so it has no closed-book accuracy [DynamicQA, Table 2].
 persuaded: the effect of a context on the greedy reply; `scoring.accuracy` has the rules. An empty reply never counts as
-equal to another reply, even an empty one.
+equal to another reply, even to another empty reply.
 whose_answer: the verdict on a reply; `scoring.followed` has the rules, and `judged_answers` decides undecided replies.
 
 A verdict of whose_answer has one or two sides, whose answers the rule looks for in the reply:

@@ -45,7 +45,7 @@ OBJECT_MODULE = "python"
 TRIES = 3
 """Limit of the calls for one reply; the function is called again after a transient error."""
 MAX_FAILED_QUESTIONS = 5
-"""Limit of the questions that may fail before the first reply, or later in a row with transient errors."""
+"""Limit of the questions that may fail before the first reply, or after it, in a row, by transient errors."""
 _ADVICE = "correct the function, or the service that it uses"
 _CONCURRENT_ASYNC = 8
 """Concurrent calls of an async function, unless the study sets another number."""
@@ -134,7 +134,7 @@ class Application(TextModel):
         revision: The revision of the function.
         reference: FILE.py:FUNCTION or MODULE:FUNCTION, for messages.
         function: The function.
-        stored: Replies of earlier runs; new replies are added.
+        stored: Replies of earlier runs, to which new replies are added.
         concurrency: Upper bound on concurrent calls; None: 1, or 8 for an async function.
         timeout_s: Seconds that a call may take.
     """
@@ -296,7 +296,7 @@ _named_references: set[str] = set()
 
 
 def name_function(reference: str) -> None:
-    """Record that a person names this function, so that even a study file in a workspace may call it."""
+    """Record that a person names this function, so that a study file in a workspace, too, may call it."""
     _named_references.add(reference)
 
 
@@ -380,7 +380,7 @@ def _file_of(reference: str) -> tuple[Path, str]:
 
 
 def is_function(reference: str) -> bool:
-    """Return True if a name is FILE.py:FUNCTION, or MODULE:FUNCTION of a module that exists."""
+    """Return True if a reference is FILE.py:FUNCTION, or MODULE:FUNCTION of a module that exists."""
     try:
         return reference in _objects or _file_of(reference)[0].suffix == ".py"
     except ModelError:
@@ -477,5 +477,5 @@ def load_application(
         raise ModelError(f"function {reference}: its file has changed since the run began; run the study again")
     function = load_function(reference, is_in_workspace=is_in_workspace)
     stored = StoredResults(folder, {"function": revision, "name": reference.rpartition(":")[2], "rerun": rerun})
-    shown = re.sub(r"^.*[/\\]", "", reference)
-    return Application(name, revision, shown, function, stored, concurrency=concurrency, timeout_s=timeout_s)
+    short_reference = re.sub(r"^.*[/\\]", "", reference)  # without the folder
+    return Application(name, revision, short_reference, function, stored, concurrency=concurrency, timeout_s=timeout_s)

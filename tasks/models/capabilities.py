@@ -36,7 +36,7 @@ Capability = Literal[
     "distributions",
     "sampling",
 ]
-"""The first four stand for the protocols of this module. The last four are further abilities that a server may lack:
+"""The first four names stand for the four protocols above. The last four are further abilities that a server may lack:
 log-probabilities of sampled replies, the likeliest tokens, distributions along sampled replies, and samples that
 differ."""
 ReplyState = Literal[
@@ -48,7 +48,7 @@ ReplyState = Literal[
     "unfinished_thoughts",  # it ends within the thoughts
     "failed",  # an application raises an error, or returns no text
     "unrecorded",  # the row of recorded replies has no reply
-    "not_asked",  # the recorded replies have no such row
+    "not_asked",  # the recorded replies have no row for the question and context
 ]
 """The end of a reply, or the reason why it is missing."""
 Tokens = Sequence[int]
@@ -67,9 +67,9 @@ class Answer:
 
     Attributes:
         text: the text after the thoughts, without special tokens, stripped; may be empty.
-        token_ids: the tokens of this text, the end token included.
-        token_log_probs: the log-probability of each of these tokens, nats.
-        mean_distribution: (V,), the mean next-token distribution over these tokens; (0,) if it is unknown.
+        token_ids: the tokens of `text`, the end token included.
+        token_log_probs: the log-probability of each of `token_ids`, nats.
+        mean_distribution: (V,), the mean next-token distribution over `token_ids`; (0,) if it is unknown.
         state: the end of the reply; a reply that ends within its thoughts has no text, tokens or distribution.
         thoughts: the text of the thoughts; "" without thoughts.
         thought_ids: the tokens of the thoughts, marks included.
@@ -112,7 +112,8 @@ class SampleOptions(TypedDict, total=False):
         seed: seed of the draws.
         batch_size: prompts in one batch; None for the default of the device.
         form: the form of the prompts; in the form plain, a reply ends with its first line. None for the model's form.
-        header: the assistant's header, which is removed from the beginning of a reply; "" for none.
+        header: the header of the assistant's turn if the model writes it, such as "assistant"; it is removed from the
+            beginning of a reply. "" for none.
         decoding: a contrastive decoding; None for the model's own distribution.
         contextless: for each prompt the same prompt without its context, which a contrastive decoding needs. An entry
             is None for a prompt that has no context.
@@ -165,7 +166,7 @@ class Speaker(Protocol):
 
 
 class Model(Speaker, Protocol):
-    """A language model, with the facts about it that are stored beside its scores.
+    """A language model, with the properties that are stored beside its scores.
 
     Attributes:
         revision: the revision of the weights.

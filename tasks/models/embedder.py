@@ -1,4 +1,4 @@
-"""Encoders that read texts in batches with little padding, and sentence embeddings.
+"""Encoders, which read texts in batches with little padding, and sentence embeddings by an encoder.
 
 An embedding is the mean of a BERT's last hidden states over the tokens of a text, normalised to unit length, as the
 files of sentence-transformers/all-MiniLM-L6-v2 specify. A text is cut after max_seq_length tokens (256 for that model).
@@ -146,6 +146,7 @@ def _load(identity: ModelIdentity, device: str) -> Embedder:
     """Load an embedder, and check that it pools by the mean."""
     from transformers import AutoModel, AutoTokenizer
 
+    # "embedded": the location is the file of weights, in the model's folder inside an installed package
     folder = Path(identity.location).parent if identity.origin == "embedded" else None
     options = weights_options("float32", device)
     model = load_pretrained(identity, AutoModel.from_pretrained, folder=folder, unused=("pooler.",), **options)
@@ -154,6 +155,7 @@ def _load(identity: ModelIdentity, device: str) -> Embedder:
     files = folder or (snapshot_folder(identity.location, identity.revision) if is_hub else Path(identity.location))
     if _settings(files / "1_Pooling" / "config.json").get("pooling_mode_mean_tokens", True) is not True:
         raise ModelError(f"model {identity.name!r} does not pool by the mean; use an embedder with mean pooling")
+    # 512: the window of BERT, for models whose files state no limit
     stated = _settings(files / "sentence_bert_config.json").get("max_seq_length")
     longest = min(stated if isinstance(stated, int) else 512, context_window(model.config) or 512)
     return Embedder(model.eval(), tokenizer, identity.name, identity.revision, device, longest)

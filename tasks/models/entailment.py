@@ -99,7 +99,7 @@ def _matrix(texts: Sequence[str], equivalent: set[Pair]) -> NDArray[np.bool_]:
 class EntailmentModel(Encoder, Entailment):
     """An entailment model in float32 that caches its decisions; its configuration names the label "entailment"."""
 
-    # By premise and hypothesis: True if the premise entails the hypothesis.
+    # The cached decisions, by premise and hypothesis: True if the premise entails the hypothesis.
     _judged: dict[Pair, bool] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:

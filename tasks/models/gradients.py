@@ -24,11 +24,11 @@ from swaymeter.tasks.models.next_token.shared import inner_size
 from swaymeter.tasks.models.progress import report_prompts
 from swaymeter.tasks.models.prompts.tokens import shorten, start_tokens, tokenize
 
-# Names of the reading methods; the last one reads a single query from its embeddings.
+# Names of the reading methods; the last method reads a single query from its embeddings.
 _PADDED, _EQUAL, _ALONE = (
     f"{method} of Fisher susceptibility" for method in ("padded batches", "batches of equal length", "embeddings")
 )
-# The largest ratio of a batch's longest to its shortest query. On a CPU padding costs as much as text.
+# The largest ratio of a batch's longest to its shortest query. 1 forbids padding, which costs as much as text on a CPU.
 _PADDING = {"cpu": 1.0, "cuda": 2.0}
 
 
@@ -72,15 +72,16 @@ def squared_gradients(
 def _choose_batch(
     model: Network, tokens: list[list[int]], indices: list[int], derivatives: int, memory: int
 ) -> tuple[list[int], int]:
-    """Return the first indices whose queries fit the memory together, and the number of derivatives in a pass.
+    """Return the first indices whose queries fit the memory together, and the number of derivatives at once.
 
     Args:
         model: the network.
         tokens: the tokens of all queries.
         indices: indices of queries, the shortest query first.
-        derivatives: limit of the derivatives in a pass.
+        derivatives: limit of the derivatives that are computed at once.
         memory: bytes.
     """
+    # A batch does not mix queries for which LongRoPE changes positions with other queries.
     long = long_positions(model, len(tokens[indices[0]]))
     candidates = [index for index in indices if long_positions(model, len(tokens[index])) == long]
     method = _choose_method(model, [tokens[index] for index in candidates])
@@ -103,11 +104,12 @@ def _choose_batch(
 
 
 def _choose_method(model: Network, queries: Sequence[Tokens]) -> str:
-    """Return the fastest exact method of batching queries.
+    """Return the fastest reading method that is exact for these queries.
 
     Raises:
         ScoreError: even a single query has another distribution if it is read from embeddings.
     """
+    # Prompts in a batch of the probe: all four, the two of equal length, or one.
     sizes = {_PADDED: 4, _EQUAL: 2, _ALONE: 1}
     if _PADDING[torch.device(model.device).type] == 1:
         del sizes[_PADDED]
@@ -158,10 +160,11 @@ def _read(model: Network, tokens: list[list[int]]) -> tuple[torch.Tensor, torch.
     ids = torch.zeros((len(tokens), max(map(len, tokens))), dtype=torch.int64)
     for row, ids_of_query in enumerate(tokens):
         ids[row, : len(ids_of_query)] = torch.tensor(ids_of_query)
-    with torch.enable_grad(), _DerivativeMode(network, [len(ids_of_query) - 1 for ids_of_query in tokens]) as read:
+    with torch.enable_grad(), _DerivativeMode(network, [len(ids_of_query) - 1 for ids_of_query in tokens]) as mode:
         embeddings = network.get_input_embeddings()(ids.to(model.device)).detach().requires_grad_()
         logits = network(inputs_embeds=embeddings.clone(), use_cache=False).logits  # some networks change their input
-        last = logits[:, 0] if logits.shape[1] == 1 else read.at_last_tokens(logits)
+        # Several positions have logits if `mode` did not recognise the output layer.
+        last = logits[:, 0] if logits.shape[1] == 1 else mode.at_last_tokens(logits)
         return embeddings, torch.log_softmax(last.float(), dim=-1)
 
 

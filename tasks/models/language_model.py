@@ -39,6 +39,6 @@ class LanguageModel(Network):
 
 
 if TYPE_CHECKING:
-    # Never called: mypy checks with it that the class has the protocols.
+    # Never called: mypy checks by this function that the class has the protocols.
     def _capabilities_of(model: LanguageModel) -> tuple[NextTokenLogits, Samples, AnswerScores, Differentiable]:
         return model, model, model, model

@@ -1,7 +1,8 @@
-"""Language models by name: their capabilities, their identity, and how to load them. Imports no torch.
+"""Language models by name: their capabilities, their identity, and their loading. Only functions import torch.
 
-These models run in transformers on this machine; `endpoints` has the models behind servers. They have every capability
-in every dtype: in 8bit and 4bit, too, gradients reach the input embeddings, which bitsandbytes does not quantise.
+The models run in transformers on this machine; `endpoints` has the models behind servers. A model on this machine has
+every capability in every dtype: in 8bit and 4bit, too, gradients reach the input embeddings, which bitsandbytes does
+not quantise.
 """
 
 from dataclasses import replace
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 
 SERVER_CAPABILITIES: frozenset[Capability] = frozenset(get_args(Capability)) - {"gradients"}
-"""Capabilities that a server can have; its probe finds the capabilities that it has."""
+"""Capabilities that a server can have; its probe confirms or removes each capability."""
 
 
 def capabilities(name: str) -> frozenset[Capability]:
@@ -63,7 +64,7 @@ def load_language_model(
             and "4bit", bitsandbytes on CUDA; or "auto": float32 on a CPU, bfloat16 on a GPU.
         device: "cpu", "cuda", "cuda:1", "balanced" for a model that is spread over all GPUs, or "auto": the first GPU,
             else the CPU.
-        revision: the revision to load, such as a commit of the hub; None for the one that `identify_model` finds.
+        revision: the revision to load, such as a commit of the hub; None for the revision that `identify_model` finds.
 
     Raises:
         UsageError: unknown dtype or device, or an alias of another kind of model.
@@ -125,6 +126,7 @@ def _check_left_to_right(identity: ModelIdentity, model: Any) -> None:
     """Raise ModelError if the logits at a position depend on later tokens."""
     import torch
 
+    # Two texts with the same first two tokens; the logits after the second token are compared.
     ids = torch.tensor([[5, 6, 7, 8], [5, 6, 9, 10]], device=model.get_input_embeddings().weight.device)
     with torch.inference_mode():
         first, second = model(input_ids=ids, use_cache=False).logits[:, 1].float()

@@ -39,12 +39,12 @@ def _glibc_function(function: str) -> Any:
 
 
 def processor() -> str:
-    """Return the name of this machine's processor, or its architecture if the system does not name it."""
+    """Return the name of this machine's processor, or its architecture if the name is unknown."""
     return _processor_field("model name") or platform.machine()
 
 
 def mkl_lacks_avx512() -> bool:
-    """Return True if MKL leaves half of the vector width unused: it enables AVX-512 on Intel's processors only."""
+    """Return True if MKL uses only half of the vector width; MKL enables AVX-512 on Intel's processors only."""
     import torch
 
     is_other_vendor = _processor_field("vendor_id") not in ("", "GenuineIntel")
@@ -59,7 +59,7 @@ def _processor_field(name: str) -> str:
 
 
 def hardware_of(placement: str) -> str:
-    """Return the distinct names of the devices in a placement, such as "cpu" or "cuda:0+cuda:1"."""
+    """Return the names of the processor or GPUs in a placement, such as "cuda:0+cuda:1"; equal names appear once."""
     import torch
 
     devices = map(torch.device, placement.split("+"))

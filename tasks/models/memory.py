@@ -14,7 +14,7 @@ log = logging.getLogger(__name__)
 
 
 def memory_budget(device: str) -> int:
-    """Return the bytes that passes may use beside the model: 2 GiB on a CPU, half of the free memory on a GPU."""
+    """Return the bytes that forward passes may use: 2 GiB on a CPU, half of the free memory on a GPU."""
     if torch.device(device).type != "cuda":
         return 2 << 30
     free, _ = torch.cuda.mem_get_info(torch.device(device))
@@ -40,15 +40,15 @@ def release_memory(device: str) -> None:
 class Halving:
     """Sizes of a batch, such as (queries, derivatives of each); a size is halved after memory ran out.
 
-    The caller loops until its work is done. Inside `attempt`, it computes a batch of at most these `amounts`. If
-    `ran_out` is True after it, the caller computes the batch again with the new, smaller `amounts`.
+    The caller loops until its work is done. Inside `attempt`, the caller computes a batch of at most these `amounts`.
+    If `ran_out` is then True, the caller computes the batch again with the new, smaller `amounts`.
 
     Attributes:
         amounts: the sizes of the next batch.
         ran_out: True if memory ran out in the last batch.
 
     Args:
-        model: the network, for messages.
+        model: the network, whose name and device are used.
         work: a clause for the warning, such as "prompts are read".
         *amounts: the sizes of the first batch.
     """
@@ -64,7 +64,7 @@ class Halving:
 
         Args:
             *amounts: the sizes of this batch.
-            smallest: returns words for a batch whose sizes are all 1, such as "a single prompt"; for the error.
+            smallest: returns the error's words for a batch whose sizes are all 1, such as "a single prompt".
 
         Raises:
             ScoreError: memory ran out, and every amount is 1.

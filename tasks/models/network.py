@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 class Verdict:
     """Result of the comparison of a reading method, such as padded batches, with prompts read alone.
 
+    The verdict is on the reading method, not on an answer.
+
     Attributes:
         reason: the reason against the method; None if it gives the same distributions.
-        rounding: the largest difference of a log-probability, nats.
+        rounding: the largest difference that the method makes to a log-probability, nats.
         compared: the tokens of the shortest and of the longest prompt that were compared; empty before a comparison.
     """
 
@@ -40,7 +42,7 @@ class Conversation:
     Attributes:
         template: the chat template.
         system_turn: True if the template writes a system turn.
-        control: the texts of control tokens, such as "<|im_end|>"; a prompt may spell them out only as letters.
+        control: the texts of control tokens, such as "<|im_end|>". In a question, their letters are ordinary text.
         options: keywords of the template with their values, such as enable_thinking=False.
         start: the tokens before the text of the template; empty if the template writes them itself.
     """
@@ -57,13 +59,14 @@ class ModelTraits:
     """Traits of one loaded model that are learnt in use; None for a trait that was not needed yet.
 
     Attributes:
-        verdicts: verdicts on reading methods. The key is the name of the method, and True for prompts so long that
-            LongRoPE changes their positions.
+        verdicts: results of comparisons of reading methods. A key is the name of the method with True or False; True
+            stands for prompts so long that LongRoPE changes their positions.
         prompts_at_once: limit of the prompts whose replies are decoded together, set after memory ran out.
         start_tokens: the tokens that the tokenizer puts before a text.
         vocabulary: the text that each token adds to a text, by token id.
-        conversations: the format of prompts, by the texts of the prompts.
-        longest_turns: characters of the longest turn that the chat template wrote in full, by the texts of the prompts.
+        conversations: the format of prompts, by the texts and settings of the study's prompts.
+        longest_turns: characters of the longest turn that the chat template wrote in full, by the texts and settings
+            of the study's prompts.
     """
 
     verdicts: dict[tuple[str, bool], Verdict] = field(default_factory=dict)
@@ -128,7 +131,7 @@ class Network:
 
     @property
     def parameters(self) -> int:
-        """Number of parameters; each of several parameters that are packed into a byte counts."""
+        """Number of parameters; two parameters of 4 bits in one byte count as two."""
         return int(self.model.num_parameters())
 
     @property

@@ -25,11 +25,12 @@ def listening(listener: Listener) -> Iterator[None]:
 def reporting(prompts: float, reports: float) -> Iterator[None]:
     """Scale the reports within the block, so that the listener receives `prompts` prompts in all.
 
-    For example, a block that reads 30 pairs of texts may count as 10 prompts.
+    For example, a block that reports 30 pairs of texts counts as 10 prompts, if `prompts` is 10 and `reports` 30.
 
     Args:
         prompts: The sum that the listener receives.
-        reports: The expected sum of the reports within the block; a difference is made up at its end.
+        reports: The expected sum of the reports within the block. If the sum is smaller, the rest of `prompts` is
+            reported at the end of the block.
     """
     listener, sent = _listener.get(), 0.0
     if listener is None:

@@ -19,9 +19,9 @@ class Tokenizer:
 
     def spellings(self, name: str) -> tuple[tuple[int, ...], ...]:
         """Return the tokens that spell a name after a space and, if they differ, after a line break."""
-        behind_space = self._ids(f"x {name}")[len(self._ids("x")) :]
-        behind_break = self._ids(f"x\n{name}")[len(self._ids("x\n")) :]
-        return tuple(dict.fromkeys((behind_space, behind_break)))
+        after_space = self._ids(f"x {name}")[len(self._ids("x")) :]
+        after_break = self._ids(f"x\n{name}")[len(self._ids("x\n")) :]
+        return tuple(dict.fromkeys((after_space, after_break)))
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of tokens."""
@@ -46,6 +46,7 @@ def load_transformers_tokenizer(identity: ModelIdentity) -> Any:
     """Load the tokenizer of a model by transformers."""
     from transformers import AutoTokenizer
 
+    # "embedded": a GGUF file in an installed package, converted once into a folder
     folder = convert_once(Path(identity.location), identity.revision) if identity.origin == "embedded" else None
     return load_pretrained(identity, AutoTokenizer.from_pretrained, folder=folder)
 
@@ -70,7 +71,7 @@ class UnloadedModel:
 
 @load_once
 def local_tokenizer(identity: ModelIdentity) -> UnloadedModel | None:
-    """Return a model with the tokenizer that this machine already has; None if it has none.
+    """Return a model with its tokenizer, without weights; None if this machine lacks the tokenizer.
 
     Nothing is downloaded or converted.
     """
@@ -78,7 +79,7 @@ def local_tokenizer(identity: ModelIdentity) -> UnloadedModel | None:
     from transformers import AutoTokenizer
 
     folder = Path(identity.location)
-    if identity.origin == "embedded":
+    if identity.origin == "embedded":  # a GGUF file in an installed package, converted once
         folder = conversion_folder(folder, identity.revision)
     elif identity.origin == "hub":
         folder = snapshot_folder(identity.location, identity.revision)
@@ -91,6 +92,6 @@ def local_tokenizer(identity: ModelIdentity) -> UnloadedModel | None:
         return None  # loading reports the reason
     if identity.origin == "hub" and not unloaded.has_chat_template:
         file = try_to_load_from_cache(identity.location, "chat_template.jinja", revision=identity.revision)
-        # None: this machine does not know if the hub has the file. Else the file is here, or is known to be missing.
+        # None: the hub may have a template that this machine lacks. Otherwise, the template is here, or there is none.
         return None if file is None else unloaded
     return unloaded

@@ -1,6 +1,6 @@
 """Formulas of measures, a module for each measure.
 
-A formula that reads a model takes it by its capabilities, such as `NextTokenLogits` (tasks/models/capabilities.py). The
-package imports torch, numpy, swaymeter.data.errors, swaymeter.data.records, swaymeter.data.catalog and
-swaymeter.tasks.models. Only accuracy imports a ROUGE library, and no module that scores on a GPU imports accuracy.
+A formula that reads a model has a parameter of the capability that it needs, such as `NextTokenLogits`
+(tasks/models/capabilities.py). Only the module `accuracy` imports a ROUGE library. No module that scores on a GPU
+imports `accuracy`.
 """

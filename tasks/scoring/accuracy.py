@@ -3,7 +3,7 @@
 A reply matches an expected answer if the F-measure of ROUGE-L, with stemming, exceeds a threshold, 0.3 by default.
 The released code of the source first writes a reply in lower case, and removes "assistant:", colons and every "answer",
 also within other words (`cleaned_as_released`).
-What it is not: a judgement of truth. It is unusable for scripts other than Latin: ROUGE reads only the letters a to z
+A match is no judgement of truth. It is unusable for scripts other than Latin: ROUGE reads only the letters a to z
 and digits, so two texts without any of them never match.
 
 y1 is the reply without the context, y2 the reply with it, and a the context's answer; = stands for the match above.
@@ -11,8 +11,7 @@ y1 is the reply without the context, y2 the reply with it, and a the context's a
     stubborn           y1 != a and y1 = y2
     context_correct    y2 = a, for any y1            (the released code counts these as persuaded)
     stubborn_released  y2 != a and y2 = y1           (the released code counts these as stubborn)
-What it is not: a partition. A reply may be neither persuaded nor stubborn. It may also be both, because a ROUGE-L match
-is not transitive.
+A reply may be neither persuaded nor stubborn. It may also be both, because a ROUGE-L match is not transitive.
 Source: Marjanovic et al. 2024, sections 5 and 5.2; ROUGE-L: Lin 2004.
 """
 
@@ -41,7 +40,7 @@ def _scorer() -> Any:
 
 
 def compare_answers(without: str, with_context: str, context_answer: str, *, threshold: float) -> dict[str, bool]:
-    """Compare the replies without (y1) and with a context (y2) with each other and with the context's answer (a)."""
+    """Compare a reply without a context (y1), the reply with it (y2) and the context's answer (a) with each other."""
     knew = answers_match(without, context_answer, threshold=threshold)  # y1 = a
     follows = answers_match(with_context, context_answer, threshold=threshold)  # y2 = a
     stays = answers_match(with_context, without, threshold=threshold)  # y2 = y1

@@ -72,12 +72,12 @@ def answer_set_persuasion(
     aliases, groups = _aliases(model, answers)
     distinct, weights, columns = distinct_contexts(contexts)
     prompts = tokenize_prompts(model, distinct, queries, start_token=start_token)
-    log_probs, sound, engine = model.complete_answers(
+    log_probs, are_finite, engine = model.complete_answers(
         distinct, queries, aliases, terminators=terminators, prompts=prompts, start_token=start_token
     )
     scores, log_mass = _persuasion(log_probs, groups, weights)
     checks = (
-        (~sound.numpy(), no_distribution(model)),
+        (~are_finite.numpy(), no_distribution(model)),
         (~np.isfinite(log_mass), f"{model.name} gives every answer of the set the probability 0"),
     )
     check_scores(model.is_broken, checks, prompts, queries, distinct)

@@ -19,13 +19,14 @@ A reply names the conflict of right and wrong passages (a mixed context) by any 
 
     contrast      a word of contrast (but, however, while, whereas, although, though, on the other hand, in or by
                   contrast, conversely, another, others, the other) separates two parts. One part states only the right
-                  answer, the other only the wrong one, and the reply attributes: it cites a passage, or has a word such
-                  as passage, source, text, says, states, according to. A comma after while, whereas, although or though
-                  separates two parts, too: "While passage 1 says nine, passage 2 says ten".
-    disagreement  it states both answers and has a word of disagreement: disagree, contradict, inconsistent,
-                  discrepancy, conflicting, depending on the source; if it attributes, also differ, different and
-                  conflict. A word of the question does not count, nor a negated word (do not contradict).
-    citations     it states both answers, and cites a passage of each
+                  answer, and the other part states only the wrong answer. Besides, the reply attributes: it cites a
+                  passage, or has a word such as passage, source, text, says, states, according to. A comma after while,
+                  whereas, although or though separates two parts, too: "While passage 1 says nine, passage 2 says ten".
+    disagreement  the reply states both answers and has a word of disagreement: disagree, contradict, inconsistent,
+                  discrepancy, conflicting, depending on the source. If the reply attributes, the words differ,
+                  different and conflict count, too. A word of the question does not count, nor a negated word (do not
+                  contradict).
+    citations     the reply states both answers, and cites a passage of each answer
 
 What it is not: a judgement of the reply. A reply can name the conflict and still choose one answer; with words such as
 "although", even its verdict may be that answer. A reply that states both answers without any of these signs, "at nine
@@ -109,8 +110,8 @@ _DIFFERS = {
     "differ": r"differ(?:s|ed|ing|ently|ent|ences?)?",
     "conflict": r"conflict(?:s|ed|ing)?",
 }
-"""Words of disagreement: a pattern by the stem of its words. A pattern is skipped if the question contains its stem.
-Words of `_DIFFERS` count only in a reply that attributes something to a passage; elsewhere they are ordinary words."""
+"""Words of disagreement, in `_DISAGREES` and here: a pattern by the stem of its words. A pattern is skipped if the
+question contains its stem. The words here count only in a reply that attributes something to a passage."""
 
 _NEGATED = re.compile(
     r"(?:\b(?:no|not|never|without|nor|neither|cannot)|n['\u2019]t)\W+(?:\w+\W+){0,2}$", re.IGNORECASE
@@ -144,6 +145,7 @@ def _citations(text: str, passages: int) -> Iterator[int]:
     if not _LIST_MARK.search(text):
         for match in _ROUND.finditer(text):
             numbers = _numbers(match[1], passages)
+            # 80 characters are enough for "Section 5" and the like.
             before = text[max(0, match.start(1) - 80) : match.start(1)].rstrip().removesuffix("(")
             are_passages = all(1 <= number <= passages for number in numbers)
             if are_passages and not _is_other_number(before, numbers):
@@ -165,7 +167,10 @@ def _is_other_number(before: str, numbers: list[int]) -> bool:
 
 
 def _numbers_after_name(text: str, match: re.Match[str], passages: int) -> Iterator[int]:
-    """Yield the numbers after a name of passages: all after a plural or within brackets, else the first."""
+    """Yield the numbers after a name of passages: all numbers after a plural or within brackets, else only the first.
+
+    "Documents 1 and 3" cites 1 and 3; "document 1 and 3 people" cites 1.
+    """
     determiner, name, colon, written = match.groups()
     after = text[match.end() :]
     if determiner and name.removesuffix("s") in ("text", "context"):  # "the text 2" is no name

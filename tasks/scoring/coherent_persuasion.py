@@ -8,14 +8,14 @@ The standard error comes from half-samples of the answers with and without the c
 A context that changes nothing has a score above 0, because clusters of one question differ, too. For comparison, the
 score without a change is the mean over half-samples of the closed-book answers, each against the other half of these
 answers (this project).
-What it is not: weighted by the sizes of groups, or symmetric. KL(p_h || p_g) has the direction of the released scores.
+The mean is not weighted by the sizes of groups. KL(p_h || p_g) has the direction of the released scores.
 Source: Marjanovic et al. 2024, Eq. 3-4.
 
-Computation: KL(p_h || p_g) = sum p_h log p_h - sum p_h log p_g, and p_h is a weighted sum of its answers'
-distributions. So all pairs follow from the sums of p_k log p_v over the vocabulary, one for each answer k and group v:
-a matrix product. Equal answers share one distribution, and half-samples repeat groups, so the logarithms of a group are
-computed once for the score and all its half-samples. The computation is in float64, one block of the vocabulary at a
-time.
+Computation: KL(p_h || p_g) = sum p_h log p_h - sum p_h log p_g, and p_h is a weighted sum of the distributions of its
+answers. So all pairs follow from the sums of p_k log p_v over the vocabulary, one sum for each answer k and group v. A
+matrix product gives these sums. Equal answers share one distribution, and half-samples repeat groups. So the logarithms
+of a group are computed once for the score and all half-samples. The computation is in float64, one block of the
+vocabulary at a time.
 """
 
 from collections import Counter
@@ -45,10 +45,10 @@ class GroupedAnswers:
     """The answers to one prompt.
 
     Attributes:
-        name: their name in messages.
+        name: the name of the answers in messages.
         distributions: the mean distribution of each answer, (V,).
         groups: the groups of all answers.
-        halves: the groups of each half-sample; without them there is no standard error.
+        halves: the groups of each half-sample; without half-samples there is no standard error.
     """
 
     name: str
@@ -64,9 +64,9 @@ def coherent_persuasion(
 
     Args:
         p_query: (n, V), the mean distributions of the answers without the context.
-        groups_query: their groups, as `group_answers` returns them, every answer in at least one.
+        groups_query: the groups of these answers, as `group_answers` returns them; every answer is in at least one.
         p_context: (m, V), the mean distributions of the answers with the context.
-        groups_context: their groups.
+        groups_context: the groups of the answers with the context.
 
     Raises:
         InputError, ScoreError: as `coherent_persuasions` raises.

@@ -4,9 +4,9 @@ An answer begins where the chat template writes the assistant's turn. In the pla
 prompt ends with a space. Prompt and answer are tokenized as one text.
 What it is not: the whole answer. Answers with the same first token (New York and New Delhi) count as the same.
 
-Context utilisation compares P(t|Q), the probability of t as the next token after the question Q, with P(t|Q,C), the
-same with the context C. t is the first token of the answer that a relevant context states. For an irrelevant context, t
-is the likeliest token without it:
+Context utilisation compares P(t|Q), the probability of t as the next token after the question Q, with P(t|Q,C), its
+probability with the context C. t is the first token of the answer that a relevant context states. For an irrelevant
+context, t is the likeliest token without the context:
     binary       BCU = 1 if t is the likeliest token with the context, else 0
     continuous   CCU = (P(t|Q,C) - P(t|Q)) / (1 - P(t|Q))   if P(t|Q,C) >= P(t|Q), else
                        (P(t|Q,C) - P(t|Q)) / P(t|Q)
@@ -18,7 +18,7 @@ ignored if the model keeps its closed-book answer, right or wrong. Nor is it a d
 P(t|Q) = 1, a rise of 0.001 may be the whole possible change, and a fall of 0.001 next to nothing.
 Source: Hagström et al. 2025, CUB: Benchmarking Context Utilisation Techniques for Language Models, section 3.3 (BCU)
 and appendix C, Eq. 1 (CCU). This project: no score for 0/0; if the context states several forms of its answer, P(t) is
-the summed probability of their first tokens, and the likeliest token may be any of these.
+the summed probability of their first tokens, and BCU is 1 if any of these tokens is the likeliest one.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -71,7 +71,7 @@ class NextTokens:
 def next_tokens(model: NextTokenLogits, prompts: Sequence[Tokens], *, batch_size: int | None = None) -> NextTokens:
     """Return the logits of the next token after every prompt; ScoreError if a prompt has no distribution.
 
-    `batch_size` prompts are read in a pass.
+    `batch_size` prompts are read in a forward pass.
     """
     return _check(model, prompts, model.next_token_logits(prompts, batch_size=batch_size))
 
@@ -86,7 +86,7 @@ def next_tokens_together(
     Args:
         model: the model.
         prompts: the prompts.
-        batch_size: prompts in a pass if the model cannot share beginnings.
+        batch_size: number of prompts in a forward pass, if the model cannot share beginnings.
 
     Raises:
         ScoreError: a prompt has no distribution.
@@ -151,7 +151,7 @@ def answer_tokens(
 
 
 def continuous_utilisation(without: float, with_context: float) -> float | None:
-    """Return the change of a probability as a share of the possible change, in [-1, 1]; None if it stays 1.
+    """Return the change of a probability as a share of the possible change, in [-1, 1]; None if both are 1.
 
     Args:
         without: P(t|Q).

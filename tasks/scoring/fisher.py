@@ -4,14 +4,15 @@
     chi*(q)  = Tr J(q) = sum_a p(a|q) ||g_a||^2, in nats per squared embedding unit
 
 theta: the input embeddings of all tokens of q, concatenated. A start token before q is read, but its embedding does not
-vary, because it is no token of the query. a runs over the K most probable answers, whose p is not renormalised; or over
-the whole vocabulary, as an estimate without bias (this project). The estimate sums the most probable answers exactly.
+vary, because it is no token of the query. a runs over the K most probable answers, whose p is not renormalised, or over
+the whole vocabulary. For the whole vocabulary, the sum is an estimate without bias (this project). The estimate has the
+most probable answers exactly.
 For the other answers, with random signs eps_a and z_a = sqrt(p_a) eps_a held constant,
 
     E || d/dtheta sum_a z_a log p(a|q) ||^2 = sum_a p(a|q) ||g_a||^2,   because E[z_a z_b] = p_a if a = b, else 0.
 
-What it is not: it needs no context; the factor 1/2 of the expansion is dropped; position embeddings are not part of
-theta; values of different models are not comparable.
+No context is needed. The factor 1/2 of the expansion is dropped, and position embeddings are not part of theta. Values
+of different models are not comparable.
 Source: Liu et al. 2024, Efficiently Computing Susceptibility to Context, Eq. 10 and 11.
 """
 
@@ -26,6 +27,7 @@ from swaymeter.tasks.models.capabilities import Differentiable
 from swaymeter.tasks.models.prompts.tokens import shorten
 
 MIN_DRAWS = 32
+"""Lower bound of the draws for an estimate, so that they also give its standard error."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +60,7 @@ def fisher_susceptibility(
     Args:
         model: the language model, with derivatives.
         queries: n_queries complete texts.
-        top_k: the number of most probable answers to sum exactly; None: the whole vocabulary, estimated.
+        top_k: the number of most probable answers to sum exactly; None for an estimate over the whole vocabulary.
         draws: draws of random signs for the estimate.
         seed: seed of the signs, which depend only on the seed and the query's text.
         exact: the number of most probable answers that the estimate sums exactly.

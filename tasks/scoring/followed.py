@@ -62,7 +62,7 @@ Reason = Literal[
     "part of another name",
     "no answer to look for",
 ]
-"""Reason of a verdict "neither". If several reasons apply, the one that stands first in this list counts.
+"""Reason of a verdict "neither". If several reasons apply, the first of them in this list counts.
 
 Only `decision_on` of the measure whose_answer gives "no answer to look for"; `decide` raises an InputError instead.
 """
@@ -127,6 +127,7 @@ def decide(reply: str, *, context: Sequence[str], original: Sequence[str], quest
     if len(stated) == 2 and sides.are_alike:
         stated = _as_written(text, context, original) or stated
     has_part = len(stated) < 2 and not sides.polarities and _has_part(reply_words, sides, stated)
+    # "Red or blue" to "Is it red or blue?"
     if len(stated) == 2 and is_part(texts_of(reply_words), texts_of(sides.question_words)):
         return Decision("neither", False, "repeats the question")
     if stated:
@@ -181,7 +182,8 @@ class _Sides(NamedTuple):
 
     Attributes:
         names: The forms of the answers by their first words.
-        polarities: The sides with the answer yes and the sides with the answer no; empty if an answer is a name.
+        polarities: The sides whose answer is yes and the sides whose answer is no, by polarity; empty if a side has
+            only other answers, such as names.
         lists: The answers that are lists.
         values: The words of each answer.
         question_words: The words of the question.
@@ -228,7 +230,7 @@ def _sides(context: tuple[str, ...], original: tuple[str, ...], question: str) -
 
 
 def _as_written(text: str, context: Sequence[str], original: Sequence[str]) -> set[Side]:
-    """Return the side whose answer the text spells exactly (2.10 is not 2.1); the empty set for both sides or none."""
+    """Return the side whose answer the text spells exactly (2.10 is not 2.1); empty for the answers of both or none."""
     stated = set()
     for side, answers in zip(_SIDES, (context, original), strict=True):
         pattern = "|".join(map(re.escape, answers))
@@ -256,7 +258,7 @@ def _sides_named(reply: Sequence[Word], sides: _Sides) -> tuple[set[Side], Reaso
         stated = set() if is_denied else named
         if is_denied:
             reasons.add("denied")
-        if stated and only_mentions(reply) and refuses(reply):
+        if stated and only_mentions(reply) and refuses(reply):  # "It mentions Oslo, but does not say": a refusal
             return set(), None
         is_doubted = distinct_stances == {Stance.REPORTED} and stance.doubts_report(reply)
         is_unclear = distinct_stances <= stance.WEAK or is_doubted

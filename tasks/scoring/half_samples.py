@@ -4,12 +4,12 @@
 
 A half is drawn without replacement and its answers are grouped again. Take K numbers with the variance s^2. Over random
 halves, the mean of a half has the variance (s^2/m) (1 - m/K). Over new samples, the mean of all K numbers has the
-variance s^2/K, which is the former variance times m / (K - m). For even K this factor is 1, so the standard deviation
-over halves is the standard error. For scores that are not means the formula is approximate: with ten answers of a known
-process it gave on average 0.76 to 1.31 times the true value.
+variance s^2/K, which is the variance over halves times m / (K - m). For even K this factor is 1, so the standard
+deviation over halves is the standard error. For scores that are not means, the formula is approximate: with ten answers
+of a known process, it gave on average 0.76 to 1.31 times the true value.
 What it is not: a bootstrap, whose samples repeat answers and so have fewer groups than a real sample. The error does
 not include the bias of a score that changes with the number of answers, or meanings that were never sampled. If all
-answers agree, or all differ, the same holds in every half, and an entropy of groups has the error 0.
+answers agree, or all differ, so do the answers of every half, and an entropy of groups has the error 0.
 Source: this project, after the subsampling (delete-d jackknife) of Shao and Wu 1989.
 """
 
@@ -23,7 +23,7 @@ from swaymeter.data.randomness import typed_generator
 def draw_halves(answers: int, count: int, seed: int, *identity: str | int) -> list[list[int]]:
     """Return the sorted indices of the answers in each of `count` random halves; [] for fewer than two answers.
 
-    Draws depend only on the identity, the seed and a half's number, so the first halves are the same for every count.
+    A draw depends only on the identity, the seed and the half's number, so 5 halves are the first 5 of 10 halves.
 
     Args:
         answers: number of answers.

@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 
 LETTERS = "ABCDE"
 MAX_NAMES = 10
-"""Limit of the names of an answer in the prompt; some facts have a hundred."""
+"""Limit of the names of an answer in the prompt; some facts have a hundred names."""
 MAX_TOKENS = 32
 """Limit of the tokens of a served judge's reply: a letter in JSON, and enough more to notice further text."""
 _NEAR_TIE = {"float32": 1e-3}
 _NEAR_TIE_IN_SHORT_DTYPES = 0.5
-"""If the logits of the two best letters differ by less than this, the prompt is read again alone. Between batches, the
-logits of a prompt differ by far less."""
+"""Near ties, for float32 and for shorter dtypes: if the logits of the two best letters differ by less, the prompt is
+read again alone. Between batches, the logits of a prompt differ by far less."""
 _LETTER = re.compile(r"\(?([A-E])[).]?")  # B, (B), B.
 
 NoVerdictReason = Literal["does not fit the judge's window", "no offered verdict", "no reply"]
@@ -92,7 +92,10 @@ def offered_verdicts(case: Case) -> dict[str, Verdict]:
 
 
 def case_text(case: Case, form: Literal["chat", "plain"]) -> str:
-    """Return the prompt of a case. Line breaks of the reply become spaces, so that it cannot imitate the prompt."""
+    """Return the prompt of a case.
+
+    Line breaks of the reply become spaces, so that the reply cannot imitate lines of the prompt.
+    """
     from swaymeter.tasks.models.prompts.answer_prompts import fill_gaps
 
     prompt = judge_prompt()
@@ -211,7 +214,7 @@ def verdict_in(text: str, letters: Mapping[str, Verdict]) -> Verdict | None:
 
 
 def _letters(model: "Model") -> "tuple[Tokens, dict[str, int]]":
-    """Return the tokens between a prompt and a letter, such as a space of its own, and the token of each letter."""
+    """Return the tokens between a prompt and a letter, such as a token for a space, and the token of each letter."""
     from swaymeter.tasks.scoring.first_token import answer_tokens
 
     tokens = answer_tokens(model, LETTERS)
@@ -227,7 +230,7 @@ def _letters(model: "Model") -> "tuple[Tokens, dict[str, int]]":
 def _prompts(
     model: "Model", cases: Sequence[Case], *, letter_start: "Tokens" = (), reserved: int
 ) -> "tuple[dict[Case, Tokens], dict[Case, JudgeVerdict]]":
-    """Return the prompts of distinct cases, and a missing verdict on each case that does not fit the context window.
+    """Return the prompts of distinct cases that fit the context window, and "does not fit" for each other case.
 
     Args:
         model: the judge.
@@ -251,7 +254,7 @@ def _prompts(
 
 
 def _margin(logits: "torch.Tensor", tokens: Mapping[Verdict, int]) -> float:
-    """Return the difference of the two highest logits of these tokens."""
+    """Return the difference of the two highest logits among the tokens of the verdicts."""
     first, second = logits[[*tokens.values()]].double().topk(2).values.tolist()
     return float(first - second)
 

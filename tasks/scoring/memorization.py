@@ -2,14 +2,14 @@
 
     memorization ratio = n_original / (n_original + n_substitute), over contexts that conflict with the query's answer
 
-n_original replies give the query's original answer, and n_substitute replies the answer of the context. A context
+n_original replies give the query's original answer, and n_substitute replies give the answer of the context. A context
 conflicts if it is about the queried entity and substitutes another answer (base or assertive contexts), or negates the
-query's answer. A negation names no substitute, so any answer but the original counts as one; negations are counted
-separately. The reply is the greedy continuation, one line of at most 10 tokens; it gives the answer that it begins
-with.
-What it is not: accuracy. The ratio leaves out replies with neither answer. For 0/0 it is None; the released code has 0.
-That code counts all distinct contexts, conflicting or not: a context that occurs twice in the sample counts once. The
-ratio of that code is stored as well.
+query's answer. A negation names no substitute, so any answer but the original one counts as a substitute; negations are
+counted separately. The reply is the greedy continuation, one line of at most 10 tokens. It gives the answer that it
+begins with.
+What it is not: accuracy. The ratio leaves out replies with neither answer. The ratio 0/0 is None, and 0 in the released
+code. The released code counts all distinct contexts, conflicting or not: a context that occurs twice in the sample
+counts once. `memorization_ratio_all` is the ratio of the released code.
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Appendix D, after Longpre et al. 2022.
 """
 
@@ -71,9 +71,9 @@ def conflict(kind: ContextKind, about_entity: bool, context_object: str, answer:
 def follows(text: str, query_type: QueryType, answer: str, context_kind: ContextKind, context_object: str) -> Follows:
     """Return the side of the answer that a greedy reply begins with: "original", "context" or "other".
 
-    For a closed query Yes is the original answer and No the context's. If a text begins with both answers, the longer
-    answer counts: "New York City" is not "New York". A negation names the object that it denies, so a reply with this
-    object follows neither.
+    For a closed query, "Yes" is the original answer and "No" is the context's. If a text begins with both answers, the
+    longer answer counts: "New York City" is not "New York". A negation names the object that it denies, so a reply with
+    this object gives neither answer.
 
     Args:
         text: the greedy reply.
@@ -122,6 +122,7 @@ def count(replies: Sequence[Reply]) -> dict[str, int | float | None]:
         return original / (original + substitute) if original + substitute else None
 
     pairs = Counter((reply.conflict, reply.follows) for reply in replies)
+    # reversed: of contexts with equal texts, the first one counts.
     distinct = Counter({reply.context: reply.follows for reply in reversed(replies)}.values())
     original, substitute = pairs["substitution", "original"], pairs["substitution", "context"]
     return {

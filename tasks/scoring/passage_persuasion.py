@@ -7,8 +7,9 @@ question Q. It is the distribution of an answer's first token. Without passage i
 and are renumbered if they have numbers; without the only passage, the question is closed-book. The common beginning of
 prompts is read once, and so is a repeated prompt.
 What it is not: a share of the context's effect. The scores of a context's passages do not add up: two passages with the
-same content score low, because each replaces the other, and two that matter only together both score high. Nor is it
-`persuasion`, whose reference is the mixture over all contexts and whose bound is log n; this score has no bound.
+same content score low, because each replaces the other, and two passages that matter only together both score high. The
+score is not `persuasion` either, whose reference is the mixture over all n contexts, and whose bound is log n; this
+score has no bound.
 Leaving out a passage also moves later passages closer to the beginning, which is part of the score. A high score does
 not tell if the answer became right or wrong.
 Source: the divergence is that of persuasion [Du et al. 2024, Context versus Prior Knowledge in Language Models, Eq. 2]
@@ -67,7 +68,7 @@ def passage_persuasion(
     Args:
         model: the model.
         pairs: pairs of prompts; pairs with the same first prompt follow one another.
-        batch_size: prompts in a pass if the model cannot share beginnings.
+        batch_size: number of prompts in a forward pass, if the model cannot share beginnings.
 
     Raises:
         ScoreError: a prompt has no distribution, a score is not finite, or all of several prompts give the same

@@ -8,8 +8,8 @@
 p(c) is a context's frequency in the sample. a runs over the whole vocabulary: it is an answer's first token. kappa(c)
 is the entity-independent persuasion of a context: its mean persuasion over the queries of a form, one for each entity
 in E. The context is about one of these entities, and is put before every query.
-What it is not: p(.|q) is not the model's answer without a context. An estimate from n contexts is at most log n, so
-scores from different n are not comparable.
+p(.|q) is not the distribution without a context. An estimate from n contexts is at most log n, so scores from different
+n are not comparable.
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Eq. 2-4 and Appendix B.
 """
 
@@ -27,9 +27,9 @@ from swaymeter.tasks.models.next_token.distributions import Distributions
 from swaymeter.tasks.models.prompts.tokens import no_distribution, tokenize_prompts
 
 ROUNDING = 1e-6
-"""Rounding may make a score negative by up to this, in nats."""
+"""Limit of the amount by which rounding may make a score negative, in nats."""
 _TINY = torch.finfo(torch.float32).tiny
-"""Lower bound of divisors and of arguments of the logarithm, which may be 0."""
+"""Lower bound of divisors and of arguments of the logarithm, so that none of them is 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +84,7 @@ def persuasion(
             distributions.log_normaliser,
             distributions.are_alike(),
         )
+    # unmoved: (n_queries,), True if a query has the same distribution after every context
     in_order = [results[index] for index in range(len(queries))]
     scores, normalisers, unmoved = (torch.stack(parts).cpu().numpy() for parts in zip(*in_order, strict=True))
     # The mixture spreads a NaN to all contexts; the normalisers show the context that has it.
@@ -125,8 +126,8 @@ def persuasion_scores(distributions: Distributions, weights: torch.Tensor) -> to
 def divergence_from_mixture(p: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
     """Return the contribution of a slice of answers to the persuasion of every context: (n_contexts,) in nats.
 
-    The divergence from the mixture m is summed as p log(p / m) - p + m. Over all answers, the sum is that of
-    p log(p / m) alone. Every term is at least 0, and rounding of the normalisers cancels. By definition, 0 log 0 = 0.
+    The divergence from the mixture m is summed as p log(p / m) - p + m. Over all answers, -p + m sums to 0. With these
+    two parts, every term is at least 0, and rounding of the normalisers cancels. By definition, 0 log 0 = 0.
 
     Args:
         p: (n_contexts, n_answers), probabilities after each context.

@@ -6,8 +6,8 @@ T are the tokens that are among the k likeliest after every context; all other t
 the remaining probability. By the data-processing inequality B is at most the persuasion of the whole distributions, and
 more tokens can only raise it.
 
-What it is not: an estimate. A bound of 0 does not show that nothing changes, and bounds of queries with different
-masses are not comparable.
+What it is not: an estimate. A bound of 0 does not show that nothing changes. Bounds of queries are not comparable if
+the probabilities of T differ.
 """
 
 import math

@@ -6,9 +6,9 @@ token included. There are V clusters and K answers.
     length_normalised  the same, with the mean log-probability of an answer's tokens instead of the sum
     rao                -sum_v P_v log P_v; P_v: length-normalised probabilities summed in a cluster, then renormalised
     assignment         the entropy of the clusters' sizes
-All in nats. What it is not: always at least 0. `sum` and `length_normalised` can be negative: equal answers count as
-often as they are sampled, so `sum` can fall to -log K. The released code of Kuhn et al. adds a constant 5 to `sum`. The
-released code of Farquhar et al. computes rao and assignment over the clusters of the grouping `first_member`, and
+All are in nats. `sum` and `length_normalised` can be negative, because the probability of an answer is added once for
+each time it was sampled; `sum` can fall to -log K. The released code of Kuhn et al. adds a constant 5 to `sum`. The
+released code of Farquhar et al. computes rao and assignment over the clusters of the grouping `first_member`. It
 compares answers with the question before each answer. The clusters here are disjoint unless a study sets another
 grouping. Standard errors come from half-samples of the answers (tasks/scoring/half_samples.py).
 Sources: Kuhn et al. 2023, Semantic Uncertainty; Marjanovic et al. 2024, Eq. 1-2; Farquhar et al. 2024 (rao and
@@ -43,7 +43,7 @@ def group_answers(
 
     Args:
         equivalent: (n, n) bool, symmetric, true on the diagonal.
-        among: the answers to group, in that order, as if there were no others; None: all.
+        among: the answers to group, in that order, as if there were no other answers; None for all answers.
         grouping: "disjoint", "first_member", or "overlapping", which may put an answer into several groups.
 
     Returns:
@@ -81,7 +81,7 @@ def group_answers(
 
 
 def _first_member_groups(rows: Sequence[Sequence[bool]], answers: Sequence[int]) -> list[list[int]]:
-    """Return the groups of answers whose openers take every later equivalent answer."""
+    """Return groups: an answer without a group opens one and takes all later equivalent answers, also from a group."""
     opener: dict[int, int] = {}
     for position, answer in enumerate(answers):
         if answer not in opener:
@@ -117,7 +117,7 @@ def semantic_entropy(
 
     Args:
         token_log_probs: log-probabilities of the tokens of every answer, in nats, at least one each.
-        groups: groups as `group_answers` returns them, every answer in exactly one.
+        groups: groups as `group_answers` returns them, every answer in exactly one group.
         kind: "sum", "length_normalised", "rao" or "assignment".
 
     Raises:

@@ -1,9 +1,9 @@
-"""The statistics and their registry: comparisons, means with intervals, correlations, envelopes.
+"""The statistics and their registry: comparisons, means with intervals, correlations, regressions and words.
 
-A `Statistic` has a row type, the named queries of the warehouse that it reads, and `compute`, a plain function of
-frames. A `Comparison` makes the statistic of two groups, and a list of `Mean`s a statistic of means. This package
-imports `data`, never a model or the database. Functions import pandas and scipy when they are called, because both take
-a second to import.
+A `Statistic` has a row type, the named queries that it reads (data/warehouse/sql), and `compute`. This function takes
+their results as pandas frames and returns rows. A `Comparison` makes a statistic that compares two groups.
+`statistic_of` makes a statistic from a list of `Mean`s. This package imports `data`, never a model or the database.
+Functions import pandas and scipy when they are called, because each of these imports takes a second.
 """
 
 from collections.abc import Mapping
@@ -67,10 +67,10 @@ STATISTICS: Registry[Statistic] = Registry(
         verdicts.SHARES,
     ),
 )
-"""Every statistic, in the order of the report."""
+"""Every statistic by its name."""
 
 
 def statistics_of(classes: EntropyClasses) -> Mapping[str, Statistic]:
-    """Return every statistic by its name, with a study's settings of the classes of semantic entropy."""
+    """Return every statistic by its name; `classes` has the bounds of a study's classes of semantic entropy."""
     class_statistics = {statistic.name: statistic for statistic in classes.statistics}
     return {name: class_statistics.get(name, statistic) for name, statistic in STATISTICS.items()}

@@ -1,8 +1,8 @@
 """Agreement of people: Krippendorff's alpha of each field of judgements.
 
-Its items are the texts that several people judged, outvoted people included. Of the choices on a question (such as
-accept or discard), only the first two count, because a third person decides after reading both. `formulas.agreement`
-has the formula.
+The items of alpha are the texts that several people judged; judgements of outvoted people count, too. Of the choices on
+a question (such as accept or discard), only the first two count, because a third person decides after reading both.
+`formulas.agreement` has the formula.
 """
 
 from collections import defaultdict
@@ -32,6 +32,7 @@ def agreement_of_annotators(judgements: Iterable[Mapping[Any, Any]]) -> list[Row
         # An outvoted judgement has a problem, but is a judgement all the same.
         if row["field"] in RATED and (row["is_outvoted"] or not has_problem):
             item = (row[name] for name in ("field", "question_id", "context_id", "variant", "sample"))
+            # A judgement is about the text that the person saw; judgements of another text are another item.
             ratings_of_item = values[*item, same_words(row["judged"])]
             if row["field"] != "choice" or len(ratings_of_item) < INDEPENDENT:
                 ratings_of_item[row["annotator"]] = row["value"]
@@ -43,7 +44,7 @@ def agreement_of_annotators(judgements: Iterable[Mapping[Any, Any]]) -> list[Row
 
 
 def _agreement_row(field: str, ratings: list[dict[str, str]]) -> Row:
-    """Return the row of a field, from the values of each item by annotator."""
+    """Return the row of a field; `ratings` has, for each item, the values by annotator."""
     alpha = krippendorffs_alpha(ratings)
     values = {value for ratings_of_item in ratings for value in ratings_of_item.values()}
     undefined = f"all annotators always chose {values.pop()}, so chance agreement is not defined"

@@ -11,14 +11,14 @@ only replies to the same texts. `differences` compares headline numbers of two r
                  undecided        otherwise: the models may differ or be equal
 
 An interval of 95% within the margin is a test of equivalence with alpha = 0.025 on either side. p_adjusted has two
-families: the quantities that decide between variants, and all others. `tasks.statistics.models` has the quantities.
+families: the quantities by which people choose a variant, and all other quantities (`tasks.statistics.models`).
 Source: Schuirmann 1987, A comparison of the two one-sided tests procedure and the power approach.
 
                   two studies (`compare A B`)                  one study over time (`history`, `audit --baseline`)
     difference    A - B                                        now - before
     p_adjusted    two families                                 one family: all numbers of the run
-    models        of one name and dtype; without such a pair   of one name and dtype; without such a pair,
-                  every model of A with every one of B         the only model of each run
+    models        of the same name and dtype; without a pair   of the same name and dtype; without a pair,
+                  every model of A with every model of B       the only model of each run
 
 p_adjusted is after Benjamini-Hochberg within one comparison. It does not bound the errors over many runs: of a hundred
 runs without a change, about five show a change by chance if replies vary at all. Greedy replies of one model to one
@@ -26,9 +26,9 @@ prompt do not vary.
 
 A fact's subject is identified by its IRI, and a question's subject by its Wikidata id and property. If a snapshot lacks
 these identifiers for a relation, the name identifies the subject. A disputed sentence is identified by its page and
-both answers. If a static fact has become temporal, its question stays the same, in another partition. Not compared are
-sources, revisions, and fields that only one snapshot has. But a dataset from another source has another version. Of the
-rows of one subject, equal rows are paired first, then rows with equal answers.
+both answers. If a static fact has become temporal, its question stays the same, in another partition. Sources and
+revisions are not compared, and fields that only one snapshot has are not compared. But a dataset from another source
+has another version. Of the rows of one subject, equal rows are paired first, then rows with equal answers.
 """
 
 import json
@@ -82,7 +82,7 @@ NO_VALUE = {
     "prior_bias": "not answered wrong without a context",
     "coherent_persuasion": f"without a score of {FEWEST_SAMPLES} samples",
 }
-"""By quantity, the reason why an item of a model has no value, if the reason is not a missing score."""
+"""By quantity, the reason why an item of a model has no value; the reason for other quantities is a missing score."""
 MARGIN, MARGIN_OF_MEAN = 0.05, 0.1
 """Largest difference of equal models: for numbers without unit, and for nats as a share of the mean of both models."""
 MODEL_SETTING = re.compile(r"(revision|server|hardware) of |model called ")
@@ -162,13 +162,14 @@ def unmatched_items(comparison: Comparison) -> dict[Pair, dict[str, list[tuple[s
         frames = comparison.before.select(pair[0]), comparison.after.select(pair[1])
         keys = {"A": _keys(frames[0]), "B": _keys(frames[1])}
         for quantity, group, models in items_by_model(_concat_models(*frames)):
-            values = {about["model"]: {*frame["item"]} for about, frame in models}
+            # `_concat_models` named the models A and B, like the runs.
+            ids = {about["model"]: {*frame["item"]} for about, frame in models}
             no_value = NO_VALUE.get(quantity, "without a score")
             parts = [
-                f"{count} of {len(values[run])} in {run} {reason} in {other}"
+                f"{count} of {len(ids[run])} in {run} {reason} in {other}"
                 for run, other in ("AB", "BA")
-                if run in values
-                for reason, count in _reasons(values[run] - values.get(other, set()), keys[other], no_value).items()
+                if run in ids
+                for reason, count in _reasons(ids[run] - ids.get(other, set()), keys[other], no_value).items()
             ]
             if parts:
                 items.setdefault(pair, {}).setdefault(", ".join(parts), []).append((quantity, group_of(group)))
@@ -237,6 +238,7 @@ def changes_of_run(changes: "pd.DataFrame", numbers: "pd.DataFrame") -> RunChang
     run_row = next((row for row in change_rows if row["kind"] == "run"), None)
     if run_row is None:
         return None
+    # The item of kind "run" has the number of a run and the time of its end, before and now.
     before, now = (json.loads(run_row[column] or "{}") for column in states)
     number_rows = [numbers[numbers["run"] == run.get("run")].to_dict("records") for run in (before, now)]
     models = (  # an unchanged model has no changes, but headline numbers
@@ -256,7 +258,7 @@ def _stored_difference(row: dict[str, Any]) -> dict[str, Any]:
         **{name: row[name] for name in ("model", "dtype", "quantity", "group", "unit", "p", "p_adjusted", "direction")},
         "against_model": row["model"],
         "against_dtype": row["dtype"],
-        "n": row["same"],  # number of items in both runs
+        "n": row["same"],  # the number of items that both runs have
         "mean": row["mean_before"] + row["change"],
         "against_mean": row["mean_before"],
         "difference": row["change"],
@@ -464,9 +466,9 @@ class _Rules:
     Attributes:
         fields: Compared fields.
         order: Sort key of a row.
-        identity: (old rows, new rows) -> the function that returns the key of a row's subject.
-        equalities: (old row, new row) -> True if the rows, of one subject, are versions of one fact or question; the
-            strictest condition first.
+        identity: (old rows, new rows) -> a function from a row to the value that identifies its subject.
+        equalities: Conditions for a pair of rows of one subject, the strictest first. (old row, new row) -> True if
+            both are versions of one fact or question.
     """
 
     fields: tuple[str, ...]
@@ -558,7 +560,11 @@ _FACTS = _Rules(
     fields=FIELDS,
     order=lambda fact: (fact.subject, fact.subject_uri or "", fact.object),
     identity=_fact_identity,
-    equalities=(lambda old, new: not _changes(old, new, FIELDS), _same_object, lambda old, new: True),
+    equalities=(
+        lambda old, new: not _changes(old, new, FIELDS),
+        _same_object,
+        lambda old, new: True,  # of the rows that are left, an old and a new row are a change of the object
+    ),
 )
 
 
@@ -593,6 +599,6 @@ _QUESTIONS = _Rules(
         lambda old, new: not _changes(old, new, QUESTION_FIELDS),
         lambda old, new: old.original_context == new.original_context and _same_answers(old, new),
         _same_answers,
-        lambda old, new: old.partition != "disputable",
+        lambda old, new: old.partition != "disputable",  # other answers of a page are another dispute
     ),
 )

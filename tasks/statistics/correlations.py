@@ -1,12 +1,12 @@
-"""Correlation of other measures with susceptibility over the same queries: Pearson's and Spearman's.
+"""Correlation of susceptibility with other measures of the same queries: Pearson's and Spearman's; envelopes.
 
     fisher, fisher_top_k          Fisher susceptibility, over the whole vocabulary and over the likeliest answers
     answer_set_susceptibility     susceptibility over complete answers
-    memorization_ratio            how often a query's answer is kept although a context states another
+    memorization_ratio            how often a query's answer is kept although a context states another answer
     log_degree                    log10 of the number of triples of the query's entity in a graph
     log_relation_degree           log10 of the number of the entity's triples with the query's relation
     log_entity_count              log10 of (1 + number of occurrences of the entity in a corpus)
-    log_pair_count                log10 of (1 + number of its occurrences near its answer)
+    log_pair_count                log10 of (1 + number of occurrences of the entity near its answer)
     susceptibility_reference      susceptibility of a sample of queries, in the reference precision
 
 Groups: the open queries of a model, its closed queries, and both together. Unit of analysis: a query with both scores,
@@ -14,13 +14,13 @@ or a relation with the means of its queries. Degrees and counts belong to entiti
 of a relation with the mean of its queries, over all relations and within each relation. Queries of a relation share its
 contexts, so the p-values over queries are too small. The p-values over relations rest on few relations.
 
-The envelope of susceptibility over degrees, or over counts in a corpus; not a fit:
+An envelope is a high percentile of susceptibility near each degree, or near each count in a corpus. It is not a fit:
 
     bound(d) = 95th percentile of the susceptibility of real entities of degree (count) d / 2 to 2 d, d > 0
 
 Groups: at least 20 real entities near a degree or a count, for each query type. A degree is the number of an entity's
-triples, in the graph or in the relation. A count is the number of its occurrences, all or only those near its answer.
-Unit of analysis: an entity of a relation with the mean over its forms.
+triples, in the graph or with the query's relation. A count is the number of an entity's occurrences, all or only those
+near its answer. Unit of analysis: an entity of a relation with the mean over its query forms.
 
 Source: Du et al. 2024, Context versus Prior Knowledge (figures 9 and 10 have the envelopes); Liu et al. 2024,
 Efficiently Computing Susceptibility to Context
@@ -49,7 +49,7 @@ MEASURES_BY_QUERY: Mapping[str, tuple[str, ...]] = {
     "frequency_of_queries": ("log_entity_count", "log_pair_count"),
     "precision_of_queries": ("susceptibility_reference",),
 }
-"""The measures that are correlated with susceptibility, by the named query with both."""
+"""The measures that are correlated with susceptibility, by the named query that has both scores."""
 
 ENTITY_QUERIES = ("degree_of_queries", "frequency_of_queries")
 """Named queries whose measures belong to entities."""
@@ -144,8 +144,8 @@ EFFECTS_BY_FREQUENCY = Statistic(
     log_entity_count          mean over its real entities of log10 (1 + number of occurrences of the entity)
     log_pair_count            mean over its real entities of log10 (1 + number of occurrences near the answer)
 
-Groups: a model's relations with both, by query type. Unit of analysis: a relation. Entities with unusable counts are
-left out of the means.
+Groups: a model's relations that have an effect and a count, by query type. Unit of analysis: a relation. Entities with
+unusable counts are left out of the means.
 
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, figure 18.
 """

@@ -1,11 +1,12 @@
 """Words of questions and contexts, in classes by the semantic entropy of the replies with the context.
 
-An instance is a question with a context. It is in one of three classes by its entropy: low (the replies agree), middle
-or high (the replies differ). The bounds are a setting of the study, in nats. Without bounds, the instances of a model
-are cut in thirds, because the entropy is a sum of log-probabilities and grows with the length of a model's replies. A
-value on a bound is in the lower class. The published classes have gaps between them; instances in a gap are in no
-class. Each class has counts by partition, and the words with the largest TF-IDF, of its questions and of its contexts.
-Each instance is a text of its own, even if two instances have the same question.
+An instance is a question with a context. Its entropy puts it into a class: low (the replies agree), middle or high (the
+replies differ). The bounds are a setting of the study, in nats. Without bounds, the instances of each model are cut in
+thirds. The same bounds would not fit every model: the entropy sums log-probabilities and grows with the length of
+replies. A value on the upper bound of a class is in this class. The published classes have gaps between them; instances
+in a gap, or on its upper end, are in no class. Each class has counts by partition, and the words with the largest
+TF-IDF, of its questions and of its contexts. Each instance counts as a text, even if two instances have the same
+question.
 
 Source: Marjanovic et al. 2024, DynamicQA, Figure 15 and Table 8.
 
@@ -92,7 +93,7 @@ class EntropyClasses(Options):
         """Return the instances of a model with the columns `at` and CUT, without instances in a gap between classes."""
         values = rows[ENTROPY].to_numpy(dtype="float64")
         bounds = self.bounds or np.quantile(values, [1 / 3, 2 / 3]).tolist()
-        if len(bounds) == 2:  # without gaps: the middle begins where low ends, and high where the middle ends
+        if len(bounds) == 2:  # no gaps: the class middle begins at the end of low, and high at the end of middle
             bounds = np.repeat(bounds, 2).tolist()
         low, middle_from, middle_up_to, high = bounds
         rule = BY_BOUNDS if self.bounds else BY_THIRDS
@@ -146,6 +147,7 @@ class EntropyClasses(Options):
 
 
 MAX_SHARE = 0.5
+"""Words that more than this share of the texts have are left out."""
 _WORD = re.compile(r"[^\W_]{2,}")
 
 
@@ -183,9 +185,9 @@ def tf_idf(
     matrix = csr_array((values, columns, ends), shape=(len(counts), len(vocabulary)))
     matrix = matrix[[row_of_text[text] for text in texts]]
     occurs = csr_array((np.ones(len(matrix.data)), matrix.indices, matrix.indptr), shape=matrix.shape)
-    frequency: NDArray[np.float64] = occurs.sum(axis=0)
-    selected = frequency <= max_share * len(texts)
-    weighted = (matrix * (np.log((1 + len(texts)) / (1 + frequency)) + 1)).tocsr()[:, selected]
+    text_frequency: NDArray[np.float64] = occurs.sum(axis=0)  # df(w), the number of texts with each word
+    selected = text_frequency <= max_share * len(texts)
+    weighted = (matrix * (np.log((1 + len(texts)) / (1 + text_frequency)) + 1)).tocsr()[:, selected]
     lengths = np.sqrt((weighted * weighted).sum(axis=1))
     inverse = np.divide(1.0, lengths, out=np.zeros(len(texts)), where=lengths > 0)
     member = csr_array((np.ones(len(texts)), (group, np.arange(len(texts)))), shape=(n_groups, len(texts)))

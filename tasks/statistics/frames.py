@@ -1,7 +1,7 @@
 """Frames of scores in a canonical order, and groups of their rows.
 
 Floating-point sums depend on the order of their terms, so frames are sorted by their keys before anything is added.
-Texts are sorted as categories: a column has few distinct texts, and only these are compared.
+Texts are sorted as categories: a column has few distinct texts, and only the distinct texts are compared.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 WITH, WITHOUT = "answers", "answers_without"
-"""Columns: numbers of sampled replies to a question with the row's context, and without a context."""
+"""Columns that count the sampled replies to a question: with the context of the row, and without a context."""
 
 
 def categorical(frame: Frame) -> Frame:
     """Return the frame with text columns as categories, which are grouped and sorted like numbers.
 
-    The returned frame has no units (`attrs`). In each operation pandas would copy them, in a tenth of the time of all
-    statistics.
+    The returned frame has no units (`attrs`), because pandas copies units in each operation. The copies took a tenth of
+    the time of all statistics.
     """
     frame = frame.astype(dict.fromkeys(frame.select_dtypes("str").columns, "category"))
     frame.attrs = {}
@@ -44,23 +44,25 @@ def check_scored(frame: Frame, measure: str) -> None:
 
 
 def drop_small_samples(frame: Frame, columns: Sequence[str], counts: Sequence[str] = (WITH,), parts: int = 1) -> Frame:
-    """Return the frame without the scores of rows that have too few sampled replies.
+    """Return the frame with missing scores in the rows that have too few sampled replies; the rows stay.
 
     Args:
         frame: the frame.
-        columns: the columns of scores, whose values in these rows become missing.
-        counts: the columns that count replies; each needs `parts` times FEWEST_SAMPLES replies.
-        parts: number of parts into which the scores divide the replies, such as 2 for halves.
+        columns: the columns of scores.
+        counts: the columns that count replies; a row with fewer than `parts` times FEWEST_SAMPLES replies in one of
+            them loses its scores.
+        parts: number of parts of the replies that a score compares, such as 2 for a score between halves.
     """
     enough = (frame[[*counts]].fillna(0) >= parts * FEWEST_SAMPLES).all(axis=1)
     return frame.assign(**{name: frame[name].where(enough) for name in columns})
 
 
 def add_totals(frame: Frame) -> Frame:
-    """Append copies of the rows with the condition `all`, and copies of all these rows with the partition `all`.
+    """Append the rows of totals: copies with the condition `all`, and then copies with the partition `all`.
 
-    The rows are sorted by question and context; the column `cluster` numbers subjects. Closed-book rows (the condition
-    `none`) have no copy with the condition `all`.
+    For example, the row (temporal, original) is also added as (temporal, all), (all, original) and (all, all).
+    Closed-book rows (the condition `none`) have no copy with the condition `all`. The rows are sorted by question and
+    context. The new column `cluster` has a number for each subject.
     """
     import pandas as pd
 
@@ -72,7 +74,7 @@ def add_totals(frame: Frame) -> Frame:
 
 
 def name_flags(flags: "pd.Series[Any]", yes: str, no: str) -> "pd.Categorical[str]":
-    """Return the name `yes` for each true flag and `no` for each false one, as categories; no flag is missing."""
+    """Return a name for each flag, as categories: `yes` for a true flag, `no` for a false flag; no flag is missing."""
     import pandas as pd
 
     names = sorted([yes, no])
@@ -81,14 +83,14 @@ def name_flags(flags: "pd.Series[Any]", yes: str, no: str) -> "pd.Categorical[st
 
 
 def iter_groups(frame: Frame, columns: Sequence[str], read: Sequence[str] = ()) -> Iterator[tuple[Row, Frame]]:
-    """Yield each group of rows with equal values in these columns, and the values by column; sorted by the values.
+    """Yield the groups of rows with equal values in `columns`, each as (values by column, rows), sorted by the values.
 
     The rows of a group keep their order.
 
     Args:
         frame: the frame.
         columns: the columns that define groups.
-        read: the columns of the groups to return; empty for all, which takes three times as long.
+        read: the columns that the yielded rows have; empty for all columns, which takes three times as long.
     """
     if frame.empty:
         return
@@ -101,13 +103,19 @@ def iter_groups(frame: Frame, columns: Sequence[str], read: Sequence[str] = ()) 
 
 
 def means(frame: Frame, keys: Sequence[str], measure: str) -> Frame:
-    """Return the mean of a measure in every group of equal keys; the frame is sorted and has no missing score."""
+    """Return the mean of a measure in every group of equal keys; ScoreError for a missing score.
+
+    The frame is sorted, because sums depend on the order of the rows.
+    """
     check_scored(frame, measure)
     return frame.groupby(list(keys), as_index=False, sort=True, observed=True)[[measure]].mean()
 
 
 def weighted_means(frame: Frame, keys: Sequence[str], measure: str, weight: str) -> Frame:
-    """Return means like `means`, with each row weighted by the column `weight`, and the total weight of each group."""
+    """Return the weighted mean of a measure in every group of equal keys, and the total weight of each group.
+
+    `weight` names the column with the weights; the result has the total weights in the column "weight".
+    """
     check_scored(frame, measure)
     counts = frame[weight].astype("float64")
     weighted = frame[list(keys)].assign(total=frame[measure].astype("float64") * counts, weight=counts)

@@ -1,9 +1,9 @@
 """Tests of two groups of scores in each relation, by query (as published) and by entity; and the list of these tests.
 
-As published, a row of a group is a query with its score. If the frame has several rows for a query, the row has their
-mean, each context counted once. The groups of a comparison of persuasion are the same queries under different contexts;
-as in the source, the permutation test does not pair them. An entity has queries of two forms of a type. They count as
-two rows, although they depend on each other.
+By query, as published, a row of a group is a query with its score. If the frame has several rows for a query, the row
+has their mean, in which each context counts once. Comparisons of persuasion have the same queries in both groups, after
+different contexts. As in the paper, the permutation test does not pair these queries. Queries about one entity count as
+separate rows, although they depend on each other.
 
 By entity, a row is an entity with the mean over its queries. If both groups have the same queries, the two means of an
 entity are a pair, and permutations flip the signs of their differences. Otherwise permutations deal entities to the
@@ -36,10 +36,11 @@ from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 
 TESTED = ["model", "dtype", "relation", "query_type"]
 TEST = ["test", "unit_of_analysis"]
+"""Columns of the tested queries, and columns that distinguish several tests of the same queries."""
 PERMUTATION, SIGN_FLIP = "permutation", "sign flip"
 ENTITY = "entity"
 Samples = list[tuple[Row, tuple[Scores, Scores]]]
-"""The columns that identify a test, with the scores of both groups."""
+"""Tests, each with the columns that identify it and with the scores of both groups."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,9 @@ class Comparison:
         group_b: name and column value of the other group.
         alternative: greater or two-sided.
         unit: unit of the measure.
-        weight: the column with the number of values that a row averages; empty if a query has one row.
-        version: number to raise if the same frames give other rows.
+        weight: the column with the number of values, such as contexts, that a row averages; empty if a query has one
+            row.
+        version: number that a change of the code raises if the same frames then give other rows.
     """
 
     name: str
@@ -85,7 +87,7 @@ class Comparison:
         published = list(self.groups(queries))
         entities = means(sort_frame(queries, [*TESTED, ENTITY, "query_id"]), [*TESTED, ENTITY, "group"], self.measure)
         rows = self.test_rows(published, seed, "query")
-        if self.weight:  # both groups are of the same queries
+        if self.weight:  # the groups have the same queries, after different contexts
             pairs = self.pairs(entities, [about for about, _ in published])
             return adjust_rows(rows + self.test_rows(pairs, seed, paired=True))
         return adjust_rows(rows + self.test_rows(list(self.groups(entities)), seed))
@@ -103,7 +105,7 @@ class Comparison:
                     f"{repeated['query_id'].iloc[0]}; return one row per query_id, such as a mean, or name a weight"
                 )
             return sort_frame(selected, keys)
-        # Ties are broken by all other columns that distinguish rows: sums in another order end in other digits.
+        # The rows of a query are sorted, too, by kind and relevance: sums in another order end in other digits.
         selected = sort_frame(selected, [*keys, *(name for name in ("kind", "relevant") if name in selected)])
         # A query has one entity, so the column ENTITY splits no group; it is a key only to stay in the frame.
         return weighted_means(selected, [*keys, ENTITY, "group"], self.measure, self.weight)
@@ -153,7 +155,7 @@ class Comparison:
 
 
 def columns_of(a: Scores, b: Scores, result: Result) -> Row:
-    """Return the columns of a test of groups (n_a,) and (n_b,) that every table of tests has, without p_adjusted."""
+    """Return the columns that every table of tests has, without p_adjusted, for a test of groups (n_a,) and (n_b,)."""
     return {
         "n_a": len(a),
         "n_b": len(b),
@@ -181,7 +183,7 @@ FAMILIARITY = Comparison(
     ("real", False),
     "greater",
 )
-"""Invented entities against real ones: are queries about invented entities swayed more easily?"""
+"""Invented entities against real entities: are queries about invented entities swayed more easily?"""
 UNATTESTED = replace(
     FAMILIARITY,
     name="familiarity_unattested",
@@ -189,8 +191,10 @@ UNATTESTED = replace(
     group_a=("invented and unattested", True),
     version=1,
 )
-"""`FAMILIARITY` without the invented entities whose name occurs in the counted corpus, because the model may have read
-such a name. It needs a counted corpus."""
+"""`FAMILIARITY` without the invented entities whose name occurs in the counted corpus.
+
+A model that was trained on the corpus may know such a name. Without a counted corpus, there is no such test.
+"""
 RELEVANCE = Comparison(
     "relevance",
     "persuasion_by_kind",
@@ -213,7 +217,7 @@ LENGTH = "name length"
 
 
 def _familiarity_by_length(frames: Frames, seed: int) -> list[Row]:
-    """Return the rows of `GroupTest`."""
+    """Return the rows of `GroupTest` with the length of names held fixed."""
     queries = FAMILIARITY.queries(frames[FAMILIARITY.query])
     rows, read = [], (ENTITY, FAMILIARITY.measure, "group")
     for (about, queries_of_relation), (_, groups) in zip(
@@ -232,7 +236,7 @@ def _familiarity_by_length(frames: Frames, seed: int) -> list[Row]:
 
 
 FAMILIARITY_BY_LENGTH = Statistic("familiarity_by_length", 1, GroupTest, (FAMILIARITY.query,), _familiarity_by_length)
-"""Invented entities against real ones with names of equal length: are queries about them swayed more easily?
+"""Invented against real entities with names of equal length: are queries about invented entities swayed more easily?
 
 A one-sided regression of susceptibility on the kind of entity and on its name's length in characters. Invented names
 are longer than those of well-known entities, and length alone may sway a model. Unit of analysis: a query; the queries
@@ -240,14 +244,17 @@ about an entity are a cluster, whose errors may depend on each other. `FAMILIARI
 """
 
 MAX_SEPARATE_LEVELS = 1_024
-"""Limit of the answers of a test in which each score is a level of its own; the named query makes the levels."""
+"""Largest number of answers in a test whose levels are single scores; followed_levels.sql has the same limit."""
 _BY_FOLLOWED = Comparison(
     "followed", "followed_levels", "persuasion", "follows", ("context", "context"), ("original", "original"), "greater"
 )
 
 
 def _followed(frames: Frames, seed: int) -> list[Row]:
-    """Return the rows of `GroupTest`."""
+    """Return the rows of `GroupTest` for followed contexts.
+
+    The frame has two kinds of rows: by level of persuasion, without an entity, and by entity, without a level.
+    """
     frame = frames[_BY_FOLLOWED.query]
     check_scored(frame, "persuasion")
     group = (frame["follows"] == _BY_FOLLOWED.group_b[1]).astype("int8")
@@ -263,7 +270,10 @@ def _followed(frames: Frames, seed: int) -> list[Row]:
 
 
 def _levels(rows: Frame) -> Iterator[Levels]:
-    """Yield the scores of the first group by level, then the scores of the second group by the same levels."""
+    """Yield the scores of the first group by level, then the scores of the second group by the same levels.
+
+    A level that only one group has is an empty level of the other group.
+    """
     numbers = ["answers", "persuasion", "squared_persuasion"]
     columns = rows.pivot(index="level", columns="group", values=numbers)
     for group in (0, 1):
@@ -276,6 +286,7 @@ def _answer_test_row(about: Row, a: Levels, b: Levels, *, seed: int) -> Row:
     if a.n + b.n > MAX_SEPARATE_LEVELS:
         result, effect = permutation_of_levels(a, b, seed, PERMUTATIONS)
     else:
+        # All scores of a level are equal, so that the mean of the level is the score.
         first, second = (scores(np.repeat(levels.means, levels.counts.astype(int))) for levels in (a, b))
         (result,) = permutation([(first, second)], _BY_FOLLOWED.alternative, seed)
         effect = None if result.untestable else cohens_d(first, second)
@@ -284,11 +295,11 @@ def _answer_test_row(about: Row, a: Levels, b: Levels, *, seed: int) -> Row:
 
 
 FOLLOWED = Statistic(_BY_FOLLOWED.name, 3, GroupTest, (_BY_FOLLOWED.query,), _followed)
-"""Contexts that the greedy answer follows against contexts that leave it original: do the first ones persuade more?
+"""Contexts that the greedy answer follows against contexts that leave it original: do followed contexts persuade more?
 
 As published, a row of a group is a single answer: a context before a query. The permutation test is one-sided with the
 published 10,000 permutations; two groups of more than 1,024 answers together are tested by levels (`Levels`). By
-entity, a row is an entity that has answers in both groups, with the mean over its answers in each; permutations flip
-the signs of the differences. An answer that is neither the context's nor the original one is in no group. A relation
-without one of the groups is untestable; the share of significant relations does not count it.
+entity, a row is an entity that has answers in both groups, with the mean over its answers in each group. Permutations
+flip the signs of the differences. An answer that is neither the context's nor the original one is in no group. A
+relation in which one group is empty is untestable; the share of significant relations does not count it.
 """

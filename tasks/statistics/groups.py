@@ -1,11 +1,14 @@
 """Comparisons of labelled entities: names by gender, friends with enemies, or any groups of a study.
 
 The unit of analysis is an entity (a name, or a pair) with the mean over its queries of a type. Queries about one entity
-depend on each other, so they are not the rows of a test. All tests are two-sided. Each set of contexts is a relation.
+depend on each other, so a query is not a row of a test. All tests are two-sided. In the tables, the column `relation`
+has the set of contexts.
 
-    label     two labels of entities in one set of contexts: entities are permuted between labels; also within each type
+    label     two labels of entities, such as friends and enemies, in one set of contexts: entities are permuted between
+              the labels; there is also a test within each type
     type      entities of one type and entities of all other types: entities are permuted between the groups
-    set       the same queries after two sets of contexts: signs of the differences are flipped; also within each label
+    set       the same queries after two sets of contexts: signs of the differences are flipped; there is also a test
+              within each label
     context   two labels of contexts about the queried entity, such as positive and negative: signs are flipped
     strength  the largest and the smallest strength of contexts with one label about the queried entity: signs are
               flipped
@@ -39,7 +42,8 @@ class GroupPair(NamedTuple):
     Attributes:
         about: the model, relation and query type by column.
         comparison: label, type, set, context or strength; see the module.
-        within: the type or label that all compared entities have, or the label of all contexts; "all" without one.
+        within: the type or label that all compared entities have, or the label of all contexts; "all" without such a
+            restriction.
         names: the names of both groups.
         groups: the scores of both groups.
     """
@@ -60,7 +64,7 @@ def compare_relations(frames: Frames, seed: int) -> list[Row]:
         for about, rows in iter_groups(entities, RELATION)
         for pair in (*_label_pairs(about, rows), *_type_pairs(about, rows))
     ]
-    relevant = contexts[contexts["relevant"] == "True"]
+    relevant = contexts[contexts["relevant"] == "True"]  # a text, because _entities makes texts of its keys
     paired = [pair for about, rows in iter_groups(relevant, RELATION) for pair in _context_pairs(about, rows)]
     rows = _test_rows(unpaired, "susceptibility", seed, paired=False) + _test_rows(
         paired, "persuasion", seed, paired=True
@@ -92,17 +96,18 @@ def summarise(frames: Frames, seed: int) -> list[Row]:
     entities = _entities(frames[SUSCEPTIBILITY], ["type"], "susceptibility")
     contexts = _entities(frames[PERSUASION], ["relevant", "context_label", "strength"], "persuasion")
     typed = entities[entities["type"] != ""]
-    with_subject = contexts.assign(about=contexts["relevant"].map({"True": "the same", "False": "others"}))
+    # about: contexts about the entity of the query ("the same"), or about other entities ("others")
+    with_about = contexts.assign(about=contexts["relevant"].map({"True": "the same", "False": "others"}))
     labels, types = (
         Mean("susceptibility", (*RELATION, *keys), "entity", interval=True, quantiles=True)
         for keys in (["label"], ["label", "type"])
     )
     strengths = Mean("persuasion", (*RELATION, "label", "about", "context_label", "strength"), "entity", interval=True)
-    return [*labels.rows(entities), *types.rows(typed), *strengths.rows(with_subject)]
+    return [*labels.rows(entities), *types.rows(typed), *strengths.rows(with_about)]
 
 
 def _entities(frame: Frame, keys: Sequence[str], measure: str) -> Frame:
-    """Return the mean of each entity over its queries with equal `keys`; a missing key becomes an empty text."""
+    """Return the mean of each entity over its queries with equal `keys`, whose values become texts; "" if missing."""
     frame = frame.assign(**{name: _texts(frame[name]) for name in keys})
     every = [*RELATION, "label", *keys, "entity"]
     return means(sort_frame(frame, [*every, "query_id"]), every, measure)
@@ -134,7 +139,7 @@ def _label_pairs(about: Row, rows: Frame) -> Iterator[GroupPair]:
 
 
 def _type_pairs(about: Row, rows: Frame) -> Iterator[GroupPair]:
-    """Yield every type against all others; entities without a type are in neither group."""
+    """Yield every type against all other types; entities without a type are in neither group."""
     rows = rows[rows["type"] != ""]
     types = _types(rows)
     for name in types if len(types) > 1 else ():
@@ -158,7 +163,7 @@ def _context_pairs(about: Row, rows: Frame) -> Iterator[GroupPair]:
 
 
 def _shared_entities(a: Frame, b: Frame, measure: str) -> tuple[Scores, Scores]:
-    """Return the means of the entities in both groups, in one order."""
+    """Return the means of the entities that both groups have; row i of the first belongs to row i of the second."""
     first, second = (means(sort_frame(rows, ["entity"]), ["entity"], measure) for rows in (a, b))
     both = first.merge(second, on="entity", suffixes=("_a", "_b"))
     return scores(both[f"{measure}_a"]), scores(both[f"{measure}_b"])

@@ -3,9 +3,10 @@
     agreement_with_judge   the share of replies with two equal verdicts
     kappa_with_judge       Cohen's kappa of both verdicts; formulas.agreement has the formula
 
-Groups: the judge, and its counterpart: the rule, on a sample of the replies that the rule decided, or people, on the
-replies that people judged. Unit of analysis: a greedy reply with both verdicts. Intervals take subjects as independent,
-or questions if no subject is named. If both gave all replies the same verdict, kappa is undefined, and missing.
+Groups: the judge and its counterpart, rule or person. The rule is compared on a sample of the replies that it decided,
+and people on the replies that they judged. Unit of analysis: a greedy reply with both verdicts. Intervals take subjects
+as independent, or questions if no subject is named. If both gave all replies the same verdict, kappa is undefined, and
+missing.
 What it is not: how often the judge, the rule or a person is right.
 """
 

@@ -15,7 +15,7 @@ SUSCEPTIBILITY, COHERENT_PERSUASION = "susceptibility", "coherent_persuasion"
 QUERIES, INSTANCES, QUESTIONS = "susceptibility_of_queries", "instances", "answers_of_questions"
 """Named queries; an instance is a question with a context."""
 ENTITIES, FORMS = (*RELATION, "entities"), (*RELATION, "form", "entities")
-"""Columns of groups of queries; the column `entities` is "invented" or "real"."""
+"""Columns of groups of queries; the column `entities` has the value "invented" or "real"."""
 
 
 def _count_distinct(column: str) -> Callable[[Frame], Row]:
@@ -39,9 +39,12 @@ SUSCEPTIBILITY_MEANS = statistic_of(
     ],
     prepare=_queries,
 )
-"""Susceptibility of queries about real and about invented entities. Over all relations, a value is the mean of a
-relation, so that all relations have equal weight. Within a relation, a value is the mean of an entity over its query
-forms. Within a query form, a value is a query, and the distribution has quantiles."""
+"""Susceptibility of queries about real and about invented entities, at three levels.
+
+Over all relations, a value is the mean of a relation, so that all relations have equal weight. Within a relation, a
+value is the mean of an entity over its query forms. Within a query form, a value is a query; only this level has
+quantiles.
+"""
 
 
 def _names(frames: Frames) -> Frames:
@@ -63,7 +66,10 @@ def _lengths(*by: str) -> list[Mean]:
 NAME_LENGTHS = statistic_of(
     "name_lengths", 1, (QUERIES,), [*_lengths("entities"), *_lengths("relation", "entities")], prepare=_names
 )
-"""Lengths of the names of real and invented entities whose queries have a score; see `familiarity_by_length`."""
+"""Lengths of the names of real and invented entities whose queries have a score.
+
+The statistic `familiarity_by_length` compares the two kinds of entities with the length held fixed.
+"""
 
 BEFORE_A_FORM, BY_FORM = "context before a query form", (*RELATION, "form")
 KAPPA = Mean(
@@ -74,6 +80,7 @@ KAPPA = Mean(
     quantiles=True,
     extra_columns=_count_distinct("context_id"),
 )
+"""Means of entity-independent persuasion, the kappa of Du et al. 2024 (not Cohen's kappa)."""
 ENTITY_INDEPENDENT = statistic_of(
     "entity_independent_spread",
     4,
@@ -87,11 +94,12 @@ ENTITY_INDEPENDENT = statistic_of(
         Mean("entities", MODEL, BEFORE_A_FORM, "", order=KAPPA.order, quantiles=True),
     ],
 )
-"""The spread of entity-independent persuasion: persuasion of contexts, averaged over the entities of a query form.
+"""Quantiles and means of entity-independent persuasion: of contexts, averaged over the entities of a query form.
 
-    kappa(c)    of a context before a query form: its mean persuasion over the form's entities
-    gamma       of a query form: the mean of kappa over its relation's contexts; a context that occurs twice counts
-                twice
+    kappa(c)    of a context c before a query form: its mean persuasion over the form's entities
+    gamma       of a query form: the mean of kappa over the contexts of the relation; a context that occurs twice
+                counts twice
+    entities    the number of entities over which kappa is a mean
 
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Appendix B.
 """
@@ -103,6 +111,7 @@ RATIOS = ("memorization_ratio", "memorization_ratio_all")
 
 def _bin_names(frame: Frame, column: str) -> NDArray[np.object_]:
     values = frame[column].astype("float64")
+    # The last edge is the next number after 1, so that 1 itself is in the bin "0.8 to 1".
     return np.array(BINS, dtype=np.object_)[np.digitize(values, (0.2, 0.4, 0.6, 0.8, np.nextafter(1, 2)))]
 
 
@@ -144,23 +153,25 @@ MEMORIZATION = statistic_of(
     [mean for ratio in RATIOS for mean in _memorization(ratio)],
     prepare=_ratios,
 )
-"""Susceptibility of queries by fifths of the range of their memorization ratio.
+"""Susceptibility of queries by their memorization ratio, whose range is divided into fifths.
 
-The ratio is the share of contexts after which the reply keeps the query's original answer:
+The replies to a query give its original answer, the answer of the context, or another answer. The ratio is the share of
+the original answer among the replies of the first two kinds:
 
-    memorization_ratio        over the contexts that conflict with the query's answer
-    memorization_ratio_all    over every context, as in the released code
+    memorization_ratio        after contexts that put another answer in place of the query's answer
+    memorization_ratio_all    after each distinct context of any kind, as in the released code
 
-The table also has the mean ratio of the queries that have one; `items` counts all queries.
+The table also has the mean ratio, over the queries that have a ratio. In its row, `items` is the number of all queries.
 
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, figure 3 and Appendix D.
 """
 
 
 def _frames_of_both(frames: Frames) -> Frames:
-    """Return the queries, labelled as about invented or real entities, and the queries that have both measures.
+    """Return two frames: all queries, and `bins`, the queries that have both measures.
 
-    In the frame `bins`, the column of susceptibility has its bin.
+    The column `entities` has the value "invented" or "real". In `bins`, the column `susceptibility` has the name of
+    the bin in place of the score.
     """
     (name,) = frames
     queries = _with_clusters(sort_frame(frames[name], [*MODEL, "relation", "query_id"]))
@@ -186,7 +197,7 @@ BOTH_SUSCEPTIBILITIES = statistic_of(
             interval=True,
             interval_over="entity",
             quantiles=True,
-            larger_group=by[:-1] if frame else (),
+            larger_group=by[:-1] if frame else (),  # the share of a bin in all queries of the model, or of a query type
         )
         for measure, unit, frame, groups in (
             (SUSCEPTIBILITY, "nats", "", (MODEL, TYPE, (*TYPE, "entities"), (*TYPE, "wording"))),
@@ -197,8 +208,11 @@ BOTH_SUSCEPTIBILITIES = statistic_of(
     ],
     prepare=_frames_of_both,
 )
-"""Susceptibility over sampled contexts (Monte Carlo) and Fisher susceptibility, over the queries of all relations, as
-published; and Fisher susceptibility by bins of susceptibility, in nats. Intervals resample whole entities.
+"""Susceptibility over contexts (the published Monte Carlo estimate) and Fisher susceptibility, over all relations.
+
+As published, the queries of all relations are pooled. Groups are real or invented entities, and the wording of the
+query: a question, or a text to complete. Fisher susceptibility is also grouped by bins of susceptibility, whose edges
+are in nats. Intervals resample whole entities.
 
 Source: Liu et al. 2024, Efficiently Computing Susceptibility to Context, table 2 and figures 2 to 5.
 """
@@ -207,6 +221,7 @@ ERROR = "relative_standard_error_of_fisher"
 
 
 def _frames_with_errors(frames: Frames) -> Frames:
+    """Return the frames, and `errors`: queries with the relative standard error of their Fisher susceptibility."""
     frames = {query: sort_frame(frame, [*RELATION, "query_id"]) for query, frame in frames.items()}
     fisher = frames["fisher_of_queries"].dropna(subset=["fisher", SUSCEPTIBILITY])
     return {**frames, "errors": fisher.assign(**{ERROR: fisher["fisher_standard_error"] / fisher["fisher"]})}
@@ -236,9 +251,12 @@ BESIDE_SUSCEPTIBILITY = statistic_of(
     ],
     prepare=_frames_with_errors,
 )
-"""Means of Fisher and answer-set susceptibility, and of susceptibility beside each, over the queries that have both.
-Over all relations, each relation counts with its mean. The table also has the relative standard error of Fisher
-susceptibility, and `mass`, the probability of whole answer sets. See `correlations`."""
+"""Means of Fisher susceptibility and of answer-set susceptibility, each beside the susceptibility of the same queries.
+
+Within a relation, a query counts if it has both measures. Over all relations, a value is the mean of a relation. The
+table also has the relative standard error of Fisher susceptibility, and `mass`, the probability of all answers of the
+answer set together. The statistic `correlations` correlates the same pairs of measures.
+"""
 
 
 def _differences(frames: Frames) -> Frames:
@@ -271,8 +289,14 @@ PRECISION = statistic_of(
     ],
     prepare=_differences,
 )
-"""The cost of a reduced precision: the absolute difference of a sampled query's susceptibility from that in the
-reference precision, and the mean and the largest absolute difference of its contexts' persuasion."""
+"""The differences that a reduced precision makes, over a sample of the queries.
+
+    difference_of_susceptibility    of a query: |its susceptibility - its susceptibility in the reference precision|
+    difference_of_persuasion        of a query: the mean of |persuasion - persuasion in the reference precision| over
+                                    its contexts
+
+The column `largest` has the largest difference of a query, or for persuasion of a query and a context.
+"""
 
 RELIABILITY = statistic_of(
     "reliability_means",
@@ -292,15 +316,18 @@ RELIABILITY = statistic_of(
         )
     ],
 )
-"""Variance of scores between samples and between query forms, over all relations; see `reliability`. Unit of analysis:
-a relation with the mean of its variances. `items` is the number of variances."""
+"""Variance of scores between seeds and between query forms, over all relations; reliability.py has the variances.
+
+Unit of analysis: a relation with the mean of its variances. `items` is the number of variances.
+"""
 
 OUTCOMES = ("persuaded", "stubborn", "persuaded_as_published", "stubborn_as_published")
-"""Columns, 1 or 0, for outcomes of an instance's greedy reply."""
+"""Columns with 1 or 0 for an outcome of the greedy reply to an instance."""
 ANSWER_UNIT = "question under a condition"
 GROUPS = ("partition", "condition")
 ENTROPIES = ("semantic_entropy", "semantic_entropy_length_normalised")
 SAMPLED = (*ENTROPIES, "semantic_entropy_rao", "cluster_assignment_entropy")
+"""Measures of uncertainty that are computed from sampled replies."""
 PERSUASION_MEAN = Mean(
     COHERENT_PERSUASION,
     (*MODEL, "condition", "partition"),
@@ -312,7 +339,7 @@ PERSUASION_MEAN = Mean(
 
 
 def _by_outcome(entropy: str) -> list[Mean]:
-    """Return the means of an entropy and of coherent persuasion by outcome, over the instances with both."""
+    """Return the means of an entropy and of coherent persuasion by outcome, over the instances with both scores."""
     persuasion = replace(
         PERSUASION_MEAN,
         grouped_by=(*PERSUASION_MEAN.grouped_by, "outcome"),
@@ -337,8 +364,11 @@ ANSWERS = statistic_of(
         ),
     ],
 )
-"""Coherent persuasion and semantic entropy of the questions of a partition, also by the outcome of the greedy reply;
-and the mean standard error of a question's scores."""
+"""Coherent persuasion of the instances of a partition, and further means by the outcome of the greedy reply.
+
+By outcome, the table has the semantic entropy without and with the context, each beside coherent persuasion over the
+same instances. It also has the mean standard errors of semantic entropy and of coherent persuasion.
+"""
 
 
 def _partitions(frames: Frames) -> Frames:
@@ -352,6 +382,7 @@ def _partitions(frames: Frames) -> Frames:
         rows_by_outcome.append(instances[has_outcome].assign(outcome=name.replace("_", " ")))
     outcomes = add_totals(pd.concat(rows_by_outcome))
     edited = outcomes[(outcomes["outcome"] == ALL) & (outcomes["partition"] == ALL)].dropna(subset=["edits"])
+    # The bounds of EDITS are exclusive, so that 4 edits are in the class "4", whose bound is 5.
     classes = np.searchsorted([*EDITS.values()], edited["edits"].to_numpy(dtype="float64"), side="right")
     return {
         QUESTIONS: add_totals(drop_small_samples(frames[QUESTIONS], SAMPLED)),
@@ -364,7 +395,8 @@ def _partitions(frames: Frames) -> Frames:
 def _with_outcomes(frame: Frame) -> Frame:
     """Return the instances with outcomes as 1, 0 or missing, and with the change of each entropy through the context.
 
-    `following` and `persuaded` are missing for an instance whose context states no answer.
+    `following` is 1 if the reply with the context states the context's answer. `following` and `persuaded` are missing
+    for an instance whose context states no answer.
     """
     frame = drop_small_samples(frame, [COHERENT_PERSUASION], (WITH, WITHOUT))
     frame = drop_small_samples(frame, ["coherent_persuasion_unchanged"], (WITHOUT,), parts=2)
@@ -416,13 +448,13 @@ PARTITIONS = statistic_of(
 )
 """Accuracy, uncertainty and persuasion of a partition's questions, and the change of uncertainty with a context.
 
-An instance is a question with a context; DynamicQA has two for each question. Groups are partitions under a context,
-and `all` stands for every partition, and for every context of a question. Entropies of instances are also grouped by
-the outcome of the greedy reply: by its verdict, and as published, by ROUGE-L. Coherent persuasion is also grouped by
-the number of edits of the fact, its creation included; a disputable question has no edits. Intervals resample whole
-subjects, because questions about one subject, and the contexts of one question, depend on each other. A disputable
-question without a context has no right answer, and counts for no accuracy. Scores of fewer than 5 sampled replies are
-in no mean.
+An instance is a question with a context; DynamicQA has two contexts for each question. A group is a partition under a
+condition, such as temporal questions under the counter-memory context. `all` stands for every partition, and for every
+condition with a context. Entropies of instances are also grouped by the outcome of the greedy reply. Each outcome has
+two versions: by the verdict and, as published, by ROUGE-L. Coherent persuasion is also grouped by the number of edits
+of the fact, its creation included; a disputable question has no edits. Intervals resample whole subjects, because
+questions about one subject, and the contexts of one question, depend on each other. Without a context, a disputable
+question has no right answer, and does not count for accuracy. Scores of fewer than 5 sampled replies are in no mean.
 
 Source: Marjanovic et al. 2024, DynamicQA, Tables 1 and 2, Figures 2 and 4, sections 1 and 6.5.
 """

@@ -36,7 +36,7 @@ CONTEXTS: Mapping[str, tuple[str, ...]] = {
 
 
 def _groups_of(rows: Iterable[Row], **columns: str) -> "pd.DataFrame":
-    """Return rows of `Summary` as a frame with the groups as columns, and with the numbers under new names.
+    """Return rows of `Summary` as a frame with a column for each name in `grouped_by`, and with renamed numbers.
 
     Args:
         rows: the rows.
@@ -55,16 +55,16 @@ def _groups_of(rows: Iterable[Row], **columns: str) -> "pd.DataFrame":
 
 
 def persuasion_of_relations(frame: Frame) -> list[Row]:
-    """Return the rows of `Summary` for the persuasion of each relation, and for its queries' relevant contexts."""
+    """Return the rows of `Summary` for persuasion in each relation, and for the relevant contexts of its queries."""
     frame = frame.assign(relevant=name_flags(frame["relevant"], "relevant", "irrelevant"))
     frame = sort_frame(frame, [*KIND_COLUMNS, "query_id"])
     queries = frame.groupby(list(KIND_COLUMNS), as_index=False, sort=True, observed=True)["query_id"].nunique()
     kinds = weighted_means(frame, KIND_COLUMNS, QUANTITY, "contexts").assign(queries=queries["query_id"])
-    relevant = frame.assign(**{COUNT: frame["contexts"].where(frame["relevant"] == "relevant", 0)})
-    relevant = relevant.groupby([*RELATION, "query_id"], as_index=False, sort=True, observed=True)[[COUNT]].sum()
+    counts = frame.assign(**{COUNT: frame["contexts"].where(frame["relevant"] == "relevant", 0)})
+    counts = counts.groupby([*RELATION, "query_id"], as_index=False, sort=True, observed=True)[[COUNT]].sum()
     return [
         *Mean(QUANTITY, KIND_COLUMNS, "prompt", extra_columns=_prompt_counts).rows(kinds),
-        *Mean(COUNT, RELATION, "query", "", quantiles=True).rows(relevant),
+        *Mean(COUNT, RELATION, "query", "", quantiles=True).rows(counts),
     ]
 
 
@@ -74,7 +74,8 @@ def persuasion_over_relations(rows: list[Row]) -> list[Row]:
 
     kind_rows = (row for row in rows if row["quantity"] == QUANTITY)
     kinds = sort_frame(_groups_of(kind_rows, persuasion="mean", queries="items", weight="prompts"), KIND_COLUMNS)
-    # These rows only count the queries and prompts of a model; their mean stays empty.
+    # The totals only count the queries and prompts of a model; their mean stays empty. The number of queries of a
+    # relation is `n` of its row for COUNT.
     totals = pd.DataFrame(
         {
             **{name: row[name] for name in MODEL},
@@ -104,7 +105,8 @@ def _prompt_counts(kind: Frame) -> Row:
 
 def followed_of_relations(frame: Frame) -> list[Row]:
     """Return the rows of `Summary` for persuasion in each relation, by the answer that the reply followed."""
-    # Each row counts replies: `answers` all of them, `scored` the replies with a persuasion score.
+    # The frame has one row for each kind, conflict and followed answer, with the mean persuasion of its replies.
+    # `answers` counts all of these replies, `scored` the replies with a persuasion score.
     answers = frame["answers"].astype("float64")
     frame = frame.assign(
         conflict=frame["conflict"].astype(object).fillna("none"),
@@ -125,7 +127,7 @@ def followed_of_relations(frame: Frame) -> list[Row]:
 
 def followed_over_relations(rows: list[Row]) -> list[Row]:
     """Append to the rows of single relations the rows of `Summary` over all relations, by the followed answer."""
-    # Rows by kind, conflict and followed answer; the rows by followed answer alone are the means of these rows.
+    # Only rows by kind, conflict and followed answer; the rows by followed answer alone are the means of these rows.
     kind_rows = (row for row in rows if len(row["grouped_by"]) > 1)
     frame = _groups_of(kind_rows, persuasion="mean", scored="n", answers="prompts").astype({QUANTITY: "float64"})
 
@@ -144,7 +146,10 @@ def followed_over_relations(rows: list[Row]) -> list[Row]:
 
 
 def _means_by_followed_answer(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """Return the mean persuasion of each relation's replies by followed answer; NaN if no reply has a score."""
+    """Return the mean persuasion of each relation's replies by followed answer; NaN if no reply has a score.
+
+    The column `type_answers` has the number of all replies in the frame to queries of the row's model and query type.
+    """
     frame = sort_frame(frame, KIND_AND_FOLLOWED_COLUMNS)
     sums = frame.assign(total=frame[QUANTITY].fillna(0.0) * frame["scored"])
     groups = sums.groupby(list(FOLLOWED_COLUMNS), as_index=False, sort=True, observed=True)

@@ -1,6 +1,6 @@
 """Quantities of models: a value for each item of a study, and the mean of each group.
 
-    follows              the context states a single answer, and the reply states it            1 or 0
+    follows              with a context that states a single answer, the reply states it        1 or 0
     prefers_right        with a mixed context, the reply states the right answer alone          1 or 0
     prefers_wrong        with a mixed context, the reply states the wrong answer alone          1 or 0
     names_both           with a mixed context, the reply states both answers                    1 or 0
@@ -19,22 +19,22 @@
     binary_utilisation   of a question's context, if measured                                   1 or 0
     continuous_utilisation         of a question's context, if measured                         -1 to 1
     coherent_persuasion            of a question's context, from 5 sampled replies on           nats
-    coherent_persuasion_unchanged  its value without a change: between halves of 10 or more     nats
-                                   closed-book replies
+    coherent_persuasion_unchanged  the control of coherent persuasion: its value between two    nats
+                                   halves of the closed-book replies, of 10 or more replies
     susceptibility       of a query                                                             nats
 
 Except for coherent persuasion, which has sampled replies, a reply is a greedy reply.
 
-A bias is not a share of all questions. It is a share of the questions for which either the context or the closed-book
-reply is right (states the original answer), and the other one is wrong. Context bias: the closed-book reply is right;
-with a conflicting context, the reply states the context's answer and no longer the original one. Prior bias: the
-closed-book reply gives another answer, and is no refusal; with a supporting context, the reply has the same words.
-Models that know different facts have different questions, so the difference of two models is over the questions that
-count for both.
+A bias is not a share of all questions. It is a share of the questions for which only one of two texts is right (states
+the original answer): the context or the closed-book reply. Context bias: the closed-book reply is right; with a
+conflicting context, the reply states the context's answer and no longer the original answer. Prior bias: the
+closed-book reply gives another answer, and is no refusal; with a supporting context, the reply has the same words. A
+bias of models that know different facts is over different questions. So the difference of two models is over the
+questions that count for both.
 Source: Wu, Wu and Zou 2024, ClashEval, Table 2 and its released code; docs/measures.md lists the differences.
 
-follows_right, resists_wrong and abstains are about questions of the study's user, over all conditions together; they
-decide between variants. Groups of the other quantities: the condition of a question, the type of a query. Unit of
+follows_right, resists_wrong and abstains are about questions of the study's user, over all conditions together; people
+choose a variant by them. Groups of the other quantities: the condition of a question, the type of a query. Unit of
 analysis: an answer to a question under a condition, so that a question counts once for each of its contexts; or a
 query. Intervals and tests of answers take subjects as independent (questions if no subject is named). Those of queries
 take entities as independent, across relations.
@@ -61,7 +61,7 @@ from swaymeter.tasks.statistics.summary import MODEL, Mean
 MODEL_QUERIES = (REPLIES, QUERIES)
 """The named queries of the statistics of models."""
 DECISIVE = ("follows_right", "resists_wrong", "abstains")
-"""Quantities that decide between variants, over all conditions."""
+"""Quantities by which people choose a variant, over all conditions."""
 SHARES = (
     "follows",
     "prefers_right",
@@ -84,9 +84,9 @@ UNITS = {
 }
 GROUP = ("condition", "query_type")
 UNCHANGED = "coherent_persuasion_unchanged"
-"""The control of coherent persuasion, its value without a change; models are not compared by it."""
+"""The control of coherent persuasion: its value if nothing changes. Models are not compared by the control."""
 STAYED, UNRELATED = ("stubborn", "agreed"), ("irrelevant", "neutral", "unknown")
-"""Outcomes of an answer that stays the same, and the conditions in which `keeps` is measured."""
+"""Outcomes of a reply that stays the same; conditions in which the quantity `keeps` is measured."""
 
 
 def items(frames: Frames) -> Iterator[tuple[str, Frame]]:
@@ -105,11 +105,13 @@ def items(frames: Frames) -> Iterator[tuple[str, Frame]]:
     follows = judged.assign(value=verdict.isin(("context", "both")).astype(float))
     yield "follows", _sort_items(follows[~closed_book & ~mixed & states_answer])
     yield from _quantities_of_own_questions(judged, verdict)
-    unrelated = judged["condition"].isin(UNRELATED) & judged["outcome"].notna()  # NULL without a closed-book reply
+    # The outcome is NULL without a closed-book reply.
+    unrelated = judged["condition"].isin(UNRELATED) & judged["outcome"].notna()
     yield "keeps", _sort_items(judged.assign(value=judged["outcome"].isin(STAYED).astype(float))[unrelated])
     correct = judged.assign(value=verdict.isin(("original", "both")).astype(float))
     yield "correct", _sort_items(correct[closed_book & ~is_disputable])
     yield "refuses", _sort_items(judged.assign(value=(verdict == "refusal").astype(float)))
+    # prior: the verdict of the closed-book reply to the same question
     priors = judged.loc[closed_book, [*MODEL, "question_id", "verdict"]].rename(columns={"verdict": "prior"})
     clashes = judged[~closed_book & ~is_disputable].merge(priors, on=[*MODEL, "question_id"])
     wrong_context = clashes["condition"].isin(CONFLICTING) & (clashes["prior"] == "original")
@@ -132,7 +134,7 @@ def items(frames: Frames) -> Iterator[tuple[str, Frame]]:
 
 
 def _quantities_of_own_questions(judged: Frame, verdict: Any) -> Iterator[tuple[str, Frame]]:
-    """Yield quantities of replies to right and wrong passages; those that decide are over all conditions together.
+    """Yield quantities of replies to right and wrong passages; those of `DECISIVE` are over all conditions together.
 
     Args:
         judged: replies with a verdict.
@@ -154,6 +156,7 @@ def _quantities_of_own_questions(judged: Frame, verdict: Any) -> Iterator[tuple[
 
 def _is_disputable(judged: Frame) -> Any:
     """Return True for rows of DynamicQA's disputable questions, which have no right answer."""
+    # A user's group of questions may have the name "disputable", too.
     own = judged.loc[judged["condition"].isin(OWN_CONDITIONS), "question_id"]
     return (judged["partition"] == "disputable") & ~judged["question_id"].isin(own)
 

@@ -1,8 +1,9 @@
 """Effects of the kind, position, length and date of passages, and of passages beside them, on the stated answer.
 
-A reply *states* a passage if its verdict is that passage's answer, or both. With a mixed context, the verdict
-`original` is the right passage's and `context` the wrong passage's. With a context that has passages of only one of the
-two kinds, `context` is the verdict of these passages.
+A reply *states* a passage if it states the passage's answer. A right passage has the right answer, and a wrong passage
+has a wrong answer. With a mixed context, the verdict `original` means the right answer, and `context` the wrong answer.
+If a context has passages of only one of the two kinds, `context` means the answer of these passages. With the verdict
+`both`, the reply states every right and every wrong passage of its context.
 
     stated          share of replies that state the right or the wrong passage, by set and position: first, middle,
                     last, or alone for the only passage. Of several passages of a kind, the first gives the position
@@ -14,24 +15,26 @@ two kinds, `context` is the verdict of these passages.
 
 `tasks/scoring/citations.py` has the rules for citations and conflicts.
 
-    effect      a                          b                           of
-    position    it is first                it is last                  a passage of a kind, in a set of two or more
-    length      states the longer passage  states the shorter passage  the right and the wrong passage of a mixed
-                                                                       context
-    date        states the newer passage   states the older passage    the right and the wrong passage of a mixed
-                                                                       context, if the prompt has dates and both are
-                                                                       equally exact: 2026-03-01, 2026-03 or 2026
-    beside      it is in the set           it is alone                 a passage of a kind: its dilution by others
+An effect is a - b, two shares of replies that state a passage:
 
-Each effect is a difference of two means over the same questions; a question has its mean over its contexts. A model
-that always states the right passage would seem to follow the longer passage if the right one is longer. So length and
-date are the mean of two halves with equal weight: questions whose right passage is longer (newer), and questions whose
+    effect      a                        b                          the compared passages
+    position    the passage is first     the passage is last        a right or a wrong passage in a set of two or more
+    length      the longer passage       the shorter passage        the right and the wrong passage of a mixed context
+    date        the newer passage        the older passage          the right and the wrong passage of a mixed context,
+                                                                    if the prompt has dates that are equally exact, such
+                                                                    as two months: 2026-03 and 2025-11
+    beside      the passage is in a set  the passage is alone       a right or a wrong passage
+
+Both shares are means over the same questions; the value of a question is a mean over its contexts. A model that always
+states the right passage would seem to follow the longer passage if right passages are longer. So the effects of length
+and date are means of two halves with equal weight: questions whose right passage is longer (newer), and questions whose
 wrong passage is longer (newer). An effect has no test if one of its halves has fewer than 5 questions. Contexts that
 exceed the model's window are left out.
 
 Intervals and tests take subjects as independent (questions if no subject is named); `formulas.paired` flips the signs
 of whole clusters. If all questions have the same difference, there is no interval. p_adjusted is over all effects of a
-study. What it is not: a comparison of different questions.
+study.
+What it is not: a comparison of different questions.
 """
 
 import re
@@ -55,7 +58,10 @@ PASSAGE_COLUMNS = ("evidence_set", "kind")
 
 
 def stated_passages(answers: Frame) -> Frame:
-    """Return a row for each reply and kind of passage; `value` is 1 if the reply states the kind's answer, else 0."""
+    """Return a row for each reply and each kind of passage in its context, with the column `value`.
+
+    `value` is 1 if the reply states the answer of the passages of the kind, 0 otherwise.
+    """
     import pandas as pd
 
     answers = answers.assign(cluster=answers["subject_key"].astype(str))
@@ -91,7 +97,10 @@ def means(frames: Frames, seed: int) -> list[Row]:
 
 
 def pairs(answers: Frame) -> Iterator[tuple[Row, Frame]]:
-    """Yield each effect with the two means of every question that has both: columns cluster, a, b."""
+    """Yield each effect with a frame of the questions that have both means: columns cluster, question_id, a and b.
+
+    The frames of length and date also have the column `half`, True for questions whose right passage is larger.
+    """
     replies = stated_passages(answers)
     for about, rows in iter_groups(replies, (*MODEL, *PASSAGE_COLUMNS)):
         yield (
@@ -132,7 +141,7 @@ def _comparable_dates(dates: Any) -> Any:
 
 
 def _larger(right: Any, wrong: Any) -> Any:
-    """Return for each row True if the right value is larger, False if the wrong one is, None without an order."""
+    """Return for each row True if the right value is larger, False if the wrong value is, None without an order."""
     import pandas as pd
 
     complete = right.notna() & wrong.notna()
@@ -148,7 +157,8 @@ def _larger(right: Any, wrong: Any) -> Any:
 def _shares_by_size(rows: Frame, larger: Any) -> Frame:
     """Return each question's share of replies that state the larger and the smaller of its two passages.
 
-    A question with several passages of a kind has two rows if the right passage is larger only in some orders.
+    Of several passages of a kind, the first is compared. If the right passage is larger in only some orders of the
+    passages, the question has two rows, one for each half.
     """
     rows = rows.assign(cluster=rows["subject_key"].astype(str), larger=larger)[larger.notna()]
     verdict = rows["verdict"].astype(object)
@@ -174,6 +184,7 @@ def _compare_means(both: Frame, seed: int) -> tuple[Row, PairedDifference]:
     If every question has the same difference, no interval measures its uncertainty, and the row has none.
     """
     halves = both["half"].value_counts() if "half" in both else None
+    # Both halves have the same sum of weights, and the mean weight is 1.
     weights = both["half"].map(1 / halves) * len(both) / len(halves) if halves is not None else 1.0
     a, b = both["a"] * weights, both["b"] * weights
     means = {"mean_a": float(a.mean()), "mean_b": float(b.mean())}

@@ -1,17 +1,18 @@
-"""Correlations of coherent persuasion with one quantity each, and regressions of it on several quantities.
+"""Correlations of coherent persuasion with single quantities, and regressions on several quantities.
 
-    edits                   of the fact (static 1, temporal more); a disputable question has none
-    reversions              of a disputable question; other questions have none
+    edits                   number of edits of the fact: 1 for a static fact, more for a temporal fact, missing for a
+                            disputable question
+    reversions              number of reversions of a disputable question; missing for other questions
     subject_popularity, object_popularity   page views a month
     semantic_entropy_without, _with         of the replies without and with the context, also length-normalised
 
-Groups: partitions under a context; `all` stands for every partition, and for every context of a question. Unit of
-analysis: an instance, a question with a context. As published, p-values and intervals (of regressions, and of
-correlations by Fisher's z) take instances as independent. Further columns let instances of one subject depend on each
-other. The published regression is about the temporal partition under one condition, with one row for each question.
-Edits of static facts are all 1, and disputable questions have neither edits nor an object, so their regressions are
-untestable. Each regression has two versions, on summed and on length-normalised entropies: the paper prints the formula
-of the first, and the released code computes the second.
+Groups: a partition under a condition; `all` stands for every partition, and for every condition. Unit of analysis: an
+instance, a question with a context. As published, p-values and intervals (of regressions, and of correlations by
+Fisher's z) take instances as independent. Further columns let instances of one subject depend on each other. The
+published regression is about the temporal partition under one condition, with one row for each question. Edits of
+static facts are all 1, and disputable questions have neither edits nor an object, so the regressions in these two
+partitions are untestable. Each regression has two versions, on summed and on length-normalised entropies. The paper
+prints the formula of the first version, and the released code computes the second.
 
 Source: Marjanovic et al. 2024, DynamicQA, Figures 3 and 5-7, Tables 3, 6 and 7, section 6.5.
 """
@@ -40,7 +41,7 @@ CORRELATED = (
 
 
 def instances_by_group(frame: Frame) -> Iterator[tuple[Row, Frame]]:
-    """Yield the instances of each partition and condition, and of all together, sorted by question and context."""
+    """Yield the instances of each partition and condition, `all` included, sorted by question and context."""
     frame = add_totals(drop_small_samples(frame, [COHERENT_PERSUASION], (WITH, WITHOUT)))
     yield from iter_groups(frame.rename(columns={"cluster": "subject"}), GROUPS)
 
@@ -115,6 +116,7 @@ def _regression_rows(instances: Frame, predictors: Sequence[str]) -> Iterator[Ro
         "untestable": f"{', '.join(empty)}: no instance has one" if empty else result.untestable,
     }
     no_coefficient = Coefficient("none", *[None] * 5)  # type: ignore[arg-type]
+    # The columns cluster_p and cluster_standard_error become subject_p and subject_standard_error.
     for coefficient in result.coefficients or (no_coefficient,):
         yield {**common, **{name.replace("cluster", "subject"): value for name, value in coefficient._asdict().items()}}
 

@@ -6,9 +6,9 @@
     over forms   susceptibility of an entity, or its persuasion by a context, in the queries of all forms of a query
                  type, in the sample of the first seed
 
-Unit of analysis: an item with a variance. Queries and contexts with equal texts are the same. Items that are missing in
-a sample are not compared; `of_first` counts all items of the first sample. Each susceptibility is over the contexts of
-its own sample.
+Unit of analysis: an item with a variance. Queries with equal texts count as one query, and contexts with equal texts as
+one context. Items that are missing in a sample are not compared; `of_first` counts all items of the first sample. Each
+susceptibility is over the contexts of its own sample.
 What it is not: a standard error of a mean, or the spread between models.
 
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, section 4.3 and figure 4.
@@ -32,7 +32,7 @@ COMPARED: Mapping[tuple[str, str], str] = {
 
 
 def reliability(measure: str, samples: Sequence[Frame]) -> list[Row]:
-    """Return the rows of `Reliability` of a relation and a model, without the columns that name these.
+    """Return the rows of `Reliability` of a relation and a model, without the columns that name relation and model.
 
     Args:
         measure: persuasion or susceptibility, a column of every frame.
@@ -81,7 +81,7 @@ def _number_texts(frames: Sequence[Frame], columns: Sequence[str]) -> list[Frame
 
 
 def _variances(frames: Sequence[Frame], keys: Sequence[str], measure: str, count: int) -> Row:
-    """Return columns about the variances of the items that have `count` scores in all frames together."""
+    """Return the columns on variances, over the items that have `count` scores in all frames together."""
     import numpy as np
     import pandas as pd
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 Frame: TypeAlias = "pd.DataFrame"
 Frames = Mapping[str, Frame]
-"""Frames by named query. A frame may be empty, with its columns."""
+"""Frames by named query. A frame without rows still has its columns."""
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,11 @@ class Statistic:
 
     Attributes:
         name: Name of the statistic.
-        version: Number to raise if the same frames give other rows.
-        row: Row type, a dataclass that is decorated with @table; several statistics may share one.
-        queries: Named queries of the database whose results it reads.
-        compute: Function that returns the rows.
-        parameters: Settings of the study, as JSON.
+        version: Number that a change of the code raises if the same frames then give other rows.
+        row: Row type, a dataclass that is decorated with @table; several statistics may share a row type.
+        queries: Named queries of the database, whose results are the frames.
+        compute: (frames, seed) -> the rows.
+        parameters: Settings of the study that change the rows, as JSON.
     """
 
     name: str
@@ -41,9 +41,9 @@ class Statistic:
 
     @property
     def table(self) -> Table:
-        """The table of its rows."""
+        """The table that the rows belong to."""
         return table_of(self.row)
 
     def rows(self, frames: Frames, seed: int) -> list[Row]:
-        """Return its rows; none if all frames are empty."""
+        """Return the rows; none if the statistic reads frames and all of them are empty."""
         return [] if frames and all(frame.empty for frame in frames.values()) else self.compute(frames, seed)

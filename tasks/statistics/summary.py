@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MODEL = ("model", "dtype")
 TYPE = (*MODEL, "query_type")
 RELATION = (*MODEL, "relation", "query_type")
-"""Columns of a group at three levels: a model, its queries of a type, and those of a relation."""
+"""Columns of groups at three levels: a model; a query type of a model; a query type of a relation and a model."""
 
 EMPTY = {field.name: None for field in fields(Summary)} | {"relation": ALL, "query_type": ALL}
 """A row of `Summary` without values."""
@@ -32,20 +32,22 @@ class Mean:
         quantity: the name of the values, and their column if `column` is empty.
         grouped_by: the columns of the groups: model, dtype, perhaps relation and query_type, and others.
         unit_of_analysis: the object that a value is about, such as a query.
-        unit: "" for counts, `SHARE` for values of 1 and 0.
+        unit: the unit of the values; "" without a unit, `SHARE` for values that are 1 or 0.
         column: the column of the values.
-        frame: the frame to read, if there are several.
-        required: columns in which rows must have values.
+        frame: the name of the frame to read; empty for the frame of the first named query.
+        required: columns; a row that lacks a value in one of them is left out.
         order: the columns by which rows are sorted, if the frame has another order.
         averaged: columns; rows that agree in them are first averaged to one value. Empty if each row is a value.
-        labels: further values of every group, by column.
-        interval: compute an interval of the mean: Wilson's for a share, else a bootstrap.
-        interval_over: the unit whose values depend on each other, such as a subject; the column `cluster` has its id.
-            Empty for independent values.
-        quantiles: compute quantiles.
-        skip_missing: leave out NaN, which stands for values that were not measured.
-        larger_group: the columns of the larger groups of which a group is a share.
-        extra_columns: (the rows of a group) -> further columns of `Summary`, which do not follow from the values.
+        labels: constants that every group has beside its values of `grouped_by`, such as {"beside": "fisher"}.
+        interval: True for an interval of the mean: Wilson's for a share, by the bootstrap for other units.
+        interval_over: the name of the clusters whose values depend on each other, such as subject; the column `cluster`
+            has the id of each row's cluster. Empty for independent values.
+        quantiles: True to compute quantiles.
+        skip_missing: True to leave out NaN, which stands for values that were not measured.
+        larger_group: the columns of larger groups; the column `share` is the share of a group in its larger group.
+            Empty without shares.
+        extra_columns: (the rows of a group) -> columns of `Summary` that do not follow from the values. They replace
+            computed columns of the same name.
     """
 
     quantity: str
@@ -69,8 +71,8 @@ class Mean:
         """Return a row of `Summary` for every group, sorted; ScoreError for a value that is not finite.
 
         Args:
-            frame: a row per value, in canonical order.
-            seed: the seed of the draws of clusters.
+            frame: the rows with the values, in canonical order.
+            seed: the seed of the bootstrap over clusters.
         """
         column = self.column or self.quantity
         frame = frame.dropna(subset=[*self.required]) if self.required else frame
@@ -137,10 +139,10 @@ def statistic_of(
 
     Args:
         name: the name of the statistic.
-        version: to be increased if the same frames give other rows.
+        version: number that a change of the code raises if the same frames then give other rows.
         queries: the named queries.
-        table: the specifications; a specification without a frame reads the first query.
-        prepare: makes the frames of the table from those of the queries.
+        table: the means; a `Mean` without the name of a frame reads the frame of the first query.
+        prepare: (frames by named query) -> the frames that the means read; by default, the same frames.
     """
 
     def compute(frames: Frames, seed: int) -> list[Row]:

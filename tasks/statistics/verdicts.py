@@ -1,6 +1,6 @@
 """Shares of greedy replies by the answer that they give, for each kind of context, evidence set and passage order.
 
-Columns of this table are kinds of contexts, and its cells are verdicts:
+Each reply belongs to one part. Columns of this table are conditions, and its cells are verdicts:
 
     part        supporting context    conflicting or mixed    unknown             none, irrelevant, neutral
     right       context or both       original                original or both    original or both
@@ -10,14 +10,15 @@ Columns of this table are kinds of contexts, and its cells are verdicts:
     neither     neither or original   neither                 neither             neither
     declined    refusal               refusal                 refusal             refusal
 
-The verdict is that of people, else of a judge, else of the rule, as the view `stated_answers` has it. A person's
+The view `stated_answers` has the verdicts. People decide before a judge, and a judge before the rule. A person's
 "original" or "both" on a supporting context arrives here as "context" (tasks/measures/decided_answers.py). The query
 `verdict_shares` selects the shares from the table `summaries`, and `reports.headline` draws them.
 
-The verdict `neither` includes undecided replies. The parts of a group add up to 1. Replies without a verdict are in no
-group: a filter withheld the reply, or its thoughts did not end. Intervals are over subjects, or over questions if no
-question names a subject.
-What it is not: `follows` of a conflicting context, for which a reply with both answers follows the context, too.
+The verdict `neither` includes undecided replies. The shares of all parts of a group add up to 1. Replies without a
+verdict are in no group: a filter withheld the reply, or its thoughts did not end. Intervals are over subjects, or over
+questions if no question names a subject.
+What it is not: the quantity `follows` (tasks/statistics/models.py). After a conflicting context, `follows` also counts
+a reply with both answers.
 """
 
 from typing import Any
@@ -34,7 +35,7 @@ GROUP = ("condition", "evidence_set", "passage_order")
 
 
 def parts(replies: Frame) -> Frame:
-    """Return the part of each reply, with its group and cluster.
+    """Return the replies, sorted, with the columns `part`, `cluster` (the subject) and those of `GROUP`.
 
     Args:
         replies: Rows of the named query stated_answers with a verdict.
@@ -57,7 +58,7 @@ def shares(frames: Frames, seed: int) -> list[Row]:
     A study without questions of its user, such as one of DynamicQA, has no rows.
     """
     verdicts = frames[VERDICTS]
-    replies = verdicts[verdicts["sample"].isna()].dropna(subset="verdict")
+    replies = verdicts[verdicts["sample"].isna()].dropna(subset="verdict")  # a greedy reply has no number of a sample
     if replies.empty or not replies["condition"].isin(OWN_CONDITIONS).any():
         return []
     replies = parts(replies)

@@ -3,7 +3,7 @@
 A cell that was read from such a file is written unchanged, unless its content was changed; rows keep their order.
 Questions from other sources lose the values for which the layout has no column: addresses and times, revisions of items
 and edits, and the origin of a replacement. Their page views are in both columns of page views, such as s_pop and
-s_pop_new. Their paths in the column dir_info, `./result/PAGE-NUMBER/REVISION`, have the NUMBER 0.
+s_pop_new. Their paths in the column dir_info, `./result/{page}-{number}/{revision}`, have the number 0.
 """
 
 import json
@@ -23,7 +23,10 @@ OmittedQuestion = tuple[Question, str]
 
 
 def from_questions(questions: Sequence[Question], partition: Partition) -> tuple[CsvFile, list[OmittedQuestion]]:
-    """Return a partition's questions as rows of its file, from which the same questions are read; and omitted ones."""
+    """Return a partition's questions as rows of its file, and the omitted questions.
+
+    The rows of the file give the same questions when they are read.
+    """
     rows: list[Row] = []
     omitted: list[OmittedQuestion] = []
     originals: list[CsvFile | None] = []
@@ -40,6 +43,7 @@ def from_questions(questions: Sequence[Question], partition: Partition) -> tuple
         elif unsupported:
             omitted.append((question, f"a CSV cell cannot hold its value for {', '.join(unsupported)}"))
         else:
+            # `original` has one row. In a new file, the header is line 1.
             rows.append(Row(original.rows[0].line if original else len(rows) + 2, cells))
             originals.append(original)
     rows.sort(key=lambda row: row.line)
@@ -53,9 +57,9 @@ def from_questions(questions: Sequence[Question], partition: Partition) -> tuple
 def _original_file(
     question: Question, partition: Partition, cells: dict[str, str], number: int
 ) -> tuple[CsvFile | None, dict[str, str]]:
-    """Return the row that a question was read from, as a file, and those of its cells that stay as they were spelled.
+    """Return a file with only the row that a question was read from, and the cells of this row that stay as spelled.
 
-    For a question that was not read from such a file, return None and {}.
+    For a question that was not read from a published file, return None and {}.
     """
     original = original_of(question, partition)
     if original is None:
@@ -99,7 +103,7 @@ def _cells(question: Question, partition: Partition, context: str, number: int) 
         "o_pop_new": _number(question.object_popularity),
         "dir_info": f"./result/{question.page}-0/{question.page_revision or 0}" if question.page else "",
     }
-    if partition != "disputable":  # as published: 2.0 in these files, and 2 in the file of disputable questions
+    if partition != "disputable":  # the published files have 2.0; the file of disputable questions has 2
         values["num_edits"] = _number(question.edits)
     return {column: values[column] for column in COLUMNS[partition]}
 

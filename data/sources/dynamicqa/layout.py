@@ -96,7 +96,7 @@ def rows_of(content: bytes, partition: Partition, name: str) -> CsvFile:
     if header != expected:
         missing = [column for column in expected if column not in header]
         problem = f"has no column {', '.join(missing)}" if missing else f"has the columns {', '.join(header)}"
-        published = ", ".join(expected).lstrip(", ")
+        published = ", ".join(expected).lstrip(", ")  # the first column has no name
         raise InputError(f"{name}, line 1: {printable(problem, 300)}; expected {published}; {REMEDY}")
     rows = []
     for line, cells, record in chain([(1, header, first)], records):

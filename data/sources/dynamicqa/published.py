@@ -1,7 +1,8 @@
 """The published DynamicQA questions: three CSV files in a folder, or downloaded files.
 
-The snippets of static and temporal questions have the slot [ENTITY] for the answer. Those of disputable questions are
-sentences with the original answer, which is replaced. Rows that break a rule are flagged; unreadable rows are refused.
+The column `context` of a static or temporal question is a snippet with the slot [ENTITY] for the answer. For a
+disputable question, it is a sentence with the original answer, in which the answer is replaced. Rows that break a rule
+are flagged; unreadable rows are refused.
 
 Source: github.com/copenlu/dynamicqa, folder Data.
 """
@@ -38,6 +39,7 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _DISPUTE_PATH = re.compile(r"\./result/(.+)-\d+/(\d{1,18})", re.DOTALL | re.ASCII)
 """The path of a disputed sentence, such as ./result/Berlin-12/345: its page Berlin, and the revision 345."""
 _LARGEST_COUNT = 2**53
+"""Limit of counts: larger whole numbers are not exact as floats."""
 
 
 def questions(folder: Path, partition: Partition) -> list[Question]:
@@ -63,7 +65,7 @@ def questions_of(rows: CsvFile, partition: Partition, file_name: str) -> list[Qu
 
 
 def original_of(question: Question, partition: Partition) -> tuple[CsvFile, Question] | None:
-    """Return the row that a question was read from, as a file, and the question as it was read; None without a row."""
+    """Return a file with only the row that a question was read from, and this row's question; None without a row."""
     if question.published_row is None:
         return None
     line, line_end, cells = json.loads(question.published_row)
@@ -118,7 +120,7 @@ class _Cells:
             self.flags.append(slots.NUMBER_UNKNOWN)
         if cell.lower() in ("", "nan"):
             return None
-        number = float(cell) if _NUMBER.fullmatch(cell) else float("inf")
+        number = float(cell) if _NUMBER.fullmatch(cell) else float("inf")  # so that the next line refuses the cell
         if abs(number) == float("inf"):
             raise self.error(column, "is not a number")
         if is_count and not 0 <= number <= _LARGEST_COUNT:
@@ -181,6 +183,7 @@ def _question(cells: _Cells, partition: Partition) -> Question:
             raise cells.error("prop", "is not a valid relation name") from None
     dispute_path = _DISPUTE_PATH.fullmatch(cells.text("dir_info"))
     page, page_revision = (dispute_path[1], int(dispute_path[2]) or None) if dispute_path else (None, None)
+    # s_pop_new and o_pop_new are checked, and not stored.
     numbers = {name: cells.number(name) for name in ("s_pop", "o_pop", "s_pop_new", "o_pop_new")}
     quality = cells.number("replace_quality", is_count=False)
     names_subject = partition == "disputable" or not question or subject.casefold() in question.casefold()

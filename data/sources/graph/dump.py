@@ -31,6 +31,7 @@ from swaymeter.data.storage.writing import move_to_target, remove_leftovers, tem
 log = logging.getLogger(__name__)
 
 VERSION = 3
+"""The version of loaded dumps, in the names of their folders."""
 FORMATS = {".ttl": ox.RdfFormat.TURTLE, ".nt": ox.RdfFormat.N_TRIPLES, ".nq": ox.RdfFormat.N_QUADS}
 MAX_TRIPLES_IN_MEMORY = 250_000
 """Number of triples in memory during a load, about 350 MiB; more would be no faster."""
@@ -54,7 +55,7 @@ class Graph:
     files: tuple[Path, ...] = ()
 
     def identity(self) -> str:
-        """Return the key of the graph: its address, or the digest of its files; InputError for an unreadable file."""
+        """Return the address of the service, or the digest of the files; InputError for an unreadable file."""
         return dump_digest(self.files, self._folder) if self.files else self.access.address(self.name)
 
     def open(self) -> SparqlStore:
@@ -215,10 +216,11 @@ def _fill(folder: Path, files: Sequence[Path]) -> None:
 
 
 def _quads_in_parts(file: Path) -> Iterator[list[ox.Quad]]:
-    """Yield the triples of a file in parts, without names of graphs; InputError has the line that is not RDF."""
+    """Yield the triples of a file in parts, without the graph names of .nq; InputError has the line that is not RDF."""
     kind = _format(file)
     try:
         with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as handle:
+            # Blank nodes are renamed, because two files may use the same name for different nodes.
             quads = iter(ox.parse(cast(IO[bytes], handle), format=kind, rename_blank_nodes=True))
             if kind == ox.RdfFormat.N_QUADS:
                 quads = (ox.Quad(quad.subject, quad.predicate, quad.object) for quad in quads)

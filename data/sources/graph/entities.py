@@ -1,4 +1,4 @@
-"""Entities of a graph: names, Wikidata ids, objects and numbers of triples. Batches of entities are halved if slow."""
+"""Entities of a graph: names, Wikidata ids, objects and numbers of triples. A batch with a slow query is halved."""
 
 import re
 from collections import defaultdict
@@ -43,8 +43,8 @@ _PLACEHOLDER = "Generic instance"
 class Entities:
     """The names and Wikidata ids of entities, each queried once.
 
-    A name is the first usable English label in the order of code points; a generic instance of YAGO has the name of its
-    class. The name of an entity never changes after its first query.
+    A name is the first usable English label in the order of code points. A generic instance of YAGO, which stands for
+    any member of a class, has the name of its class. The name of an entity never changes after its first query.
 
     Attributes:
         names: Names by IRI.
@@ -58,7 +58,7 @@ class Entities:
         self._requested: set[str] = set()
 
     def learn(self, entities: Iterable[Uri]) -> None:
-        """Query the entities that were not queried before."""
+        """Query the names and ids of the entities that were not queried before."""
         new = [entity for entity in dict.fromkeys(entities) if entity not in self._requested]
         rows = list(in_batches(self._store, new, _labels_query))
         labels = _labels_by_entity(rows)
@@ -132,7 +132,7 @@ class Entities:
         Source: Du et al. 2024, whose code counts only the side of the entities that queries name.
         """
         ends = "?e {} ?o" if as_subject else "?s {} ?e"
-        # A UNION, because services differ on the path a|b: some count a pair that both predicates join twice.
+        # A UNION counts a pair once for each predicate that joins its terms. With the path a|b, services differ.
         return self._triple_counts(entities, [ends.format(iri(predicate)) for predicate in relation.yago])
 
     def _triple_counts(self, entities: Sequence[Uri], patterns: Sequence[str]) -> Mapping[str, int]:

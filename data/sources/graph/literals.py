@@ -43,13 +43,14 @@ _NUMBER_TYPES = frozenset(
         "unsignedByte",
     }
 )
-_ZONE = r"(?:Z|[+-][0-9]{2}:[0-9]{2})?"  # dates are such as 1879-03-14T00:00:00Z, 1879-03, 1879
+_ZONE = r"(?:Z|[+-][0-9]{2}:[0-9]{2})?"  # examples of dates: 1879-03-14T00:00:00Z, 1879-03, 1879
 _DAY = re.compile(rf"([+-]?[0-9]{{1,12}})-([0-9]{{2}})-([0-9]{{2}})(?:T[0-9]{{2}}:[0-9]{{2}}:[0-9.]{{2,30}})?{_ZONE}")
 _MONTH = re.compile(rf"([+-]?[0-9]{{1,12}})-([0-9]{{2}})(?:-[0-9]{{2}})?{_ZONE}")
 _YEAR = re.compile(rf"([+-]?[0-9]{{1,12}})(?:-[0-9]{{2}}-[0-9]{{2}})?{_ZONE}")
 _DATES = {"date": _DAY, "dateTime": _DAY, "dateTimeStamp": _DAY, "gYearMonth": _MONTH, "gYear": _YEAR}
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,6})?")
 _LARGEST_EXPONENT = 100
+"""Limit of a number's power of ten, because the text of a number has all its digits."""
 # Invisible characters, such as soft hyphens, zero-width spaces and tags, and characters that reverse the text around
 # them: embeddings, overrides and isolates. Marks of direction and joiners stay, because scripts need them.
 _INVISIBLE = re.compile(
@@ -59,7 +60,7 @@ _INVISIBLE = re.compile(
 
 def plain(text: str) -> str | None:
     """Return the text on one line, in NFC and without control characters; None for an empty or too long text."""
-    if len(text) > 100 * LONGEST:
+    if len(text) > 100 * LONGEST:  # too long in any case; it need not be cleaned first
         return None
     visible = _INVISIBLE.sub("", unicodedata.normalize("NFC", text))
     printable = "".join(sign for sign in visible if sign.isspace() or unicodedata.category(sign) != "Cc")

@@ -1,9 +1,10 @@
 """The pairs of a relation in a fixed random order, page by page.
 
-A pair's key is the MD5 of the seed and the two terms in the graph's spelling; the smallest keys come first. So the
-first n pairs are a random sample. The sample is the same from every service with the same graph, and for any size of
-pages. The query for a page asks for keys that begin with a prefix and follow the last key of the page before. In a
-large relation, the prefix is so long that the service sorts few pairs. It becomes longer if a query takes too long.
+A pair's sampling key is the MD5 of the seed and the two terms in the graph's spelling; the smallest keys come first.
+So the first n pairs are a random sample. The sample is the same from every service with the same graph, and for any
+size of pages. The query for a page asks for keys that begin with a prefix and follow the last key of the page before.
+In a large relation, the prefix is so long that the service sorts few pairs. If a query takes too long, the prefix
+becomes longer.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +20,7 @@ MAX_DIGITS = 3
 """Limit of the digits that slow queries add to a prefix. Three digits leave 1/4,096 of the pairs; a query for fewer
 pairs is no faster."""
 SMALLEST_PAGE = 10
-"""Number of pairs below which a page is not halved."""
+"""Least number of pairs in a page that was halved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +38,21 @@ class Pair:
 
 
 def sampled_pairs(
-    store: SparqlStore, predicates: Sequence[str], *, seed: int, page: int, english: bool = False
+    store: SparqlStore, predicates: Sequence[str], *, seed: int, page: int, english_only: bool = False
 ) -> Iterator[Pair]:
     """Yield every pair that one of the predicates joins, in the order of the keys, without blank nodes.
 
     Args:
         store: The graph.
         predicates: The predicates.
-        seed: Part of the keys.
-        page: Number of pairs in the first page; it does not change the pairs.
-        english: True to leave out texts in languages other than English.
+        seed: A part of each sampling key.
+        page: Number of pairs in the first page; the yielded pairs do not depend on it.
+        english_only: True to leave out objects that are texts in languages other than English.
 
     Raises:
         ServiceTimeout: Even queries for small parts take too long.
     """
-    pages = _Pages(store, predicates, seed, max(page, 2), english)
+    pages = _Pages(store, predicates, seed, max(page, 2), english_only)
     length = pages.prefix_length()
     for prefix in product(DIGITS, repeat=length):
         yield from pages.pairs("".join(prefix), "", length + MAX_DIGITS)
@@ -68,8 +69,9 @@ def triple_pattern(predicates: Sequence[str], subject: str, object: str) -> str:
 class _Pages:
     """The pages of pairs; `_size` is the number of pairs in a page, which a slow query halves."""
 
-    def __init__(self, store: SparqlStore, predicates: Sequence[str], seed: int, size: int, english: bool) -> None:
-        self._store, self._predicates, self._seed, self._size, self._english = store, predicates, seed, size, english
+    def __init__(self, store: SparqlStore, predicates: Sequence[str], seed: int, size: int, english_only: bool) -> None:
+        self._store, self._predicates, self._seed, self._size = store, predicates, seed, size
+        self._english_only = english_only
 
     def prefix_length(self) -> int:
         """Return the length of a prefix whose pairs fill about 1 to 16 pages; 0 if the pairs take too long to count."""
@@ -127,8 +129,8 @@ class _Pages:
     def _query(self, prefix: str, after: str) -> str:
         conditions = [f"STRSTARTS(?k, {string(prefix)})"] if prefix else []
         conditions += [f"?k > {string(after)}"] if after else []
-        # `english` is set only for relations whose objects may be texts, because this filter takes as long as the MD5.
-        if self._english:
+        # `english_only` is True only for relations whose objects may be texts: this filter takes as long as the MD5.
+        if self._english_only:
             conditions.append('(isIRI(?o) || LANG(?o) = "" || LANGMATCHES(LANG(?o), "en"))')
         return "\n".join(
             [

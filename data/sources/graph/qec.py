@@ -1,14 +1,14 @@
 """The yago_qec.json of measureLM, the dataset of Du et al. (2024): read and written in its published layout.
 
-The file is one object. Its keys are predicates of YAGO, with `reverse-` if queries ask for the subject. The value of a
-key has lists of the same length. Each position is a true pair of entity and answer; an entity with several answers
-occurs several times:
+The file is one object. Its keys are predicates of YAGO, with `reverse-` before them if queries ask for the subject. The
+value of a key has lists of the same length. Each position is a true pair of entity and answer; an entity with several
+answers occurs several times:
 
     entities, answers                 English names; for a literal, its text
     entity_uris, answer_uris          the IRIs; for a literal, its text again
     entity_uri_to_degree              number of the graph's triples with the entity
-    entity_uri_to_predicate_degree    number of the predicate's triples with the entity; in the published file, only of
-                                      triples that have it on the same side as the queries
+    entity_uri_to_predicate_degree    number of the predicate's triples with the entity; the published file counts only
+                                      triples with the entity as the subject, or for `reverse-` as the object
 
 Further keys are written and not read: gpt_fake_entities (invented names), query_forms {open, closed: [text]},
 context_templates {kind: text}, entity_types and answer_types {class: share of the sampled entities}. The published file

@@ -134,8 +134,8 @@ def string(value: str, language: str | None = None) -> str:
     """Return a text in the syntax of queries, with its language if any; InputError for a lone surrogate."""
     if not is_text(value):
         raise InputError(f"{value[:200]!r} has a lone surrogate, which is not text; a SPARQL query needs text")
-    # Some services decode \uXXXX before anything else, so that \\u0022 would end the text. A u right after a backslash
-    # is therefore written as such an escape itself, and all services read the same text.
+    # Some services decode \uXXXX before anything else, so that \\u0022 would end the text. So a u right after a
+    # backslash is written as \u0075, and all services read the same text.
 
     def escape_backslash(match: re.Match[str]) -> str:
         return "\\\\" + (f"\\u{ord(match[1]):04x}" if match[1] else "")

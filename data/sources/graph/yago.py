@@ -1,9 +1,9 @@
 """YAGO, or any graph with YAGO's predicates, as a source of facts: a sample of pairs, with names and degrees.
 
 The graph is queried for pairs in the order of their sampling keys (graph/pairs.py), until enough pairs are facts. A
-pair is a fact if subject and object have different English names, and no earlier pair has the same subject or another
-subject of the same name. Then the graph is queried for the other objects of the chosen entities, and for the objects of
-all entities with the same names. The degree of an entity is the number of triples with it (graph/entities.py).
+pair is a fact if its subject has an English name, its object has an English name or a valid value, both texts differ,
+and no earlier fact has a subject of this name. Then the graph is queried for all objects of the subjects of facts, and
+of rejected subjects with the same names. The degree of an entity is the number of triples with it (graph/entities.py).
 """
 
 import logging
@@ -80,7 +80,7 @@ NOT_AN_IRI = "an IRI that no query can have"
 def facts(
     store: SparqlStore, relation: Relation, *, pairs: int, seed: int, source: str = SOURCE, licence: str = LICENCE
 ) -> FetchedFacts:
-    """Return a sample of a relation's facts in the order of their keys, the same for the same seed and graph.
+    """Return a sample of a relation's facts in the order of their sampling keys, the same for the same seed and graph.
 
     In a reversed relation, the subject of a fact is the object of the triple. Further pairs of an entity with a fact
     are not rejected: their objects are in the fact's other_objects. This field also has all objects of other examined
@@ -90,7 +90,7 @@ def facts(
         store: The graph.
         relation: The relation.
         pairs: Number of requested facts.
-        seed: Seed of the keys.
+        seed: A part of each sampling key.
         source: The source that the facts cite.
         licence: The licence that the facts cite.
 
@@ -101,14 +101,16 @@ def facts(
     if not relation.yago:
         raise InputError(f"relation {relation.name}: YAGO has no predicate for it; choose another source")
     choice = _Choice(relation, Entities(store))
+    # A page has twice as many pairs as facts are requested, because some pairs are rejected. It stays below MAX_ROWS,
+    # the number of rows at which a service may cut off a response.
     pairs_in_order = sampled_pairs(
         store,
         relation.yago,
         seed=seed,
         page=min(2 * pairs, MAX_ROWS // 2),
-        english=relation.object_class in LITERAL_CLASSES,
+        english_only=relation.object_class in LITERAL_CLASSES,
     )
-    # A block has a few more pairs than facts are requested, because some pairs are rejected.
+    # Some pairs are rejected: a block has 20 pairs more than the requested facts, but at most BATCH pairs.
     while len(choice.chosen) < pairs and (block := list(islice(pairs_in_order, min(BATCH, pairs + 20)))):
         choice.graph.learn(choice.terms(block))
         for pair in block:
@@ -127,7 +129,7 @@ def facts(
 
 
 def names_in_graph(store: SparqlStore, names: Sequence[str]) -> set[str]:
-    """Return the names that any entity of the graph has, letter by letter, as its name or an alternate name.
+    """Return the names that an entity of the graph has in exactly this spelling, as its name or an alternate name.
 
     Names are looked up in English, without a language, and in further languages of Latin script.
     """
@@ -262,7 +264,11 @@ class Predicate:
 
 
 def predicates(store: SparqlStore) -> Iterator[Predicate]:
-    """Yield every predicate, the most frequent first, with at most three classes; ServiceTimeout for a slow service."""
+    """Yield every predicate, the most frequent first, with at most three classes of subjects.
+
+    Raises:
+        ServiceTimeout: The service takes too long.
+    """
     counted = store.select("SELECT ?p (COUNT(*) AS ?n) WHERE { ?s ?p ?o } GROUP BY ?p ORDER BY DESC(?n) ?p")
     for row in counted.rows:
         predicate = bound(row, "p")
@@ -285,7 +291,7 @@ class YagoFacts(FactsOptions):
     dump: tuple[NamedPath, ...] = ()
     """RDF files (.ttl, .nt, .nq, also with .gz) that replace the endpoint."""
     pairs: int = Field(default=200, ge=2, le=1_000_000)
-    """Number of drawn pairs of subject and object of each relation; at least `real_entities`."""
+    """Number of facts that are drawn for each relation, apart from rejected pairs; at least `real_entities`."""
     citation: str = Field(default=SOURCE, min_length=1)
     """The source that every fact cites, if the endpoint or the dump is not YAGO itself."""
     licence: str = Field(default=LICENCE, min_length=1)

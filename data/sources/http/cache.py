@@ -22,6 +22,7 @@ from swaymeter.data.storage.notes import seal, unseal
 log = logging.getLogger(__name__)
 
 _BUSY_S = 30.0
+"""Seconds to wait while another process writes into the file."""
 _CREATE = "CREATE TABLE IF NOT EXISTS cached_responses (key TEXT PRIMARY KEY, value BLOB NOT NULL)"
 
 

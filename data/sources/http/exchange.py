@@ -31,6 +31,7 @@ from swaymeter.data.sources.http.response import Response, TransientError, statu
 from swaymeter.data.sources.http.services import Service
 
 MAX_BYTES = 64 * 2**20
+"""Limit of the bytes of a decompressed response."""
 CONNECT_S = 5.0
 """Seconds for a connection to an address of a host."""
 DEADLINE_TIMEOUTS = 2
@@ -79,7 +80,7 @@ class _TimedAdapter(HTTPAdapter):
         super().__init__(pool_maxsize=connections)
 
     def get_connection_with_tls_context(self, *arguments: Any, **keywords: Any) -> Any:
-        """Return the pool of connections to a host, directly or through a proxy."""
+        """Return the pool of connections to a host or proxy; their responses are read with the deadline."""
         pool: Any = super().get_connection_with_tls_context(*arguments, **keywords)
         if "response_class" not in vars(pool.ConnectionCls):
             timed = {"response_class": self._response}
@@ -97,6 +98,7 @@ class _TimedAdapter(HTTPAdapter):
         """Close all connections."""
         with self._lock:
             for sock in self._sockets:
+                # An SSLSocket's own shutdown would remove its encryption while another thread reads.
                 with suppress(OSError):
                     socket.socket.shutdown(sock, socket.SHUT_RDWR)
         super().close()
@@ -120,7 +122,7 @@ class Exchange(LimiterSession):
             self.mount(scheme, _TimedAdapter(service.max_concurrency))
 
     def get_redirect_target(self, resp: requests.Response) -> str | None:
-        """Return None, because requests reads the body of a redirect, of any size, even if it is not followed."""
+        """Return None, so that no redirect is followed or read: requests would read its body, however large."""
         return None
 
     def fetch(self, request: requests.PreparedRequest) -> Response:
@@ -131,7 +133,7 @@ class Exchange(LimiterSession):
             ServiceError: No later try would succeed.
         """
         timeout_s = self._service.timeout_s
-        settings = self.merge_environment_settings(request.url, {}, True, None, None)
+        settings = self.merge_environment_settings(request.url, {}, True, None, None)  # proxies and certificates
         try:
             with self.send(request, timeout=(CONNECT_S, timeout_s), allow_redirects=False, **settings) as response:
                 return self._response(response)

@@ -17,6 +17,7 @@ MISREAD = (LookupError, TypeError, ValueError, AttributeError)
 """Exceptions that a function raises if it reads a response of an unexpected form."""
 _TIMEOUT_WORDS = re.compile(rb"timed?[ -]?out|TimeoutException|deadline is expired|cancel+ed", re.IGNORECASE)
 _SEARCHED_BYTES = 2**16
+"""Number of bytes of a message in which these words are looked for."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Response:
         body: The decompressed body; empty once `content` is read from it.
         retrieved_at: The time of its arrival, UTC.
         wait_s: Seconds in its header Retry-After; None without the header.
-        rerun: The number of the forced rerun in which it was cached; a rerun with a higher number requests it again.
+        rerun: The number (a time in ms) of the forced rerun in which it was cached; a later rerun requests it again.
         content: Parsed JSON, or text.
         from_cache: True if it was cached, and not requested now.
     """
@@ -49,7 +50,7 @@ class TransientError(Exception):
     Attributes:
         message: A sentence that names the service.
         kind: The error to raise if no retry succeeds.
-        wait_s: Seconds to wait before a retry, such as those in Retry-After; None for the usual backoff.
+        wait_s: Seconds to wait before a retry, such as the seconds in Retry-After; None for the usual backoff.
         tries: Number of tries for this error; None for the number that the service has (`Service.tries`).
     """
 

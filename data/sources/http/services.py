@@ -78,4 +78,4 @@ SERVICES: Mapping[str, Service] = {
         max_requests=100_000,
     ),
 }
-"""The services of a study that names no others. A service without published limits has polite ones."""
+"""The services of a study that names no others. For a service without published limits, the limits are cautious."""

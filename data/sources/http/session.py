@@ -1,8 +1,8 @@
-"""One polite session for every service: contact, rate, number of requests, retries and cached responses.
+"""A polite session for each service: contact, rate, number of requests, retries and cached responses.
 
-A cached response within its TTL is used; otherwise the request is sent. A valid response is cached before it is
-returned. A response is valid if it has an expected status, complete JSON or text, and no error inside. Limits hold over
-all threads.
+A cached response is used until it expires (`Service.cache_ttl_days`); then the request is sent again. A valid response
+is cached before it is returned. A response is valid if it has an expected status, complete JSON or text, and no error
+inside. Limits hold over all threads.
 """
 
 import logging
@@ -52,7 +52,7 @@ class Session:
         contact: An e-mail address or URL of the person who runs the study.
         cache: The folder of cached responses, one file for each service.
         offline: True to use only cached responses.
-        rerun: The number of a forced rerun; a response that was cached under a lower number is requested again.
+        rerun: The number of a forced rerun, a time in ms; a response cached under a lower number is requested again.
         key: The API key that requests carry; it is neither cached nor repeated in a message.
         now: The clock, in seconds.
         sleep: Waits for a number of seconds; by default, a wait that `close` ends.
@@ -138,7 +138,7 @@ class Session:
         key = key_of(request, self.service.address if self.service.may_move else "")
         with self._lock:
             in_progress = self._in_progress.setdefault(key, threading.Lock())
-        with in_progress:
+        with in_progress:  # equal requests of several threads are sent once, and then cached
             cached = self._cache.get(key)
             if cached and (self.offline or not bypass_cache) and (usable := self._usable(cached, read, immutable)):
                 return usable

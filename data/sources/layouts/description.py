@@ -25,7 +25,7 @@ class ContextRule(Entry):
     """The paths of a row's context, or of each of its contexts."""
 
     each: str | None = None
-    """The path of a list of contexts; other paths of the rule are looked up in an item of the list, else in the row."""
+    """The path of a list of contexts; other paths begin at an item of the list, or at the row if it lacks the key."""
     text: str
     kind: str | dict[str, dict[str, OwnKind | None]] | None = None
     """A kind, the path of a kind, or a column with a kind for each value, such as {context_type: {gold: supporting}}.
@@ -44,10 +44,10 @@ class ContextRule(Entry):
 
 
 class Form(Entry):
-    """A form of the files of a layout."""
+    """One form of the files of a layout, such as the files of CounterFact in CUB, or HotpotQA's files as published."""
 
     name: str
-    """The name in error messages."""
+    """The name in messages."""
     needs: tuple[str, ...]
     """The required paths of the form; a file has the first form whose required paths are all in the file."""
     rows: str = ""
@@ -67,7 +67,7 @@ class Form(Entry):
 
 
 class PassageForm(Entry):
-    """An object that stands for a passage, such as a document of a framework."""
+    """An object that stands for a passage, such as a Document of LangChain."""
 
     text: str
     """The path of the text; an object is such a passage if it has this path."""

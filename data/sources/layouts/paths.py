@@ -40,7 +40,10 @@ def column_of(path: str) -> str:
 
 
 def value_at(cells: Cells, path: str) -> Any:
-    """Return the value at a path, a list for a path with `[*]`; None for a missing value."""
+    """Return the value at a path, or in a column whose name is the whole path; None for a missing value.
+
+    For a path with `[*]`, this is a list.
+    """
     return cells[path] if path in cells else _value(cells, parts_of_path(path))
 
 
@@ -84,7 +87,7 @@ def items_of(value: Any) -> list[Any] | None:
 
 
 def unnest(cells: Cells, path: str) -> Iterator[tuple[str, Cells]]:
-    """Yield for each item at a path its location, such as "qas 2", and its keys with those of the objects around it.
+    """Yield each item at a path: its location, such as "qas 2", and its cells with the cells of the row around it.
 
     Raises:
         InputError: There is no list at the path.
@@ -104,7 +107,11 @@ def unnest(cells: Cells, path: str) -> Iterator[tuple[str, Cells]]:
 
 
 def text(cells: Cells, value: str) -> str:
-    """Return the text at a path, or a template after `=` with its slots filled; InputError for a missing text."""
+    """Return the text at a path, with the items of a final `[*]` joined, or a template after `=` with its slots filled.
+
+    Raises:
+        InputError: The text is missing.
+    """
     if value.startswith("="):
         return _SLOT.sub(lambda slot: text(cells, slot[1]), value[1:])
     content = none_where_empty(value_at(cells, value))
@@ -116,7 +123,7 @@ def text(cells: Cells, value: str) -> str:
 
 
 def texts(cells: Cells, value: str, *, needed: bool = True) -> list[str]:
-    """Return the different texts of the list at a path, also of a list in a CSV cell.
+    """Return the different texts of the list at a path, also of a list in a CSV cell, or of a template after `=`.
 
     Raises:
         InputError: The list cannot be read, or is `needed` and has no text.

@@ -49,7 +49,7 @@ def recognise_layout(content: FileRows) -> FileLayout | None:
 
 
 def own_rows(form: Form, rows: Sequence[FileRow]) -> list[FileRow]:
-    """Return the rows of a file, which has this form, as rows of a user's questions, with their problems."""
+    """Return the rows of a file, which has this form, as rows of a user's questions; an unusable row has a problem."""
     renamed = [row._replace(cells=_with_column_names(row.cells, form)) for row in rows]
     # A step sees all rows first, and returns the function that adds columns to one row.
     add_columns = STEPS[form.step]([row.cells for row in renamed if not row.problem]) if form.step else None

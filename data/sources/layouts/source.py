@@ -70,7 +70,7 @@ def _fetch(options: PublishedFile, partition: Partition, access: Access) -> Fetc
 
 
 def read_questions(options: PublishedFile) -> FileQuestions:
-    """Return the questions of a data set; InputError if no file can be read, or none has the form of the data set."""
+    """Return the questions of a data set; InputError if no file can be read, or no file has a form of the data set."""
     rows = rows_of_files(options.data_set, options.path)
     return questions_of(rows, options.origin, {}, skip_repeated=True)
 

@@ -31,9 +31,9 @@ SIDES = {
     "memory_answer": ("parametric_memory", "parametric_memory_aligned_evidence"),
     "counter_answer": ("counter_memory", "counter_memory_aligned_evidence"),
 }
-"""The two answers of a row of ConflictQA, and the passages of each."""
+"""The two answers of a row of ConflictQA, and the passages of each; memory_answer is a model's closed-book answer."""
 LONGEST_DIFFERENCE = 8
-"""Limit of the words in which a wrong sentence differs from the right one."""
+"""Limit of the words in which a wrong sentence differs from the right sentence."""
 _NEGATIONS = re.compile(
     r"\b(?:not|no|never|none|nobody|nothing|neither|nor|cannot|without|unlikely|impossible)\b|n['’]t\b", re.IGNORECASE
 )
@@ -100,7 +100,10 @@ def _negations(sentence: str) -> Counter[str]:
 
 
 def _difference(sentence: str, other: str) -> list[str]:
-    """Return the sentence, and before it the words that differ from the other sentence, if these words are few."""
+    """Return the sentence; before it, its different words, if both sentences begin alike and differ in few words.
+
+    "Berlin" comes before "The capital is Berlin" if the other sentence is "The capital is Paris".
+    """
     words, other_words = sentence.rstrip(".").split(), other.rstrip(".").split()
     begin = _common_length(words, other_words)
     words, other_words = words[begin:], other_words[begin:]
@@ -123,6 +126,7 @@ def cub_counterfact(cells: Cells) -> Cells:
     if "<|" in with_context:
         raise InputError("template_w_context: is a chat prompt; use a file without instruct_template in its name")
     sentence, whole = _fill_template(template, cells), _fill_template(with_context, cells)
+    # If the sentence is spelled differently in `template_w_context`, it is the last line.
     fact = whole.removesuffix(sentence) if whole.endswith(sentence) else whole.rpartition("\n")[0]
     if not (fact := fact.strip().removeprefix("Fact:").strip()):
         raise InputError("template_w_context: has no fact before the sentence of `template`")
@@ -202,8 +206,8 @@ _SENTENCES = {"capital of": "{subj} is the capital of {obj}."}
 def popqa(rows: Sequence[Cells]) -> Callable[[Cells], Cells]:
     """Add a sentence that states the answer, and a wrong sentence with the object of another row of the same property.
 
-    The other object is drawn with the id of the question as the seed. If all rows have the same answer, no wrong
-    sentence is added.
+    The other object is drawn with the id of the question as the seed. If every object of the property is a right
+    answer, no wrong sentence is added.
     """
     objects: dict[str, dict[str, None]] = {}
     for row in rows:
@@ -239,6 +243,7 @@ def rgb(cells: Cells) -> Cells:
     parts = [[str(form).strip() for form in _as_list(part) if form] for part in _as_list(cells.get("answer"))]
     if not parts or not all(parts):
         raise InputError("answer: is missing or incomplete")
+    # The word "and" in the language of the question.
     conjunction = "和" if _CHINESE.search(text(cells, "query")) else " and "
     combinations = (conjunction.join(forms_of_parts) for forms_of_parts in product(*parts))
     forms = list(dict.fromkeys(islice(combinations, MAX_FORMS)))

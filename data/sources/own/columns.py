@@ -24,9 +24,9 @@ CONTEXT_COLUMNS: Mapping[str, str] = {
     "context_date": "date",
     "context_score": "score",
 }
-"""Columns of a row with one context, each with its short name, which the objects of a list of contexts may use, too."""
+"""Columns of a row with one context, each with its short name; an object in a list of contexts may use either name."""
 OPTIONAL_OF_PASSAGES = ("kind", "context_answer")
-"""Optional columns that tell right passages from wrong ones."""
+"""Optional columns that tell right passages from wrong passages."""
 COLUMNS = ("id", "group", "question", "answer", "aliases", "contexts", *CONTEXT_COLUMNS)
 """All columns with a meaning, by Swaymeter's names."""
 SYNONYMS: Mapping[str, tuple[str, ...]] = {
@@ -108,9 +108,9 @@ REPLY_COLUMNS = (
 )
 """Usual names of a column of recorded replies, the surest first."""
 TRUTHS = frozenset(SYNONYMS["answer"][: SYNONYMS["answer"].index("expected_output")])
-"""Names of a column of right answers; in a file with such a column, `answer` often has a model's reply."""
+"""The surest names of a column of right answers; in a file with such a column, `answer` often has a model's reply."""
 SIMILARITY = 0.75
-"""Similarity of names, from 0 to 1, from which a column of the file is suggested for a required column."""
+"""Least similarity (0 to 1) of two names at which a column of the file is suggested for a required column."""
 MAX_EXAMINED_ROWS = 100
 """Number of rows by which columns of lists or objects are recognised."""
 QUESTIONS = frozenset({"question", *SYNONYMS["question"]})
@@ -118,12 +118,12 @@ QUESTIONS = frozenset({"question", *SYNONYMS["question"]})
 
 
 def plain(name: str) -> str:
-    """Return the name of a column in a form for comparisons, without case, spaces and the like."""
+    """Return the name of a column in a form for comparisons: in lower case, with _ for spaces and hyphens."""
     return name.strip().lower().replace(" ", "_").replace("-", "_")
 
 
 def checked_map(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the file's names of columns by Swaymeter's names; ValueError for a repeated name, or an unknown one."""
+    """Return the file's names of columns by Swaymeter's names; ValueError for a repeated or an unknown name."""
     columns: dict[str, str] = {}
     for name, column in pairs:
         if name not in COLUMNS:
@@ -146,7 +146,7 @@ def check_columns(file: Path, content: FileRows, columns: Mapping[str, str], rep
         replies: Columns of recorded replies.
 
     Raises:
-        InputError: A column is missing, or has objects in place of texts.
+        InputError: A column is missing or has objects in place of texts, or two columns may have the right answers.
     """
     if len(content.columns) < 2:
         raise InputError(
@@ -154,6 +154,7 @@ def check_columns(file: Path, content: FileRows, columns: Mapping[str, str], rep
             "the first line, such as question,answer,context, with a comma, semicolon, tab or | between them"
         )
     list_columns = _list_columns(content.rows)
+    # unmatched: mapped columns that the file lacks; unmapped: columns of the file that `columns` does not name
     unmatched = [
         f"{column} for {name}" for name, column in columns.items() if not _exists(column, content, list_columns)
     ]
@@ -164,6 +165,7 @@ def check_columns(file: Path, content: FileRows, columns: Mapping[str, str], rep
     suggestions = {name: _synonym(name, unmapped) or _similar(name, not_replies) for name in missing}  # gold for answer
     if suggestions.get("context") in list_columns:
         suggestions["contexts"] = suggestions.pop("context")
+    # In a list of contexts, each object needs a text under a known key.
     contexts_column = columns.get("contexts") or suggestions.get("contexts") or "contexts"
     context_keys = [*list_columns.get(contexts_column, {})]
     if context_keys and not {"text", "context"} & {*map(str.lower, context_keys), *columns}:
@@ -238,7 +240,7 @@ def _exists(column: str, content: FileRows, list_columns: Mapping[str, Mapping[s
 
 
 def _text_path(name: str, column: str, rows: Iterable[FileRow]) -> str:
-    """Return the path of the texts in a column that has objects; empty for a column of texts, or of contexts."""
+    """Return the path of the texts in a column that has objects; empty for a column of texts or lists of contexts."""
     cells = (row.cells.get(column) for row in islice(rows, MAX_EXAMINED_ROWS))
     value = next((cell for cell in cells if cell), None)
     if isinstance(value, dict) and isinstance(value.get("text"), list) and name == "answer":

@@ -71,7 +71,7 @@ class FactRow(RelationRow):
 
 
 class ContextRow(RelationRow):
-    """A context before every query of the relation; `entity` is its subject, `object` the answer that it states."""
+    """A context before every query of the relation; `entity` is its subject, and `object` is the answer it states."""
 
     text: Text
     kind: Annotated[
@@ -106,6 +106,7 @@ def rows_by_relation(
 def _read(file: Path, digest: str, model: type[Row], relations: tuple[str, ...]) -> Mapping[str, tuple[Row, ...]]:
     """Return the rows of a file by relation, cached by its digest; `relations` has the possible names."""
     locations: dict[Row, str] = {}
+    """The location of each usable row, in the file's order."""
 
     def check(location: str, cells: Mapping[str, Any]) -> None:
         row = row_of(model, cells)

@@ -1,9 +1,9 @@
-"""The rows of a user's file, which is CSV, JSON or Parquet by its content; broken rows are reported.
+"""The rows of a user's file: CSV, JSON or Parquet, as its content shows; broken rows are reported.
 
 A CSV file may have commas, semicolons, tabs or |, and any Unicode encoding that its bytes show. JSON may be an object
 on each line, one list of objects, a list under a key, or columns, as the libraries pandas and datasets write them.
-pandas writes 1994 as 1994.0 in a column with missing values, and a day with a time; both are read in their original
-form.
+In a column with missing values, pandas writes 1994 as 1994.0; it writes a day with a time. Such numbers and days are
+read in their original form.
 """
 
 import csv
@@ -246,7 +246,7 @@ def _json_rows(text: str, file: Path, expected: Collection[str]) -> FileRows:
     try:
         document = _parsed(text)
         values = document if isinstance(document, list) else _rows_in(document, file, expected)
-        unit = "line" if values == [document] else "row"
+        unit = "line" if values == [document] else "row"  # a single object is one line of JSON Lines
         rows = [_object_row(f"{unit} {number}", value) for number, value in enumerate(values, 1)]
     except (ValueError, RecursionError) as error:
         rows = list(islice(_json_lines(text), MAX_ROWS + 1))
@@ -311,7 +311,7 @@ def _all_are(kind: type, values: Iterable[Any]) -> bool:
 
 
 def _first_repeated(names: Iterable[str]) -> str | None:
-    """Return the first repeated name; None without one."""
+    """Return the first repeated name; None if no name is repeated."""
     return next((name for name, count in Counter(names).items() if name and count > 1), None)
 
 

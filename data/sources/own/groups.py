@@ -216,7 +216,7 @@ def _alike(names: Iterable[str]) -> str:
 
 
 def _facts(options: Groups, relation: str, seed: int) -> list[Fact]:
-    """Return the facts of the entities of a set: each has its label as the object."""
+    """Return a fact for each entity of a set; its object is the entity's label."""
     entities = options.group(relation, seed).entities
     name = RelationName(relation)
     return [Fact(name, entity.name, entity.label, None, None, None, *options.origin) for entity in entities]

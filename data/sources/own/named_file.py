@@ -119,7 +119,7 @@ def usable_rows(file: Path, needed: str, check: Callable[[str, Mapping[str, Any]
 
 
 def _checked(file: Path, needed: str, check: Callable[[str, Mapping[str, Any]], Row]) -> tuple[list[Row], str]:
-    """Return the usable rows, and the message about the unusable ones."""
+    """Return the usable rows, and the message about the unusable rows."""
     usable, wrong = list[Row](), list[RowProblem]()
     for location, cells, problem in read_file(file, needed):
         try:

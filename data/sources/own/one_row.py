@@ -32,7 +32,7 @@ _WITH_KINDS = 'write each passage with its own kind, in `contexts`: [{"kind": "s
 
 
 def _as_text(value: Any) -> Any:
-    """Return numbers, truth values and dates as texts in their usual form; a date at midnight has no time."""
+    """Return numbers, truth values and dates as texts in their usual form; a time at midnight becomes its date."""
     if isinstance(value, datetime.datetime) and value.time() == datetime.time():
         value = value.date()
     if isinstance(value, datetime.date):
@@ -147,7 +147,7 @@ def _check_group(group: str) -> str:
 
 
 class OwnRow(BaseModel):
-    """A row: a question with several contexts in `contexts`, or with one context in `context`, `kind` and the like."""
+    """A row: a question with several contexts in `contexts`, or with one in `context`, `kind`, `context_answer` etc."""
 
     model_config = ConfigDict(extra="allow")
 

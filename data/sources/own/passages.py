@@ -29,7 +29,7 @@ FIRST_OR_LAST: Mapping[Order, tuple[OwnKind, bool]] = {
     "wrong_first": ("conflicting", True),
     "wrong_last": ("conflicting", False),
 }
-"""For each of these orders, the kind that it puts first (True) or last; the other passages stay in their order."""
+"""For each of these orders, the kind that it puts first (True) or last (False); other passages stay in their order."""
 
 FORMS: Mapping[Form, str] = {
     "plain": PLAIN,
@@ -43,7 +43,7 @@ _PART = re.compile(rf"(?:(\d+|{EVERY})\s+)?({'|'.join(OWN_KINDS)})")
 
 
 class SetPart(NamedTuple):
-    """The number of passages of a kind in a set; None for all of them, at least one."""
+    """The number of passages of a kind in a set; None for all passages of the kind, at least one."""
 
     kind: OwnKind
     number: int | None
@@ -230,12 +230,12 @@ def _orders(
 
 
 def _context(
-    context_id: str, passages: Sequence[Passage], name: str, order: str, options: PassagesPart
+    context_id: str, passages: Sequence[Passage], set_name: str, order: str, options: PassagesPart
 ) -> QuestionContext:
     """Return the context of an evidence set, with the answers that it states.
 
-    With conflicting passages, these are their answers; otherwise the answers of the supporting passages. Without both,
-    they are the answers of all passages.
+    A set with conflicting passages states the answers of these passages. Without conflicting passages, a set states the
+    answers of its supporting passages; without either kind, the answers of all passages.
     """
     condition = _condition({passage.kind for passage in passages})
     stating = passages
@@ -248,7 +248,7 @@ def _context(
         condition,
         tuple(passages),
         tuple(dict.fromkeys(stated)),
-        name,
+        set_name,
         order,
         options.template or FORMS[options.form],
         options.separator,

@@ -2,8 +2,8 @@
 
 A reply belongs to the passages of its row, in their order: one passage in a row with `context`, all of them in a row
 with a list of `contexts`, none in a row without a context (closed-book). A reply within an object of `contexts` belongs
-only to this passage. Replies are looked up by the texts of the passages, so that sets and orders of a study do not
-matter.
+only to this passage. A study finds a reply by the texts of the passages in their order; the names of sets, orders and
+contexts do not matter.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from swaymeter.data.sources.own.one_row import OwnRow
 
 RepliesByPassages = Mapping[tuple[str, ...], str | None]
-"""Replies by the texts of the passages before the question; None for a missing reply, "" for an empty one."""
+"""Replies by the texts of the passages before the question; None for a missing reply, "" for an empty reply."""
 MAX_CHARACTERS = 1_000_000
 """Limit of the characters of a reply."""
 

@@ -89,7 +89,7 @@ def _without_empty(cells: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class UnusableKinds(NamedTuple):
-    """Kinds of contexts with only unusable rows, and the missing column that explains them.
+    """Kinds whose contexts are all in unusable rows, and the missing column that explains it.
 
     Attributes:
         kinds: The kinds, sorted.
@@ -106,11 +106,11 @@ class FileQuestions(NamedTuple):
     Attributes:
         questions: The questions.
         rejected: The unusable rows with their reasons.
-        derived: Number of contexts without a kind that state the right answer.
-        unknown: Number of other contexts without a kind.
+        derived: Number of contexts that have no kind in the file and state the right answer.
+        unknown: Number of the other contexts without a kind in the file.
         lacking: Number of questions with too few passages for a set, by set.
         rows: Number of rows of the file.
-        unusable: Kinds of contexts with only unusable rows.
+        unusable: Kinds whose contexts are all in unusable rows.
         layout: The recognised layout of the file; empty without one.
         replies: The recorded replies of each requested column.
     """
@@ -246,7 +246,7 @@ def unusable_kinds(rows: Mapping[str, Mapping[str, Any]], rejected: Collection[s
 
 
 def _context_cells(cells: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the cells of each context of a row."""
+    """Yield the cells of each context of a row; in a row with one context, some cells belong to the question."""
     nested = cells.get("contexts")
     items = list_in(nested) if isinstance(nested, str) else nested
     if isinstance(items, list):
@@ -421,7 +421,7 @@ def _without_repeated(row: OwnRow, contexts: Sequence[OwnContext]) -> OwnRow:
 
 
 def _refuse_right_as_wrong(question: JoinedQuestion, row: OwnRow) -> None:
-    """Refuse a row whose wrong answer is right in other rows of its question, or the reverse."""
+    """Refuse a row by which an answer of its question would be both right and wrong."""
     contexts, aliases = [*question.contexts, *row.contexts], [*question.aliases, *row.aliases]
     joined = JoinedQuestion(question.location, question.row, contexts, aliases)
     right = {form.casefold(): form for form in joined.forms}
@@ -477,11 +477,11 @@ def _question(
 
 
 DERIVED = "contexts whose kind follows from their text"
-"""The name of a further column, which has the ids of such contexts."""
+"""The name of a further column, which has the ids of these contexts."""
 
 
 def _ids(contexts: Sequence[OwnContext], kinds: Sequence[OwnKind]) -> tuple[str, ...]:
-    """Return the id of each context: the id in the file, or else the kind, such as supporting, then supporting 2."""
+    """Return the id of each context: the file's id; without one, its kind, such as supporting, then supporting 2."""
     taken = {context.id for context in contexts if context.id} | {ALONE.context_id}
     counts: Counter[str] = Counter()
     ids = []

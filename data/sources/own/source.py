@@ -69,14 +69,14 @@ class QuestionFile(QuestionsOptions, OwnFile):
         return passages | ({"neutral": True} if self.neutral else {})
 
     def with_evidence_sets(self, file_questions: FileQuestions) -> FileQuestions:
-        """Reject questions whose passages are too few for every set, and drop passages that no set uses.
+        """Reject questions whose passages fill none of the sets, and drop passages that no set uses.
 
         The contexts of the sets are built after the draw, because a study may draw few questions of a large file.
         """
         return _split_by_sets(file_questions, self.passages) if self.passages else file_questions
 
     def askable(self, questions: Sequence[Question]) -> FetchedQuestions:
-        """Return the file's questions that can be drawn, and the rejected ones; InputError if none can be drawn."""
+        """Return the questions that can be drawn, and the rejected questions; InputError if none can be drawn."""
         file_questions = self.with_evidence_sets(FileQuestions([*questions], []))
         if message := file_questions.about_sets():
             log.warning("%s: %s", self.path, message)
@@ -92,7 +92,7 @@ class QuestionFile(QuestionsOptions, OwnFile):
         return FetchedQuestions(file_questions.questions, file_questions.rejected)
 
     def arrange(self, drawn: Sequence[Question]) -> Sequence[Question]:
-        """Return the drawn questions with a context for each set and order, and a neutral one if `neutral` is set."""
+        """Return the drawn questions with a context for each set and order; `neutral` adds a neutral context."""
         questions = with_set_contexts(drawn, self.passages) if self.passages else drawn
         return [*map(_with_neutral, questions)] if self.neutral else questions
 
@@ -121,7 +121,7 @@ class OwnQuestions(QuestionFile):
 
     @property
     def replies(self) -> tuple[str, ...]:
-        """Columns of recorded replies, which models of the study name."""
+        """The columns of recorded replies that models of the study name."""
         return self._replies
 
     def read_replies(self, columns: Iterable[str]) -> None:
@@ -217,7 +217,7 @@ def _split_by_sets(file_questions: FileQuestions, passages: PassagesPart) -> Fil
 
 
 def _with_neutral(question: Question) -> Question:
-    """Return the question, with a neutral context if it has an irrelevant one and no neutral one."""
+    """Return the question; add a neutral context if it has an irrelevant context and no neutral context."""
     conditions = {context.condition for context in question.contexts}
     ids = {context.context_id for context in question.contexts}
     if "irrelevant" not in conditions or "neutral" in conditions | ids:
@@ -286,7 +286,7 @@ def _with_replies(rows: Sequence[FileRow], original: Sequence[FileRow], replies:
 
 
 def unusable_message(file: Path, file_questions: FileQuestions) -> str:
-    """Return the message about unusable rows, which begins with a missing column; empty without unusable rows."""
+    """Return the message about unusable rows, which begins with the missing column, if any; empty without such rows."""
     wrong = unusable_rows_message(file, wrong_rows(file_questions.rejected), file_questions.rows)
     if not wrong:
         return ""

@@ -34,9 +34,9 @@ COLUMNS = {
     "answers": ("answers", "possible_answers"),
     "list_id": ("list_id", "id"),
 }
-"""The fields of a list, each with the possible names of its column; the second names are DynamicQA's.
+"""The fields of a list, each with the possible names of its column; the second name is DynamicQA's.
 
-PopQA's list has columns of these second names without ids; `from_file` refuses this list.
+PopQA's list has columns with DynamicQA's names, too, but without ids of Wikidata; `from_file` refuses PopQA's list.
 """
 REQUIRED = ("subject_id", "property_id", "object_id")
 _POPQA = "s_uri"

@@ -78,7 +78,7 @@ class _ItemPair(NamedTuple):
 
 
 def _chosen(store: SparqlStore, property_id: WikidataId, count: int, seed: int) -> tuple[list[_ItemPair], int]:
-    """Return the pairs in the order of their keys, and the number of examined pairs."""
+    """Return the chosen pairs in the order of their sampling keys, and the number of examined pairs."""
     page = min(max(BLOCK, PAIRS_PER_FACT * count), MAX_ROWS // 2)
     pairs = sampled_pairs(store, [DIRECT + property_id], seed=seed, page=page)
     has_article: dict[WikidataId, bool] = {}
@@ -92,7 +92,7 @@ def _chosen(store: SparqlStore, property_id: WikidataId, count: int, seed: int) 
         ]
         examined += len(block)
         if not item_pairs and examined == len(block):
-            break  # values of a property are of one kind, and these are not items
+            break  # all values of a property are of one kind, and the first block has no items
         items = dict.fromkeys(item for pair in item_pairs for item in (pair.subject, pair.object))
         new = [item for item in items if item not in has_article]
         rows = in_batches(store, [ENTITY + item for item in new], _article_query, size=BLOCK)
@@ -105,7 +105,7 @@ def _chosen(store: SparqlStore, property_id: WikidataId, count: int, seed: int) 
 
 
 def _article_query(entities: Sequence[str]) -> str:
-    """Return the query for those entities that have an article in the English Wikipedia."""
+    """Return the query for the entities of a batch that have an article in the English Wikipedia."""
     return (
         f"SELECT DISTINCT ?e WHERE {{\n  VALUES ?e {{ {iris(entities)} }}\n"
         f"  ?article {iri(ARTICLE_OF)} ?e ; {iri(PART_OF)} {iri(WIKIPEDIA)} .\n}}"

@@ -43,9 +43,9 @@ class Edit(Enum):
     MAY_CHANGE_NAMED = auto()
     """Only statements of the named property were edited, possibly only their references."""
     REMOVES_NAMED = auto()
-    """Statements were removed. The summary names only the property of the first; the others may have any property."""
+    """Statements were removed. The summary names only the first statement's property; other properties are possible."""
     CHANGES_NOTHING = auto()
-    """No value changes, but references, qualifiers, ranks, names or links."""
+    """References, qualifiers, ranks, names or links change, and no values."""
     CHANGES_ANYTHING = auto()
     """Values of any property may change."""
 
@@ -117,8 +117,8 @@ class EditHistory:
 
     Attributes:
         edits: The revisions that changed a value.
-        hidden: Unreadable revisions whose summary does not decide, and deleted revisions that others name as their
-            parent; none of them is in `edits`.
+        hidden: Unreadable revisions whose summary does not decide, and deleted revisions that other revisions name as
+            their parent. `edits` has no hidden revision.
         latest: The newest revision of the history.
         retrieved_at: The time of the newest response, UTC.
     """
@@ -130,7 +130,7 @@ class EditHistory:
 
     @property
     def count(self) -> int:
-        """Return the number of revisions that changed a value: one for a static fact, more for a temporal one."""
+        """Return the number of revisions that changed a value: 1 for a static fact, more for a temporal fact."""
         return len(self.edits)
 
 
@@ -254,7 +254,9 @@ class _Contents:
         for comparison in comparisons:
             before, after = self._keys(comparison)
             is_same = before == after or self._values[before] == self._values[after]
-            # One certain change in between explains a difference. If the contents are equal, another change undid it.
+            # Different contents without a certain change in between: the later revision counts as the change.
+            # Equal contents with one certain change in between: the later revision counts as its reversal.
+            # Otherwise the certain changes in between can explain the contents.
             if comparison.changes_between == (1 if is_same else 0):
                 changed.append(comparison.after.revision_id)
         return changed

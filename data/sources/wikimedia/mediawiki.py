@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from swaymeter.data.sources.http.session import Session
 
 CONTENTS_AT_ONCE = 20
-"""Number of versions whose contents a request names."""
+"""Limit of the versions whose contents one request asks for."""
 MAXLAG_S = 5
 """Replication lag (s) of a wiki above which requests wait."""
 _PARAMETERS = {"format": "json", "formatversion": "2", "maxlag": str(MAXLAG_S)}
@@ -145,7 +145,10 @@ class Wiki:
         )
 
     def contents(self, revision_ids: Sequence[int]) -> dict[int, str]:
-        """Return the contents of versions by id, without hidden, deleted and unknown ones; contents never expire."""
+        """Return the contents of versions by id, without hidden, deleted and unknown versions.
+
+        A cached response with every requested content never expires.
+        """
         ids = sorted({revision_id for revision_id in revision_ids if revision_id > 0})
         contents: dict[int, str] = {}
         for first in range(0, len(ids), CONTENTS_AT_ONCE):

@@ -79,7 +79,7 @@ def _month_number(name: str) -> int:
 
 
 def _views(content: Any, months: list[str]) -> dict[str, int]:
-    """Return the views by month; {} for a page without views. An invalid address has a different 404, an error."""
+    """Return the views by month; {} for the 404 of a page without views. The 404 of an invalid address is an error."""
     if "items" not in content and "not found" in content["title"].lower() and not content["type"].endswith("#route"):
         return {}
     views: dict[str, int] = {}

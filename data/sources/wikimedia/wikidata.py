@@ -24,7 +24,7 @@ LICENCE = "CC0 1.0"
 BATCH = 50
 """Number of items in a request."""
 LARGEST_NUMBER = 2**31 - 1
-"""The largest number of an id; the wiki refuses a whole request with a larger one."""
+"""The largest number of an id; the wiki refuses a request if any id in it has a larger number."""
 LANGUAGES = ("en", "mul")
 """English, and `mul` for names that are the same in all languages."""
 WIKIPEDIA = "enwiki"
@@ -41,7 +41,7 @@ class Statement:
 
     Attributes:
         statement_id: The id.
-        value: The main snak, which is the kind of the value and the value, as canonical JSON.
+        value: Wikibase's kind of the value, such as somevalue for an unknown value, and the value, as canonical JSON.
         item_id: The item that is the value; None for another value.
         rank: preferred, normal or deprecated.
     """
@@ -58,7 +58,7 @@ class Item:
 
     Attributes:
         item_id: The id; for a merged item, the id of its target.
-        label: The English label, or else the label for all languages.
+        label: The English label; without one, the label for all languages.
         statements: Statements by property, in the item's order.
         wikipedia: The title of the page.
     """
@@ -173,7 +173,7 @@ def _item(entity: Mapping[str, Any], retrieved_at: datetime) -> Item:
 
 
 def _term(by_language: Any) -> str | None:
-    """Return the text of a label or description in the first of the languages that has one."""
+    """Return the text of a label or description in the first of LANGUAGES in which it exists."""
     terms = by_language or {}
     return next((text(terms[language]["value"]) for language in LANGUAGES if language in terms), None)
 
@@ -209,7 +209,7 @@ def _similar(content: Any) -> list[SimilarItem] | None:
     entries = [(entry["item"], entry["similarity"]) for entry in content["most_similar"]]
     for name, similarity in entries:
         if not isinstance(name, str) or type(similarity) not in (int, float) or abs(similarity) > _MAX_SIMILARITY:
-            raise ValueError(f"an invalid similar item, {shown([name, similarity])}")
+            raise ValueError(f"a similar item is not an id with a similarity from -1 to 1: {shown([name, similarity])}")
     return [
         SimilarItem(WikidataId(name), float(similarity)) for name, similarity in entries if _ITEM_ID.fullmatch(name)
     ]

@@ -59,8 +59,8 @@ class Wikipedia:
 
         def is_whole_page(content: Any) -> bool:
             """Return True for a page with a text in a single response: parts could be of different days."""
-            is_only_part = not fields and "continue" not in content
-            return is_only_part and bool((page_of(content) or {}).get("extract"))
+            has_single_part = not fields and "continue" not in content
+            return has_single_part and bool((page_of(content) or {}).get("extract"))
 
         caching = {"immutable": self._reuse_pages and is_whole_page}
         for response in self.wiki.query(form, check=partial(_check_page, before=fields), **caching):
@@ -73,7 +73,7 @@ class Wikipedia:
         return self.wiki.revisions(title, redirects=True)
 
     def linked(self, title: str) -> tuple[str, ...]:
-        """Return the articles that a page links to, redirects and missing ones included; InputError without a page."""
+        """Return the articles that a page links to, also redirects and missing articles; InputError without a page."""
         form = {"prop": "links", "titles": title, "redirects": "1", "plnamespace": "0", "pllimit": "max"}
         responses = (
             self.wiki.query(form, check=lambda content: _links(page_of(content) or {})) if is_title(title) else ()

@@ -1,1 +1,1 @@
-"""SQL of the database: its schema, and named queries, one file each, named after their results."""
+"""Named queries of the database: SQL files, each named after the result of its query."""

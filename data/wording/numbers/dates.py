@@ -2,8 +2,8 @@
 
 A date is written as year, month and day, so that it contains its year as a word: 1990 May 12d = 12 May 1990 =
 May 12th, 1990 = 1990-05-12 = 12.05.1990 = 12. Mai 1990 = 1990年5月12日.
-A time of day is one word. It is clock2100 if its half of the day is clear (9 p.m. = 21:00 = nine in the evening), and
-otherwise a time on a dial of 12 hours: dial0900 (9:00 = nine o'clock).
+A time of day is one word. If its half of the day is clear (9 p.m. = 21:00 = nine in the evening), the word is
+clock2100. Otherwise the word is dial0900, a time on a dial of 12 hours (9:00 = nine o'clock).
 44 BCE = 44 BC; AD 79 = 79 CE.
 
 Not every date is read. From 5/6/1990 only the year is read, because the order of month and day is ambiguous. "8h" is
@@ -145,7 +145,7 @@ _NAMED_TIMES = [
     ),
     (("midnight",), re.compile(r"\bmidnight\b", re.IGNORECASE), " clock0000 "),
 ]
-"""Marks, pattern and replacement of times that are names or parts of a span of time."""
+"""Marks, pattern and replacement of times with a name, such as noon, or in a span, such as 9.30 to 11 a.m."""
 _DIGIT = re.compile(r"\d")
 _WORDS_OF_TIMES = (
     "clock",
@@ -168,6 +168,7 @@ _WORDS_OF_TIMES = (
     " pm",
     "minutes",
 )
+"""Signs of a time of day in any text."""
 _SIGNS_OF_TIMES = (
     "am",
     "a.m",
@@ -191,7 +192,7 @@ _SIGNS_OF_TIMES = (
     "a m",
     "p m",
 )
-"""Signs of a time of day in a text with digits."""
+"""Further signs of a time of day in a text with digits."""
 
 
 def with_dates(text: str) -> str:
@@ -231,7 +232,7 @@ def _has_mark(text: str, marks: tuple[str, ...]) -> bool:
 
 
 def _day(word: str) -> str:
-    """Return the number of a day in words, as 21 for twenty-first."""
+    """Return the number of a day in words, such as 21 for twenty-first."""
     return str(_DAYS[word.lower().replace(" ", "-")])
 
 
@@ -262,7 +263,7 @@ def _date(text: str, year: str | None, month: int, day: str | None) -> str:
 
 
 def _time(match: re.Match[str]) -> str:
-    """Return a time as one word: clock2100 (of 24 hours) if its half of the day is clear, else dial0900 (of 12)."""
+    """Return a time as one word: clock2100 (of 24 hours) if its half of the day is clear, or dial0900 (of 12)."""
     groups = match.groupdict()
     if uhr := groups.get("uhr"):
         groups["hour"] = uhr
@@ -274,6 +275,7 @@ def _time(match: re.Match[str]) -> str:
     if shift := (groups.get("shift") or "").lower().removeprefix("a "):
         shift_minutes = int(shift) if shift.isdigit() else _SHIFT_MINUTES.get(shift, 60)  # 60: unknown, refused below
         minute = shift_minutes if groups.get("direction") in (None, "past", "after", "nach") else -shift_minutes
+    # No time: the hour 25, an unknown number of minutes, and 17 p.m.
     if hour > 24 or not -60 < minute < 60 or (day_half and hour > 12 and day_half[0] in "ap"):
         return match[0]
     minutes = (hour % 24 * 60 + minute) % (24 * 60)
@@ -284,6 +286,7 @@ def _time(match: re.Match[str]) -> str:
         is_before_noon |= "morning" in day_half or ("night" in day_half and hour in (12, 1, 2, 3, 4))
         if hour <= 12:
             minutes = minutes % (12 * 60) + (0 if is_before_noon else 12 * 60)
+    # 09:00 is on a clock of 24 hours; 9:00 may be in the evening.
     has_24_hours = day_half or hour > 12 or hour == 0 or (hour_text[0] == "0" and len(hour_text) == 2)
     name = "clock" if has_24_hours else "dial"
     minutes %= 24 * 60 if has_24_hours else 12 * 60

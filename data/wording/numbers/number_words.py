@@ -31,7 +31,7 @@ SCALES = _values(
     "dutzend hundert tausend mil mille millionen millone milhoe milioni milliarde milliarden milliard miliardi",
     [12, 10**2, 10**3, 10**3, 10**3, 10**6, 10**6, 10**6, 10**6, 10**9, 10**9, 10**9, 10**9],
 )
-"""Scales in English, and in other European languages without accents and plural s."""
+"""Scales in English and in other European languages; the words have no accents and no plural s."""
 SCALE_LETTERS = {"k": 10**3, "K": 10**3, "M": 10**6, "mn": 10**6, "B": 10**9, "bn": 10**9, "Bn": 10**9, "tn": 10**12}
 """Scales after a figure, as in 5k."""
 MONEY_LETTERS = {"m": 10**6, "b": 10**9, "t": 10**12, "T": 10**12}
@@ -173,7 +173,7 @@ PLAIN = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 def written_out(value: Fraction) -> str:
-    """Return a number in figures: a whole number, a finite decimal, or else a fraction."""
+    """Return a number in figures: a whole number or a finite decimal if possible, otherwise a fraction."""
     if value.denominator == 1:
         return str(value.numerator)
     divisor = value.denominator
@@ -191,7 +191,7 @@ def normal_figures(number: str) -> str:
     if "/" in number:
         whole, _, fraction = number.rpartition(" ")
         numerator, denominator = map(int, fraction.lstrip("-").split("/"))
-        if numerator >= denominator:
+        if numerator >= denominator:  # no part of a whole, such as 5/2
             return number
         value = int(whole.lstrip("-") or 0) + Fraction(numerator, denominator)
         return f"{'-' if number[0] == '-' else ''}{written_out(value)}"

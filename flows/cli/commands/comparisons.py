@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 CHANGES_OF_RUNS = "changes_of_runs"
 """Named query of the changes of every completed run."""
 RUN_NAMES = ("A: ", "B: ")
-"""Beginnings of the names of models in tables of two runs."""
+"""Beginnings of the names of the first and the second run's models in tables."""
 STYLES = {"-": "red", "+": "green", "~": "yellow"}
 """Colours of the signs before removed, added and changed facts and questions."""
 _DATASET = "A workspace with fetched facts or questions, a folder of DynamicQA's CSV files, or a yago_qec.json."
@@ -248,7 +248,7 @@ def _run_names(databases: tuple[Path, Path]) -> tuple[str, str]:
 
 
 def show_sources(console: Console, difference: "DatasetChanges", *, limit: int) -> None:
-    """Print both versions, a table of the relations, and at most `limit` changes of each relation."""
+    """Print what both datasets have, a table of the relations, and at most `limit` changes of each relation."""
     for side, dataset in (("A", difference.old), ("B", difference.new)):
         print_line(_dataset_lines(side, dataset), console)
     if difference.relations:
@@ -266,7 +266,7 @@ def show_sources(console: Console, difference: "DatasetChanges", *, limit: int) 
 
 
 def _dataset_lines(side: str, dataset: "Dataset") -> str:
-    """Return the path of a dataset, and below it its version, numbers and sources."""
+    """Return two lines on a dataset: its path, then its version, its numbers of facts and questions, and sources."""
     from swaymeter.reports.estimates import plural
 
     times = f", fetched {' to '.join(dict.fromkeys(dataset.retrieved))}" if dataset.retrieved else ""
@@ -314,7 +314,7 @@ def _show_relations(
 
 
 def read_history(database: Path) -> "dict[str, pd.DataFrame]":
-    """Return the rows of each named query about runs over time; UsageError without a completed run."""
+    """Return the rows of each named query about the runs of a study; UsageError without a completed run."""
     from swaymeter.data.warehouse.warehouse import opened
     from swaymeter.flows.stages.aggregate import schema
     from swaymeter.reports.changes import NUMBERS, RUNS_OVER_TIME

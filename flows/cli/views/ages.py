@@ -48,7 +48,7 @@ def execute(
 ) -> tuple[Graph, str]:
     """Run an audit; models with stored answers older than `max_age` are asked again.
 
-    An offline run uses stored answers of any age.
+    An offline run uses stored answers of any age. If only some models are asked again, they are scored first.
     """
     stale = _stale_models(selected, max_age) if max_age is not None and not (force or offline) else []
     if stale and len(stale) < len(selected.study.models):
@@ -56,12 +56,12 @@ def execute(
         graph, message = stale_part.execute(progress, stages=["score"], force=True, wait=wait, on_wait=warn)
         if message:
             return graph, message
-        stale = []  # asked again above
+        stale = []  # `stale_part` has asked these models again
     return selected.execute(progress, force=force or bool(stale), offline=offline, wait=wait, on_wait=warn)
 
 
 def _stale_models(selected: Study, max_age: timedelta) -> list[str]:
-    """Return the served models and functions with a stored answer older than `max_age`."""
+    """Return the names of models at servers and of functions with a stored answer older than `max_age`."""
     names = dict[str, None]()
     for node in selected.graph:
         check = node.checks.get("answers") if node.id.stage == "score" else None

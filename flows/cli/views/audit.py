@@ -114,7 +114,7 @@ def read_rows(
     """Read the rows of an audit's file, and list unusable rows in the folder's NOT_USED.
 
     Raises:
-        UsageError: No row, or no row of a needed kind, can be used, or a threshold is impossible.
+        UsageError: No row can be used, all rows of a needed kind are unusable, or a threshold is impossible.
     """
     options: Any = study.questions
     try:
@@ -137,7 +137,7 @@ def read_rows(
 
 
 def _with_kinds(read: FileQuestions, judgements: Sequence[Judgement]) -> FileQuestions:
-    """Return the questions with the kinds from people's judgements."""
+    """Return the questions with kinds from people's judgements, and the number of contexts that still have no kind."""
     questions, _ = with_kinds(read.questions, judgements)
     unknown_before, unknown_after = (
         sum(case.condition == "unknown" for question in listed for case in question.contexts)
@@ -147,7 +147,7 @@ def _with_kinds(read: FileQuestions, judgements: Sequence[Judgement]) -> FileQue
 
 
 def about_rows(read: FileQuestions, file: Path, folder: Path) -> list[str]:
-    """Return lines on unused rows with the file that lists them; empty if all rows are used."""
+    """Return lines on a recognised layout, and on unused rows with the file that lists them; empty without both."""
     layout = [f"read in the layout of {read.layout}"] if read.layout else []
     text = unusable_message(file, read)
     return layout if not text else [*layout, f"not used: {text}", f"all rows that are not used: {folder / NOT_USED}"]
@@ -180,7 +180,7 @@ def columns_of(maps: Iterable[str]) -> dict[str, str]:
     """Return the names of the file's columns by Swaymeter's names, from texts of --map such as question=query.
 
     Raises:
-        UsageError: A text is no pair of names.
+        UsageError: A text is not a pair of names.
     """
     pairs = [text.partition("=")[::2] for text in maps]
     if wrong := [text for text, (ours, theirs) in zip(maps, pairs, strict=True) if not (ours and theirs)]:
@@ -195,7 +195,7 @@ def columns_of(maps: Iterable[str]) -> dict[str, str]:
 
 
 def prompts_of(named: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Return the prompts of --prompt by name; a prompt from a file has the name of the file without its ending.
+    """Return the prompts of --prompt by name; the prompt of strict-2.yaml has the name strict-2.
 
     Raises:
         UsageError: A text is neither a form nor a file, or two prompts have the same name.
@@ -235,7 +235,7 @@ def passages_of(sets: Sequence[str], orders: Sequence[str], form: str) -> dict[s
 
 
 def questions_file(file: str) -> Path:
-    """Return the file of questions that a path or a bundled name stands for; UsageError for a missing file."""
+    """Return the file of questions at a path, or a bundled file by its name; UsageError for a missing file."""
     path = Path(file).expanduser()
     if not path.exists() and (STUDIES / f"{file}.jsonl").exists():
         path = STUDIES / f"{file}.jsonl"
@@ -252,7 +252,7 @@ class AuditOptions:
     """Options of an audit, from which its study is written.
 
     Attributes:
-        file: The file of questions, or the name of a bundled one.
+        file: The file of questions, or the name of a bundled file.
         folder: The workspace.
         models: The texts of `--model`.
         replies: Columns of recorded replies.
@@ -378,7 +378,7 @@ def _judge(name: str, options: AuditOptions) -> dict[str, Any]:
 
 
 def _refuse_another(folder: Path, file: Path, name: str) -> None:
-    """Refuse a workspace that holds the audit of another file, or another study."""
+    """Refuse a workspace with the audit of another file, or with another study."""
     section = baselines.last_audit(folder).get("questions")
     before = Path(str(section.get("file"))) if isinstance(section, dict) else file
     if before.name != file.name:
@@ -391,7 +391,10 @@ def _refuse_another(folder: Path, file: Path, name: str) -> None:
 
 
 def _all_together(file: Path, options: AuditOptions) -> dict[str, Any] | None:
-    """Return the section `passages` with the set of all passages if a recorded reply is about several; else None."""
+    """Return the section `passages` with the set of all passages, if a recorded reply is about several passages.
+
+    None if each recorded reply is about one passage, or about none.
+    """
     source = OwnQuestions(file=str(file.absolute()), columns=dict(options.columns))
     source.read_replies(options.replies)
     try:
@@ -403,7 +406,7 @@ def _all_together(file: Path, options: AuditOptions) -> dict[str, Any] | None:
 
 
 def _models(options: AuditOptions) -> list[dict[str, Any]]:
-    """Return the sections of models and of recorded replies; models with one name at servers get numbers."""
+    """Return the sections of models and of recorded replies; models at servers get numbers if they share a name."""
     models = [_model(name, options.key_from) for name in options.models]
     count = Counter(model["name"] for model in models)
     for number, model in enumerate(models, 1):
@@ -455,8 +458,8 @@ class PreparedAudit(NamedTuple):
         options: Its options.
         selected: Its study.
         read: The rows of its file.
-        lines: Lines to print about rows, judgements, and models of the audit before.
-        before: The run to compare with; None for no comparison.
+        lines: Lines to print about rows, judgements, and models of the last audit in this workspace.
+        before: The earlier run to compare with; None for no comparison.
     """
 
     options: AuditOptions
@@ -471,8 +474,8 @@ def prepare(options: AuditOptions, named: str, baseline: str | None, *, offline:
 
     Args:
         options: The options.
-        named: The file and its maps as arguments of a command, such as "own.csv --map=question=query".
-        baseline: The run to compare with; None for no comparison.
+        named: The file and its --map options as the user wrote them, such as "own.csv --map=question=query".
+        baseline: The earlier run to compare with; None for no comparison.
         offline: True to use no network.
 
     Raises:
@@ -529,7 +532,7 @@ def outcome_of(prepared: PreparedAudit, message: str) -> Outcome:
         outcome = outcome._replace(checks=compare_with_thresholds(prepared.options.thresholds, results.measured))
         if prepared.before:
             outcome = outcome._replace(compared=baselines.compare_with_baseline(prepared.before, database))
-    except SwaymeterError as error:  # such as a baseline that cannot be compared
+    except SwaymeterError as error:  # for example, the baseline cannot be compared
         return outcome._replace(error=error, lines=())
     return outcome
 
@@ -580,7 +583,7 @@ def results_in(database: Path) -> AuditResults:
 
 
 def _line_of_skipped(row: Mapping[str, Any]) -> str:
-    """Return a line on the rejected questions of a reason, with an example."""
+    """Return a line on the questions that were rejected for one reason, with an example."""
     example = "" if pd.isna(row["example"]) else f": {row['example']}"
     return f"not asked: {REASONS[row['reason']].removesuffix('.')} ({row['candidates']}{example})"
 

@@ -39,7 +39,7 @@ BETTER: Mapping[tuple[str, str], str] = {
     ("context_bias", "conflicting"): DOWN,
     ("prior_bias", "supporting"): DOWN,
 }
-"""Direction in which a quantity of a group improves; a quantity that is missing here is neither better nor worse."""
+"""Direction in which a quantity of a group improves; a change of any other quantity is neither better nor worse."""
 
 
 class Compared(NamedTuple):
@@ -122,11 +122,11 @@ class LastRun(NamedTuple):
 
 
 def baseline(run: str, database: Path) -> LastRun:
-    """Return the last completed run of a study, workspace or database.
+    """Return the last completed run of a study, workspace or database, as a baseline.
 
     Args:
         run: The name of the study, workspace or database.
-        database: The database of the run that is compared.
+        database: The database of the audit that is compared with the baseline.
 
     Raises:
         UsageError: There is no completed run, or both databases are the same.
@@ -171,7 +171,7 @@ def _failure(before: LastRun, now: LastRun, numbers: Sequence[Compared]) -> str:
 
 
 def not_worse(run: str, numbers: Sequence[Compared]) -> str:
-    """Return a sentence that no number is shown to be worse, with the largest change for the worse."""
+    """Return a sentence that no number is shown to be worse; it has the largest change for the worse."""
     lowest = min(numbers, key=lambda row: row.gain)
     largest_change = (
         f"largest change for the worse: {lowest.name} of {lowest.model} {lowest.change}, {lowest.direction}"
@@ -181,7 +181,7 @@ def not_worse(run: str, numbers: Sequence[Compared]) -> str:
 
 
 def smallest_fall_line(numbers: Sequence[Compared]) -> str:
-    """Return, in words, the smallest fall that these questions can show, and the smallest that 100 questions show."""
+    """Return a line with the smallest fall that these questions can show, and the smallest fall that 100 can show."""
     tested = [row for row in numbers if row.p is not None]
     largest = max(tested, key=lambda row: row.clusters)
     fall, fall_of_100 = (smallest_significant_decrease(count, largest.tests) for count in (largest.clusters, 100))
@@ -191,7 +191,7 @@ def smallest_fall_line(numbers: Sequence[Compared]) -> str:
 
 
 def nothing_tested(run: str, numbers: Sequence[Compared]) -> str:
-    """Return a sentence that a test needs more questions, with their number and the largest change for the worse."""
+    """Return a sentence with the number of questions that a test needs, and the largest change for the worse."""
     largest, lowest = max(numbers, key=lambda row: row.clusters), min(numbers, key=lambda row: row.gain)
     change = (
         f"largest change for the worse: {lowest.change_words}" if lowest.gain < 0 else "no number changed for the worse"
@@ -203,7 +203,7 @@ def nothing_tested(run: str, numbers: Sequence[Compared]) -> str:
 
 
 def not_tested(numbers: Sequence[Compared]) -> list[str]:
-    """Return lines on numbers that changed for the worse, with too few questions for a test."""
+    """Return a line on numbers that changed for the worse and have too few questions for a test, if there are any."""
     rows = [row for row in numbers if row.p is None and row.gain < 0]
     if not rows:
         return []
@@ -212,13 +212,13 @@ def not_tested(numbers: Sequence[Compared]) -> list[str]:
 
 
 def not_compared(now: Snapshot, numbers: Sequence[Compared]) -> list[str]:
-    """Return lines on models without a number in common with the earlier run."""
+    """Return a line on models that have no number in common with the earlier run, if there are any."""
     others = sorted({str(Model(*model)) for model in now.models} - {row.model for row in numbers})
     return [f"models that are not compared, because the earlier run lacks them: {', '.join(others)}"] if others else []
 
 
 def also_worse(numbers: Sequence[Compared]) -> list[str]:
-    """Return a line on numbers that changed for the worse without a significant test; empty without such numbers."""
+    """Return a line on numbers that changed for the worse, but not significantly, if there are any."""
     rows = [row.change_words for row in numbers if row.gain < 0 and not row.worse]
     return [f"also changed for the worse, but without a significant test: {', '.join(rows)}"] if rows else []
 
@@ -233,7 +233,7 @@ def last_audit(folder: Path) -> Mapping[str, Any]:
 
 
 def forgotten_judgements(folder: Path, judgements: Sequence[str]) -> str:
-    """Return a line if the last audit of a workspace counted judgements and this audit counts none; else empty."""
+    """Return a line if the last audit of a workspace counted judgements and this audit counts none; "" otherwise."""
     last = last_audit(folder).get("judgements")
     if judgements or not isinstance(last, list) or not last:
         return ""
@@ -249,7 +249,7 @@ def models_of_last_audit(folder: Path) -> tuple[str, ...]:
 
 
 def replaced_page(before: Sequence[str], now: Sequence[str]) -> str:
-    """Return a line if this audit's page replaces a page with models that this audit lacks; otherwise empty."""
+    """Return a line if this audit's page replaces a page with models that this audit lacks; "" otherwise."""
     if {*before} <= {*now}:
         return ""
     return f"this run replaces the page of {', '.join(before)}; another --workspace keeps both"

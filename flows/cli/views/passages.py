@@ -29,7 +29,7 @@ class Annotation:
     judgements: list[Judgement] = field(default_factory=list)
 
     def add(self, question: Question, context: QuestionContext, **values: str) -> None:
-        """Store the kind and the answer of a context in place of this annotator's earlier judgements.
+        """Store the kind and the answer of a context; they replace this annotator's earlier judgements of the context.
 
         Raises:
             InputError: The context cannot have this kind.
@@ -41,7 +41,7 @@ class Annotation:
         ]
         _, problems = with_kinds([question], rows)
         if problems:
-            raise InputError(problems[0].partition(": ")[2])  # without file and row: the judgement is in no file yet
+            raise InputError(problems[0].partition(": ")[2])  # without file and row, because the judgement has none yet
         others = [
             row
             for row in self.judgements
@@ -55,7 +55,7 @@ class Annotation:
 def annotation_of(
     file: Path, to: Path | None, columns: Mapping[str, str], annotator: str, *, everything: bool
 ) -> Annotation:
-    """Return the contexts without a kind in a file of questions, or with `everything` all contexts.
+    """Return the annotation of a file of questions: contexts without a kind or, with `everything`, all contexts.
 
     Raises:
         UsageError: No row of the file can be used.

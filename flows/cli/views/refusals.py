@@ -1,4 +1,4 @@
-"""Refused audits leave the workspace unchanged, and their messages do not mention the study file of the audit."""
+"""Undo of a refused audit: its workspace stays unchanged, and the message does not mention the audit's study file."""
 
 import re
 import shutil
@@ -14,7 +14,7 @@ from swaymeter.flows.config.places import AUDIT
 
 @contextmanager
 def undone_if_refused(folder: Path) -> Iterator[None]:
-    """Restore the study of an audit, and remove an empty folder, if the block raises a UsageError.
+    """Restore the study of an audit, and remove an empty folder, after a UsageError within the block.
 
     A folder that was made within the block counts as empty if it has only the stored replies of a server's probe. The
     message omits positions in the study, such as models.0, because the user did not write the study.

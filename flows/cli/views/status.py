@@ -55,7 +55,7 @@ def show(console: Console, rows: Sequence[StatusRow], workspace: Path, *, everyt
 def _show_stages(console: Console, rows: Sequence[StatusRow]) -> None:
     """Print a line for each stage, and below it a line for each relation with an unfinished step.
 
-    If a stage has only one relation, the line names the unfinished steps in place of the relation.
+    If a stage has only one relation, this second line names the unfinished steps in place of the relation.
     """
     table = Table.grid(padding=(0, 2, 0, 0))
     for stage in dict.fromkeys(row.stage for row in rows):
@@ -91,7 +91,7 @@ def _state(state: str) -> Text:
 
 
 def as_json(rows: Sequence[StatusRow], workspace: Path) -> str:
-    """Return all rows and the counts as JSON; in ASCII."""
+    """Return all rows and the number of rows in each state as JSON."""
     document = {"workspace": str(workspace), "counts": _counts(rows), "rows": [asdict(row) for row in rows]}
     return json.dumps(document, indent=2)
 

@@ -1,7 +1,8 @@
 """Unclosed markup of a wikitext, such as "{{" without "}}".
 
-At unclosed markup, the parser mwparserfromhell reads the rest of the text again. `open_markup` finds at least as much
-unclosed markup as the parser: it also counts a tag without ">", and the link in "{{ [[ }}".
+At unclosed markup, the parser mwparserfromhell reads the rest of the text again, which may take very long.
+`open_markup` finds at least as much unclosed markup as the parser: it also counts a tag without ">", and the link in
+"{{ [[ }}".
 """
 
 import re
@@ -77,7 +78,7 @@ class _Reader:
     def read(self, mark: re.Match[str]) -> None:
         """Open or close markup at a mark."""
         start, length = mark.start(), len(mark[0])
-        match mark.lastgroup if mark["tag"] is None else "tag":
+        match mark.lastgroup if mark["tag"] is None else "tag":  # the last group of a tag may be `rest`
             case "tag" if mark["rest"] is None:
                 self.unclosed.append(start)
             case "tag":
@@ -119,7 +120,7 @@ class _Reader:
 
     def _quotes(self, start: int, count: int) -> None:
         """Open or close italics ('') and bold ('''), the innermost first."""
-        kinds = {2: [_ITALIC], 3: [_BOLD], 4: [_BOLD]}.get(count, [_BOLD, _ITALIC])
+        kinds = {2: [_ITALIC], 3: [_BOLD], 4: [_BOLD]}.get(count, [_BOLD, _ITALIC])  # of 4, one is an apostrophe
         innermost = self.open[-1].kind if self.open else None
         for kind in sorted(kinds, key=lambda kind: kind != innermost):
             if self.counts[kind]:

@@ -43,8 +43,9 @@ def write_questions(model: LanguageModel, disputes: Sequence[Dispute], *, seed: 
     A dispute whose prompt exceeds the context window is rejected.
 
     Raises:
-        ModelError, ScoreError: as `turn_prompt` and `sample_answers` raise.
+        ModelError, ScoreError: raised by `turn_prompt` and `sample_answers`.
     """
+    # Of equal disputes, only the first.
     distinct_disputes = list({dispute_id(dispute): dispute for dispute in reversed(disputes)}.values())[::-1]
     built = BuiltQuestions([], [])
     prompts = []
@@ -60,7 +61,7 @@ def write_questions(model: LanguageModel, disputes: Sequence[Dispute], *, seed: 
             prompts.append((dispute, prompt))
     for start in range(0, len(prompts), AT_ONCE):
         batch = prompts[start : start + AT_ONCE]
-        answered = sample_answers(
+        replies = sample_answers(
             model,
             [prompt for _, prompt in batch],
             [("question of a dispute", dispute_id(dispute)) for dispute, _ in batch],
@@ -70,7 +71,7 @@ def write_questions(model: LanguageModel, disputes: Sequence[Dispute], *, seed: 
             top_p=TOP_P,
             seed=seed,
         )
-        for (dispute, _), answers in zip(batch, answered, strict=True):
+        for (dispute, _), answers in zip(batch, replies, strict=True):
             questions = filter(None, (question_in(answer.text) for answer in answers.samples))
             candidates = [text for text in questions if _is_about(text, dispute)]
             spans = (dispute.object, dispute.replacement)

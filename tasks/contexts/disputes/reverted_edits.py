@@ -151,7 +151,7 @@ def rejection_reason(pair: RevertedPair) -> str | None:
     for edit in (pair.edited, pair.restored):
         if edit.user is None:
             return reasons.HIDDEN_EDITOR
-        if not edit.registered:
+        if not edit.registered:  # the names of temporary accounts begin with "~"
             return reasons.TEMPORARY_EDITOR if edit.user.startswith("~") else reasons.ANONYMOUS_EDITOR
     return None
 
@@ -172,7 +172,7 @@ def _reversions(
             rejected[reason].append(pair)
     replacements = _replacements(wiki, pairs, span_words)
     for pair in pairs:
-        spans = replacements[pair.digests]  # or a rejection reason
+        spans = replacements[pair.digests]  # a `Replacement`, or a rejection reason
         if isinstance(spans, str):
             rejected[spans].append(pair)
         # `first` is the span of the text with the lower SHA-1.
@@ -232,7 +232,7 @@ def _similarities(disputes: Sequence[Sequence[_Reversion]], embed: Embed) -> lis
 def _dispute(
     history: History, reversions: Sequence[_Reversion], sentence: PlacedSentence, similarity: float
 ) -> Dispute:
-    """Return the dispute of these reversions; sentence, object and replacement are those of the last reversion."""
+    """Return the dispute of these reversions, with the sentence, object and replacement of the last reversion."""
     last = reversions[-1]
     return Dispute(
         page=history.title,

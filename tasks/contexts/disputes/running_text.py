@@ -102,7 +102,7 @@ def sentence_at(paragraph: str, start: int, end: int) -> PlacedSentence | None:
         if begin <= start and end <= begin + len(sentence):
             text = sentence.lstrip()
             offset = start - begin - (len(sentence) - len(text))
-            text = text.rstrip(f"{GAP} ")
+            text = text.rstrip(f"{GAP} ")  # a gap after the last word, such as a template, is no part of the sentence
             is_whole = GAP not in text and len(text) <= MAX_LETTERS and _SENTENCE_END.search(text)
             return PlacedSentence(text, offset) if is_whole and len(words_of(text)) in WORDS else None
         begin += len(sentence)

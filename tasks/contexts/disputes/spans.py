@@ -15,13 +15,13 @@ from swaymeter.tasks.contexts.disputes.running_text import PlacedSentence, runni
 from swaymeter.tasks.contexts.texts import fold
 
 MAX_BYTES_PER_WORD = 200
-"""Limit of the bytes by which the sizes of compared texts differ, for each word that a span may have."""
+"""Two texts are compared only if their sizes differ by at most so many bytes for each word that a span may have."""
 _NEIGHBOURS = 5
 """Words around a span that are compared on either side."""
 _MIN_LIKENESS = 0.5
-"""Least share of equal words on either side of two spans at the same position."""
+"""Least share of equal words, before two spans and after them, for which the spans are at the same position."""
 _WORDS_PER_VISIBLE_WORD = 2
-"""Words of wikitext for each visible word, because a link has both its target and its text."""
+"""Largest number of words of wikitext for each visible word, because a link has both its target and its text."""
 _PIECE = re.compile(r"\w+|\s+|.", re.DOTALL)
 _NON_TEXT = re.compile(r"\{\{|\}\}|[<>]")
 _LINK = re.compile(r"[\[\]|]")
@@ -89,7 +89,7 @@ def likeness(first: Replacement, second: Replacement) -> float:
         return sum(block.size for block in blocks) / max(len(words), len(other_words))
 
     shares = [share(words, other_words) for words, other_words in sides if words and other_words]
-    if not shares:
+    if not shares:  # on both sides, at least one of the replacements has no words
         return float(all(words == other_words for words, other_words in sides))
     return sum(shares) / len(shares) if min(shares) >= _MIN_LIKENESS else 0.0
 
@@ -116,7 +116,7 @@ def _is_heading(line: str) -> bool:
 def _line_rejection(first: str, second: str, max_words: int) -> str | None:
     """Return a rejection reason that the wikitext of the changed line gives; None without one.
 
-    It saves parsing of the whole texts, which is slow.
+    Such a reason saves parsing the whole texts, which is slow.
     """
     if _is_heading(first) or _is_heading(second):
         return reasons.NOT_IN_RUNNING_TEXT

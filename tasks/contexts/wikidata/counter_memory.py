@@ -81,7 +81,7 @@ def answered_fact(subject: KnownItem, answer: KnownItem, items: Items, answers: 
 
 
 def may_replace_object(candidate: KnownItem, fact: AnsweredFact) -> bool:
-    """Return True if a candidate may replace the object: an item with a name, of the object's kind, and wrong.
+    """Return True if a candidate may replace the object: it has a name and the object's kind, and is a wrong answer.
 
     False if one of these holds:
 

@@ -35,8 +35,8 @@ class KnownItem:
         wikipedia: the title of its article.
         kinds: values of the properties KIND.
         wider: values of the properties WIDER.
-        values: values of the requested property, such as P36 (capital), without deprecated ones.
-        values_with_deprecated: values of the requested property, with deprecated ones.
+        values: values of the requested property, such as P36 (capital), without deprecated values.
+        values_with_deprecated: values of the requested property, with deprecated values.
         retrieved_at: time of the response.
     """
 
@@ -140,12 +140,12 @@ class StatedFact:
         return tuple(form for form in self.answers if form == self.object.label or len(form) > SHORT)
 
     def property_name(self, items: Items) -> str:
-        """Return the property's name in the list, or else its label in `items`, or else its id."""
+        """Return the property's name in the list; without one, its label in `items`; without both, its id."""
         item = None if self.triple.property else items.get(self.triple.property_id)
         return self.triple.property or (item and item.label) or self.triple.property_id
 
     def question(self, items: Items) -> str:
-        """Return the question of the list, or else the catalog's for the property, or else a generic question."""
+        """Return the list's question; without one, the catalog's question for the property, or a generic question."""
         if self.triple.question and self.triple.question.strip():
             return self.triple.question.strip()
         for relation in catalog.relations().values():
@@ -157,7 +157,7 @@ class StatedFact:
 
 @dataclass(frozen=True, slots=True)
 class ReadFact:
-    """A fact with the edits of its value and the snippet of its page; `page.text` is empty."""
+    """A fact with the edits of its value and the snippet of its page, whose `text` is emptied."""
 
     stated_fact: StatedFact
     history: EditHistory
@@ -189,7 +189,7 @@ def stated_facts(triples: Sequence[Triple], items: Items) -> Iterator[StatedFact
 
 
 def _check_triple(triple: Triple, items: Items) -> StatedFact | Rejected:
-    """Return the fact of a triple if Wikidata states it and a question can ask for it; else its rejection."""
+    """Return the fact of a triple if Wikidata states it and a question can ask for it; otherwise its rejection."""
     subject, answer = items.get(triple.subject_id), items.get(triple.object_id)
     if subject is None or answer is None:
         return _reject_triple(triple, reasons.SUBJECT_MISSING if subject is None else reasons.OBJECT_MISSING)
@@ -281,5 +281,5 @@ def _reject_triple(triple: Triple, reason: str) -> Rejected:
 
 
 def partition_of(history: EditHistory) -> Partition:
-    """Return "static" if the value was set once, else "temporal"."""
+    """Return "static" if the value was set once, otherwise "temporal"."""
     return "static" if history.count == 1 else "temporal"

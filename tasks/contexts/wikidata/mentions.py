@@ -68,7 +68,7 @@ class NameSpan:
 
 
 def mentions(text: str, names: Sequence[str], *, inside: Sequence[str] = (), any_case: bool = False) -> list[NameSpan]:
-    """Return the mentions in order; the first of overlapping mentions counts, or the longest of those that begin there.
+    """Return the mentions in order; of overlapping mentions the first counts, and the longest if several begin there.
 
     Args:
         text: a text in normal form C.
@@ -81,7 +81,7 @@ def mentions(text: str, names: Sequence[str], *, inside: Sequence[str] = (), any
     candidates += [(start, -end, False) for start, end in _ranges(plain, inside, any_case=True)]
     accepted: list[NameSpan] = []
     free_from = 0
-    for start, minus_end, is_mention in sorted(candidates):
+    for start, minus_end, is_mention in sorted(candidates):  # by start, the longest first
         if start >= free_from:
             free_from = -minus_end
             if is_mention:
@@ -128,7 +128,7 @@ def _alternatives(first: str, second: str) -> str:
 def _has_capitals(form: str) -> bool:
     """Return True if a form has capitals, apart from the first letter of a phrase such as "Film actor"."""
     is_phrase = len(re.findall(r"[^\W\d_]{2,}", form)) > 1 and form.split()[0].lower() not in _PARTICLES
-    return form[is_phrase:] != form[is_phrase:].lower()
+    return form[is_phrase:] != form[is_phrase:].lower()  # without the first letter of a phrase
 
 
 def _forms(names: Sequence[str]) -> list[str]:
@@ -278,7 +278,7 @@ def _sentences(paragraph: str, mentioned: Sequence[NameSpan]) -> list[_Sentence]
 
 
 def _snippet(sentences: Sequence[_Sentence], index: int, words: int) -> str:
-    """Return the sentences around the one at `index`, as many as fit into `words` words, with slots."""
+    """Return the sentence at `index` and sentences around it, as many as fit into `words` words, with slots."""
     first, last = 0, index
     size = sum(sentence.words for sentence in sentences[: index + 1])
     while size > words and first < index:

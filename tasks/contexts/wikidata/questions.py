@@ -1,4 +1,4 @@
-"""Static and temporal questions from listed facts of Wikidata, or rejection reasons.
+"""Static and temporal questions from listed facts of Wikidata.
 
 A fact that breaks a rule is rejected. A service that fails stops the whole task; a retry continues from cached
 responses.

@@ -1,6 +1,6 @@
 """Requests to one model server, with an adaptive number of concurrent requests.
 
-They go through the same HTTP session as requests to public services.
+The requests go through the same HTTP session as requests to public services.
 """
 
 import os
@@ -33,14 +33,15 @@ _CACHE_TTL_DAYS = 36_500.0  # a hundred years: cached responses never expire by 
 
 
 class RequestsInFlight:
-    """Limit of concurrent requests; it is doubled while the rate of responses rises, and halved if the rate falls."""
+    """Limit of concurrent requests; the limit is doubled while the rate of responses rises, and halved if it falls."""
 
     BETTER, WORSE = 1.1, 0.7
-    """Factors on the last rate that changed the limit: above the first, it doubles; below the second, it is halved."""
+    """The limit is doubled if the rate is above BETTER times the rate at the limit's last change. It is halved if the
+    rate is below WORSE times the rate at the last change."""
 
     def __init__(self, maximum: int) -> None:
         self.maximum, self.limit = maximum, min(4, maximum)
-        self._active, self._ended, self._best_rate = 0, 0, 0.0
+        self._active, self._ended, self._last_rate = 0, 0, 0.0
         self._changed = threading.Condition()
         self._began = time.monotonic()
 
@@ -66,13 +67,13 @@ class RequestsInFlight:
                 self._changed.notify_all()
 
     def _adapt(self) -> None:
-        """Double or halve the limit by the rate of responses since the last change."""
+        """Double, halve or keep the limit, by the rate of responses since the last call, or since `begin`."""
         now = time.monotonic()
         rate = self._ended / max(now - self._began, 1e-9)
-        if rate > self.BETTER * self._best_rate:
-            self._best_rate, self.limit = rate, min(2 * self.limit, self.maximum)
-        elif rate < self.WORSE * self._best_rate:
-            self._best_rate, self.limit = rate, max(1, self.limit // 2)
+        if rate > self.BETTER * self._last_rate:
+            self._last_rate, self.limit = rate, min(2 * self.limit, self.maximum)
+        elif rate < self.WORSE * self._last_rate:
+            self._last_rate, self.limit = rate, max(1, self.limit // 2)
         self._ended, self._began = 0, now
 
 
@@ -106,6 +107,7 @@ class Client:
         self.in_flight = RequestsInFlight(endpoint.in_flight)
         address, _, query = endpoint.address.partition("?")
         address = re.sub(r"/(models|chat/completions|completions)$", "", address.rstrip("/"))
+        # Routes begin with v1/ if the address ends with /v1, or has no path (http://localhost:8000).
         is_versioned = address.endswith("/v1")
         self.root = address.removesuffix("/v1")
         self.prefix = "v1/" if is_versioned or not urlsplit(address).path.strip("/") else ""
@@ -115,7 +117,7 @@ class Client:
             f"model {endpoint.name}",
             self.root,
             max_concurrency=endpoint.in_flight,
-            requests_per_minute=endpoint.requests_per_minute or 60_000,
+            requests_per_minute=endpoint.requests_per_minute or 60_000,  # so many that they are no limit
             cache_ttl_days=max_age_days,
             timeout_s=endpoint.timeout_s,
             max_requests=endpoint.max_requests or sys.maxsize,
@@ -147,7 +149,7 @@ class Client:
 
     @property
     def session(self) -> Session:
-        """The session of this process; the session of an earlier run is closed."""
+        """The HTTP session of this process; the session of an earlier run is closed."""
         return shared_session(
             self._service, contact=None, cache=self.cache, rerun=self.rerun, key=self._key, offline=self.offline
         )
@@ -186,7 +188,7 @@ class Client:
         return response
 
     def get(self, path: str) -> Any:
-        """Return the content of a route, or None if the server lacks the route; ServiceError if the request fails."""
+        """Return the content of a route, or None if the server lacks or refuses it; ServiceError for other failures."""
         response = self.session.ask(
             {}, path=path, allow=(200, 400, 401, 403, 404, 405, 501), bypass_cache=True, keep=False
         )

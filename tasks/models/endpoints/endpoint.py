@@ -14,7 +14,8 @@ SERVED = "served"
 REPEATED_PROMPTS = 20
 """Upper bound on prompts whose greedy reply is requested twice, to check that it is reproducible."""
 KEY_FROM = r"^((([A-Za-z0-9-]+):\s*)?[A-Za-z_][A-Za-z0-9_]*)?$"
-"""The pattern of `key_from`: the environment variable of a key, or HEADER: VARIABLE for a header of its own."""
+"""The pattern of `key_from`: the environment variable of a key, or HEADER: VARIABLE for another header than
+Authorization."""
 Api = Literal["openai", "vllm", "llama.cpp"]
 Finish = Literal["stop", "length", "content_filter", "tool_call"]
 """The end of a reply, in the same words for every kind of server."""
@@ -124,7 +125,7 @@ class Reply:
         finish: The finish reason.
         token_ids: The tokens, the end token included; empty if the server does not send them.
         token_log_probs: Log-probabilities of the tokens before temperature, nats; empty if some are missing.
-        token_texts: Texts of the tokens, only for chat replies.
+        token_texts: Texts of the tokens; empty if the server sends `token_ids`, or no texts.
         thoughts: Thoughts that the server separates from the text.
         prompt_tokens: The server's count of the prompt's tokens; 0 if unknown.
         completion_tokens: The server's count of the tokens of thoughts and reply; None if unknown.
@@ -144,7 +145,7 @@ class Reply:
 
     @property
     def ends_within_thoughts(self) -> bool:
-        """True if the reply reached the limit of tokens without text, because all were thoughts, shown or hidden."""
+        """True if the reply reached the limit of tokens without text, because all tokens were thoughts."""
         return (
             self.finish == "length"
             and not self.text.strip()

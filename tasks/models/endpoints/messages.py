@@ -11,13 +11,13 @@ from typing import Any
 from swaymeter.tasks.models.endpoints.endpoint import Prompt
 
 _TEMPLATE = "{% for message in messages %}{{ message['role'] }}: {{ message['content'] }}\n{% endfor %}"
-"""A template in place of the server's, which is unknown here."""
+"""A template in place of the server's own template, which is unknown here."""
 _OPENS_THOUGHTS = "<think>"
 """The mark that opens thoughts; it is added to `_TEMPLATE` if the model at the server thinks."""
 _TOKENIZER_ARGUMENTS = frozenset({"add_generation_prompt", "return_dict", "sanitize_control_tokens", "tokenize"})
 """Arguments of a tokenizer that are no keywords of a chat template."""
 _TURNS = "\0"
-"""First character of a prompt that encodes turns; it is removed from the beginning of a text."""
+"""First character of a prompt that encodes turns; it is removed from the beginning of any other text."""
 
 
 class CodePointTokenizer:
@@ -59,7 +59,10 @@ class CodePointTokenizer:
         return self.chat_template
 
     def apply_chat_template(self, turns: Sequence[Mapping[str, str]], *, chat_template: str, **options: Any) -> Any:
-        """Return encoded turns; without a chat template, the code points of the only turn."""
+        """Return encoded turns; with a template other than this tokenizer's, the code points of the only turn.
+
+        A prompt without the chat template passes such a template, which writes only the content.
+        """
         if chat_template != self.chat_template:
             (turn,) = turns
             return _code_points(turn["content"])

@@ -68,7 +68,7 @@ class ServedModel:
         self.endpoint, self.server, self.probe, self.tokenizer = endpoint, server, probe, tokenizer
         self.name, self.revision = endpoint.name, revision
         self.traits = ModelTraits()
-        self._repeated = self._changed = 0  # greedy replies that were requested twice, and those that then differed
+        self._repeated = self._changed = 0  # numbers of greedy replies that were requested twice, and that differed
 
     @property
     def forward_passes(self) -> int:
@@ -104,7 +104,7 @@ class ServedModel:
 
     @property
     def reading(self) -> str | None:
-        """Failed checks of the probe, and the count of greedy replies that changed; semicolons separate them."""
+        """Failed checks of the probe, and the count of greedy replies that changed, separated by semicolons."""
         notes = [f"{check}: {reason.replace(';', ',')}" for check, reason in self.probe.failed.items()]
         if self._repeated:
             notes.append(f"{self._changed} of {self._repeated} greedy answers differ when they are requested twice")
@@ -149,6 +149,7 @@ class ServedModel:
             decoding = Decoding(limit, *sampling, int(draws.integers(2**31)))
             return self.server.replies(prompt, decoding, min(per_request, samples - start))
 
+        # The requests of an inner list are sent one after another.
         requests = [[(index, start) for start in starts] for index in self._order(prompts)]
         if not self.server.is_sequential:
             requests = [[key] for keys in requests for key in keys]
@@ -190,14 +191,16 @@ class ServedModel:
         return self.server.client.each(request, range(len(prompts)))
 
     def _repeat(self, prompts: Sequence[Tokens], limit: int, texts: Sequence[str]) -> None:
-        """Request the greedy replies of a run's first prompts again, and count the replies that differ.
+        """Request the greedy replies to up to REPEATED_PROMPTS prompts again, and count the replies that differ.
 
         The second request has another seed, so that both responses are cached. No greedy reply depends on the seed.
         """
         server = self.server
+        # No check if the server refuses `seed`, which tells the requests apart, or `temperature`, which makes replies
+        # greedy.
         if self._repeated or server.client.offline or {*server.settings.refused} & {"seed", "temperature"}:
             return
-        # The choice depends only on the tokens that are sent: other ids of the same passages cause no new request.
+        # The choice depends only on the tokens that are sent, so that other ids of passages cause no new requests.
         order = sorted(range(len(prompts)), key=lambda index: content_key({"prompt": [*map(int, prompts[index])]}))
         indices = order[:REPEATED_PROMPTS]
         decoding = Decoding(limit, seed=1)
@@ -236,7 +239,7 @@ class ServedModel:
             reply: The reply.
             single_line: True if the answer ends with its first line.
             header: A beginning that is removed from the text.
-            limit: Limit of the answer's tokens, if the request's limit includes thoughts; None for no further limit.
+            limit: Limit of the answer's tokens, if the limit of the request included thoughts; otherwise None.
         """
         if reply.finish == "content_filter":
             return _without_answer("withheld", reply, reply.thoughts)
@@ -245,7 +248,7 @@ class ServedModel:
             return _without_answer("unfinished_thoughts", reply, reply.thoughts or reply.text)
         thoughts = reply.thoughts
         if not thoughts and text != reply.text:
-            thoughts = reply.text[: -len(text) or None]  # all of the reply before its answer
+            thoughts = reply.text[: -len(text) or None]  # the whole reply before its answer
         text = text.lstrip().removeprefix(header) if header else text
         text = text.lstrip() if thoughts else text  # space between thoughts and answer belongs to neither
         is_cut = reply.finish == "length"
@@ -268,7 +271,7 @@ class ServedModel:
         return False
 
     def in_reach(self, prompts: Sequence[Tokens]) -> bool:
-        """Return True: the attention of the model is unknown, so contexts that change nothing are always an error."""
+        """Return True: the model's attention is unknown, so equal distributions after all contexts are an error."""
         return True
 
     def engine_of_next_token(self, prompts: Prompts) -> str:
@@ -368,7 +371,7 @@ class _Tokens:
         return len(self.ids or self._texts)
 
     def begin_with(self, text: str) -> None:
-        """Drop the tokens before an answer with this text; drop all if the answer is not found."""
+        """Drop the tokens before an answer with this text; drop all tokens if none of them begins the answer."""
         for index in range(self.count):
             tail = slice(index, None)
             if self._text(tail).strip() == text.strip():
@@ -478,6 +481,6 @@ def _warn_if_unencrypted(endpoint: Endpoint) -> None:
 _warned = set[str]()  # addresses
 
 if TYPE_CHECKING:
-    # Never called: mypy checks with it that the class has the protocols.
+    # Never called: mypy checks by this function that the class has the protocols.
     def _capabilities_of(model: ServedModel) -> tuple[NextTokenLogits, Samples, AnswerScores]:
         return model, model, model

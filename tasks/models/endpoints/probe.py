@@ -1,14 +1,15 @@
 """Probe a server before a study spends anything: a dozen requests measure its capabilities, which servers may misstate.
 
-Each check has a name. A failed check is recorded with its reason, and the capabilities that depend on it are removed.
+Each check has a name; the table says what it requires. A failed check is recorded with its reason, and the capabilities
+that depend on the check are removed.
 
     models          the server lists the model
-    parameters      the server accepts the parameters of a request; refused ones are left out
+    parameters      the server accepts the parameters of a request; a refused parameter is left out
     prompt          the server reads exactly the tokens of the prompt
     tokens          the study's tokenizer is the server's
     thoughts        thoughts are separated from replies, and end
     several         one request gives several different replies
-    sampling        replies to other seeds at temperature 1 differ
+    sampling        at temperature 1, different seeds give different replies
     seed            the same seed gives the same reply
     greedy          a second request gives the same greedy reply
     log_probs       replies have log-probabilities with a mass of at most 1, not all 0 or -9999
@@ -70,7 +71,7 @@ _LOG_PROB_CAPABILITIES: tuple[Capability, ...] = (
     "answer_scores",
 )
 _REQUEST_SWITCHES = ("reasoning_effort", "think")
-"""Switches of thinking that are keys of a request, at Ollama and hosted APIs."""
+"""Switches of thinking that are keys of a request in place of keywords of a template, at Ollama and hosted APIs."""
 _COMMON_SWITCH = "enable_thinking"
 """The keyword of chat templates that most servers accept, also servers of an unknown kind."""
 
@@ -107,7 +108,7 @@ class ProbeResult:
 
 
 def note_changes(result: ProbeResult, before: ProbeResult) -> str:
-    """Record and return the changes of a server's description since the last run; "" without a change.
+    """Record and describe the changes of a server's description since the last run; "" without a change.
 
     A change of the configuration alone does not count.
     """
@@ -154,7 +155,7 @@ def probe(client: Client, write: Write | None) -> tuple[Server, ProbeResult]:
 
 
 class _RefusedError(Exception):
-    """A working server refuses one kind of request."""
+    """A server that answers other requests refuses one kind of request."""
 
 
 def _unless_refused(server: Server, prompt: Prompt, request: Callable[[], Response]) -> Response:
@@ -212,7 +213,7 @@ def _first_reply(server: Server, result: ProbeResult, prompt: Prompt, others: li
     other_names = [other for usual, other in OTHER_NAMES.items() if usual in reasons]
     lines = []
     for name, reason in reasons.items():
-        if name in ("logprobs", *other_names):
+        if name in ("logprobs", *other_names):  # the check log_probs, or the line of the usual name, has the reason
             continue
         if name in OTHER_NAMES and OTHER_NAMES[name] not in reasons:
             lines.append(f"{name} is sent as {OTHER_NAMES[name]}")
@@ -372,7 +373,7 @@ class _Checks:
         if self._prompt.turns:
             self._likeliest_after_text()
         mass = math.fsum(map(math.exp, hot.values()))
-        if len(hot) < FEW - 1:  # a text that is a part of a character is left out
+        if len(hot) < FEW - 1:  # one token may be missing, because parts of characters are left out
             result.fail("likeliest", "several tokens have the same text, or the server sends none", "likeliest_tokens")
         elif mass > 1 + _TOLERANCE or len({round(value, 6) for value in hot.values()}) == 1:
             reason = f"the likeliest tokens have a mass of {mass:.3f}" if mass > 1 else "all tokens have the same one"
@@ -396,7 +397,7 @@ class _Checks:
             self._result.fail("log_probs", reason, "token_log_probs", "likeliest_tokens")
 
     def _likeliest_after_text(self) -> None:
-        """Check that the server continues a text: queries need that, and some chat APIs take turns only."""
+        """Check that the server continues a text; queries are texts to continue, and some chat APIs take only turns."""
         try:
             self._unless_refused(lambda: self._server.likeliest(Prompt(text=_STORY), 5))
         except _RefusedError as error:
@@ -468,11 +469,11 @@ def load_probe(client: Client) -> tuple[Server, ProbeResult]:
 
 
 def _file(client: Client) -> Path:
-    """Return the file of an endpoint's probe, whose name depends only on settings that change replies.
+    """Return the file of an endpoint's probe; its name depends only on settings that change replies.
 
-    A server may change its address, for example.
+    For example, a server with a new address has the same file.
     """
-    same = replace(
+    settings = replace(
         client.endpoint,
         address="",
         in_flight=1,
@@ -482,7 +483,7 @@ def _file(client: Client) -> Path:
         max_requests=None,
         max_age_hours=None,
     )
-    return client.cache / f"probe-{content_key(asdict(same))[:16]}.json"
+    return client.cache / f"probe-{content_key(asdict(settings))[:16]}.json"
 
 
 # ---- the server's list of models

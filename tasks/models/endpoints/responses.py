@@ -34,7 +34,7 @@ _MARKUP = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>", re.IGNORECASE | re.DO
 
 
 def chat_reply(choice: Mapping[str, Any], content: Mapping[str, Any], limit: int) -> Reply:
-    """Read a choice of /chat/completions; `limit` is the request's limit of tokens."""
+    """Read a choice (one reply) of /chat/completions; `limit` is the request's limit of tokens."""
     message = choice.get("message") or {}
     usage = _mapping(content.get("usage"))
     text, own_thoughts = _text_and_thoughts(message.get("content"))
@@ -67,7 +67,7 @@ def chat_reply(choice: Mapping[str, Any], content: Mapping[str, Any], limit: int
 
 
 def text_reply(choice: Mapping[str, Any], content: Mapping[str, Any], limit: int) -> Reply:
-    """Read a choice of /completions; `limit` is the request's limit of tokens."""
+    """Read a choice (one reply) of /completions; `limit` is the request's limit of tokens."""
     usage, log_probs = _mapping(content.get("usage")), _mapping(choice.get("logprobs"))
     ids = tuple(map(_count, choice.get("token_ids") or ()))
     return Reply(
@@ -89,7 +89,7 @@ def llama_reply(content: Mapping[str, Any]) -> Reply:
     """
     entries = content.get("completion_probabilities") or ()
     ids, entry_ids = tuple(map(_count, content["tokens"])), tuple(_count(entry["id"]) for entry in entries)
-    is_complete = entry_ids in (ids, (*ids, *entry_ids[-1:]))  # only the entries may have the end token
+    is_complete = entry_ids in (ids, (*ids, *entry_ids[-1:]))  # the end token may be in the entries and not in `tokens`
     return Reply(
         text=_text(content["content"]),
         finish="length" if content["stop_type"] == "limit" else "stop",
@@ -119,7 +119,10 @@ def _text_start(tokens: Sequence[str], text: str) -> int | None:
 
 
 def _finish(reason: Any, completion_tokens: Any, limit: int) -> Finish:
-    """Read a finish reason; without one, a reply with `limit` tokens ended at the limit."""
+    """Read a finish reason; an unknown reason counts as "length".
+
+    Without a reason, a reply with `limit` tokens ended at the limit.
+    """
     word = str(reason).lower()
     if any(word.startswith(name) for name in _FILTERS):
         return "content_filter"
@@ -153,7 +156,7 @@ def _optional_count(value: Any) -> int | None:
 
 
 def log_prob(value: Any) -> float:
-    """Read a log-probability; ValueError if its probability is above 1."""
+    """Read a log-probability; ValueError if its probability is above 1 by more than rounding."""
     number = float(value)
     if not number <= 1e-3:
         raise ValueError(f"{value!r} is not a log-probability")
@@ -184,7 +187,7 @@ def whole_distribution(ids: Sequence[int], log_probs: Sequence[float]) -> LogPro
 
 
 def distinct_tokens(tokens: Sequence[tuple[str, Any]]) -> Mapping[str, float]:
-    """Return log-probabilities by token text, without texts that several tokens have and parts of characters."""
+    """Return log-probabilities by token text; parts of characters, and texts of several tokens, are left out."""
     count = Counter(text for text, _ in tokens)
     return {_text(text): log_prob(value) for text, value in tokens if count[text] == 1 and "\ufffd" not in text}
 
@@ -193,7 +196,7 @@ def distinct_tokens(tokens: Sequence[tuple[str, Any]]) -> Mapping[str, float]:
 
 
 def find_error(content: Any) -> ServiceError | TransientError | None:
-    """Return the error in a response of any status, or the error of a reply that broke off; None without an error.
+    """Return the error in a response of any status, or an error for a reply that broke off; None without an error.
 
     Servers send errors as an object, a list of objects (Gemini), a string, or a page of HTML.
     """
@@ -229,9 +232,10 @@ def is_filtered(content: Any) -> bool:
 def refused_parameter(content: Any, sent: Collection[str]) -> str:
     """Return the parameter of a request that is named by an error in any format; "" if the error names none."""
     names = set(sent) - _CONTENT
-    texts = [re.sub(r"input_value=.*", "", text) for text in _strings(content)]  # pydantic repeats the request in it
+    texts = [re.sub(r"input_value=.*", "", text) for text in _strings(content)]  # where pydantic repeats the request
     if exact := [text for text in texts if text in names]:
         return exact[0]
+    # The parameter `n` counts only in quotes, because other texts may have the letter alone, too.
     words = [word for text in texts for word in re.findall(r"\w+", text) if word in names and word != "n"]
     words += ["n"] if "n" in names and any(re.search("[\"'`]n[\"'`]", text) for text in texts) else []
     # An error that names temperature and another parameter is about the other parameter.

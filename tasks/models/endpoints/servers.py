@@ -18,12 +18,12 @@ from swaymeter.tasks.models.endpoints.endpoint import Api, Decoding, LogProbs, P
 Content = TypeVar("Content")
 
 FEW = 5
-"""Number of likeliest tokens that a server can send if it sends such tokens at all."""
+"""Number of likeliest tokens that every server can send if it sends likeliest tokens."""
 OTHER_NAMES = {"max_tokens": "max_completion_tokens", "seed": "random_seed"}
 """Other names of parameters, for servers that refuse the usual name."""
-_REFUSALS = (400, 422)  # statuses
+_REFUSALS = (400, 422)  # HTTP statuses of a refused request
 _DEFAULTS: Mapping[str, tuple[Any, ...]] = {"temperature": (0.0, 1.0), "top_p": (1.0,), "top_k": (0, -1), "n": (1,)}
-"""Values that servers use by default, so that a refused parameter with such a value can be left out."""
+"""Values that servers use by default; a refused parameter that would have one of these values is left out."""
 # Values that turn further parameters off.
 _NEUTRAL = {"min_p": 0.0, "presence_penalty": 0.0, "frequency_penalty": 0.0}
 _SAMPLERS = ("top_k", "top_p", "temperature")
@@ -150,11 +150,11 @@ class Server:
         return self._post(self.client.prefix + "completions", body, read_completion)
 
     def tokenize(self, text: str) -> tuple[int, ...] | None:
-        """Return the server's own tokens of a text; None if the server has no route for this."""
+        """Return the server's own tokens of a text; None if the server has no route for tokens."""
         return None
 
     def _sampling(self, decoding: Decoding) -> Mapping[str, Any]:
-        """Return the parameters of sampling that differ between servers; ModelError for one that the API lacks."""
+        """Return the sampling parameters that differ between servers; ModelError for a parameter that the API lacks."""
         if decoding.top_k:
             raise ModelError(
                 f"model {self.endpoint.name}: its API ({self.name}) has no top_k and ignores it; leave `top_k` at 0"
@@ -252,7 +252,7 @@ class Vllm(Server):
     name, has_distributions, takes_tokens, takes_template_options = "vllm", True, True, True
 
     def _messages(self, prompt: Prompt) -> dict[str, Any]:
-        # Tokens are requested as texts, which are matched with the text of the reply.
+        # The tokens of a chat reply are requested as texts, because they are matched with the text of the reply.
         return {**super()._messages(prompt), "return_tokens_as_token_ids": False}
 
     def next_token(self, prompt: Prompt) -> LogProbs:
@@ -329,9 +329,10 @@ class LlamaCpp(Server):
         return self._post("completion", body, read)
 
     def _letter_bias(self) -> Mapping[str, Any]:
-        """Return a bias towards a letter: llama.cpp sends no distribution if it draws a part of a character.
+        """Return a bias by which llama.cpp draws a letter.
 
-        The distribution that the server sends does not include the bias.
+        The server sends no distribution with a token that is only a part of a UTF-8 character. The distribution that it
+        sends does not include the bias.
         """
         if self._letter is None:
             (self._letter, *_) = self.tokenize("a") or (0,)

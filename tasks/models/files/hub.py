@@ -30,7 +30,7 @@ _OFFLINE = "HF_HUB_OFFLINE"
 _IS_OFFLINE = os.environ.get(_OFFLINE, "").upper() in {"1", "ON", "YES", "TRUE"}  # the rule of huggingface_hub
 
 State = tuple[int, int, int]
-"""Size of a file, and its times of change in nanoseconds."""
+"""Size of a file in bytes, and its two times of change (mtime and ctime) in nanoseconds."""
 
 
 def cache_folder() -> Path:
@@ -75,7 +75,7 @@ def verify_snapshot(name: str, folder: Path) -> None:
     for file in sorted(folder.rglob("*")):
         blob = file.resolve()
         if not blob.is_file() or not re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", blob.name):
-            continue  # no digest: a system without symbolic links has no blobs
+            continue  # the name is no digest: on a system without symbolic links, files have their own names
         state = list(_state(blob))
         if states.get(str(blob)) == state:
             continue
@@ -128,6 +128,7 @@ def conversion_folder(gguf: Path, digest: str) -> Path:
 
 def _write_conversion(gguf: Path, folder: Path) -> None:
     """Convert a GGUF file into a folder with a manifest; the folder appears only when it is complete."""
+    # `lambda _: True`: any content of the folder may be replaced.
     with replacing_folder(folder, lambda _: True, "converted model", _ADVICE) as new:
         try:
             _convert(gguf, new)

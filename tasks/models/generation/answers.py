@@ -19,7 +19,7 @@ class AnswerEnd:
     Args:
         model: the network.
         form: the form of the prompt.
-        header: the assistant's header, which is removed from the beginning of the text.
+        header: the beginning of the assistant's turn, such as "assistant", if the model writes it; it is removed.
     """
 
     def __init__(self, model: Network, form: PromptForm, header: str = "") -> None:
@@ -89,7 +89,7 @@ class Thoughts:
         return Answer("", tokens, log_probs, mean_distribution, "complete" if self.ends(tokens) else "truncated")
 
     def split(self, tokens: tuple[int, ...]) -> tuple[tuple[int, ...], bool]:
-        """Return the tokens of a reply's thoughts (empty if it has none), and True if no thoughts are open at its end.
+        """Return the tokens of a reply's thoughts (empty without thoughts), and False if they are open at its end.
 
         If the last token of the thoughts is also the beginning of the answer, only its first part counts as thoughts.
         """

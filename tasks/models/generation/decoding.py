@@ -2,14 +2,14 @@
 
 p2 is the distribution of a step after the prompt with its context, and p1 after the prompt without its context. The
 tokens of the reply so far follow both prompts. Logarithms are natural. Draws, log-probabilities and the mean
-distribution of a reply are those of the combined distribution p. The functions need only logits and no model, so that
-their results can be checked by hand.
+distribution of a reply are computed from the combined distribution p. The functions need only logits and no model, so
+that their results can be checked by hand.
 
     cad     p(y) ~ p2(y)^(1+a) / p1(y)^a                        Shi et al. 2024, arXiv 2305.14739
-    adacad  the same, a = JSD(p1, p2) of each step              Wang et al. 2025, arXiv 2409.07394
-    coiecd  the same, and p1 (p2 / p1)^a for some tokens        Yuan et al. 2024, arXiv 2402.11893
+    adacad  like cad, with a = JSD(p1, p2) of each step         Wang et al. 2025, arXiv 2409.07394
+    coiecd  like cad, but p1 (p2 / p1)^a for some tokens        Yuan et al. 2024, arXiv 2402.11893
 
-The fourth name that `decoding_of` takes is `greedy`: the model's own distribution, for which it returns None.
+For a fourth name, `greedy`, `decoding_of` returns None: the model's own distribution is not changed.
 """
 
 import math
@@ -50,7 +50,7 @@ class ContextAware:
         return _contrast(conditioned, conditioned, contextless, self.weight)
 
     def error(self, conditioned: torch.Tensor, contextless: torch.Tensor, rounding: float) -> torch.Tensor:
-        """Return a bound of the error of a log-probability, (n,), without errors that all tokens of a step share.
+        """Return a bound of the error of a log-probability, (n,), apart from an error that all tokens of a step share.
 
         Args:
             conditioned: logits with the context, (n, V).
@@ -94,7 +94,7 @@ class AdaptiveContextAware:
         return _contrast(conditioned, conditioned, contextless, self.weights(conditioned, contextless).unsqueeze(1))
 
     def error(self, conditioned: torch.Tensor, contextless: torch.Tensor, rounding: float) -> torch.Tensor:
-        """Return a bound of the error of a log-probability, (n,), without errors that all tokens of a step share.
+        """Return a bound of the error of a log-probability, (n,), apart from an error that all tokens of a step share.
 
         Rounding moves the weight, too, which matters most for tokens that p1 and p2 rate very differently.
         """
@@ -150,7 +150,7 @@ class EntropyConstrained:
     def error(self, conditioned: torch.Tensor, contextless: torch.Tensor, rounding: float) -> torch.Tensor:
         """Return a bound of the error, (n,); infinite if rounding can decide if a token satisfies the constraint."""
         unsure = [((conditioned - bound).abs() < 2 * rounding).any(dim=1) for bound in self._bounds(conditioned)]
-        # Log-probabilities of both distributions are compared here, so that the rounding of their sums counts, too.
+        # Tokens with a base of p1 compete with tokens with a base of p2. So the errors of both normalisers count, too.
         errors = _constant(conditioned, 2 * (1 + 2 * self.weight) * rounding)
         return errors.masked_fill_(unsure[0] | unsure[1], math.inf)
 
@@ -202,12 +202,12 @@ def divergences(conditioned: torch.Tensor, contextless: torch.Tensor) -> torch.T
 
 @dataclass(frozen=True, eq=False)
 class Contrast:
-    """A contrastive decoding of some rows of a pass, with their logits without the context.
+    """A contrastive decoding of some rows of a forward pass, with their logits without the context.
 
     Attributes:
         decoding: the contrastive decoding.
         contextless: (m, V), the logits without the context.
-        rows: (m,), rows of the pass in rising order; the other rows keep the model's own distribution.
+        rows: (m,), rows of the forward pass in rising order; the other rows keep the model's own distribution.
     """
 
     decoding: Decoding
@@ -218,7 +218,7 @@ class Contrast:
         """Replace the logits of contrasted rows by combined log-probabilities.
 
         Args:
-            part: (k, V) float32, consecutive rows of the pass.
+            part: (k, V) float32, consecutive rows of the forward pass.
             start: index of the first of these rows.
             rounding: the largest error of a model's logit.
 

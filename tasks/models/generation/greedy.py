@@ -61,7 +61,8 @@ def greedy_lines(
             texts[query][context] = text(tuple(answer))
 
     def store_pass(forward_pass: ForwardPass) -> None:
-        # A unit is the rest of one query's prompt; the last node of its only path has the logits.
+        # Each query is a unit with one path: its tokens after the prefix that all prompts of a context share. The path
+        # ends with the last token of the prompt.
         logits = forward_pass.reading.logits([paths[0][-1] for paths in forward_pass.paths])
         tokens, is_broken = decoder.decode(logits, forward_pass.reading.following, max_tokens)
         for row, query in enumerate(forward_pass.units):
@@ -81,7 +82,7 @@ def greedy_lines(
 
 
 class _LineDecoder:
-    """Greedy decoding of replies of one line; `decode` may continue after the end of a reply, and `text` cuts it."""
+    """Greedy decoding of one-line replies; `decode` may continue after the end of a reply, and `text` cuts the rest."""
 
     def __init__(self, model: Network) -> None:
         self._tokenizer, self._ends = model.tokenizer, end_tokens(model)
@@ -89,7 +90,7 @@ class _LineDecoder:
         texts = [text.replace("\ufffd", "") for text in vocabulary_texts(model)]
         texts += [""] * (model.vocabulary_size - len(texts))
         # Masks over the vocabulary: tokens with visible text, tokens with a line break, and tokens that always end a
-        # reply. These are end tokens, and tokens with a line break after visible text.
+        # reply (end tokens, and tokens with a line break after visible text).
         self._visible = torch.tensor([bool(text.strip()) for text in texts], device=model.device)
         self._breaks = torch.tensor(["\n" in text for text in texts], device=model.device)
         self._ends_reply = torch.tensor(

@@ -45,7 +45,7 @@ class PromptCache:
         self._tokens: NDArray[np.int64] = np.full((slots, slot_tokens), _NO_TOKEN)
 
     def longest_prefix(self, prompt: Tokens) -> tuple[int, int]:
-        """Return the slot with the longest prefix of a prompt, and the length of this prefix; 0 if it is too short.
+        """Return the slot with the longest prefix of a prompt, and the prefix's length; lengths below WORTH count as 0.
 
         The last token of a prompt is always read, for the logits after it.
         """
@@ -57,12 +57,12 @@ class PromptCache:
         return slot, int(lengths[slot]) if lengths[slot] >= WORTH else 0
 
     def admit(self, slots: Sequence[int], prompts: Sequence[Tokens]) -> list[UnreadTokens]:
-        """Copy shared prefixes into these slots, and return the tokens of the prompts that must still be read."""
+        """Copy cached prefixes of the prompts into these slots, and return the tokens that must still be read."""
         copies = []
         for slot, prompt in zip(slots, prompts, strict=True):
             source, start = self.longest_prefix(prompt)
             copies.append((source, slot, start))
-            self.record(slot, prompt[:start])  # the rest is recorded once it is read; until then no slot may copy it
+            self.record(slot, prompt[:start])  # the other tokens are recorded, and may be copied, once they are read
         # The order stays, because the source of a copy may be the target of an earlier copy.
         for source, group in itertools.groupby(copies, key=lambda copy: copy[0]):
             targets = [(slot, start) for _, slot, start in group if start]

@@ -1,6 +1,6 @@
-"""Readers of trees; a tree is a prompt with its replies.
+"""Readers of trees; a tree is a prompt with its replies, and replies with the same tokens so far are one node.
 
-Cache slots compute each key once; the plain reader reads every prompt in full.
+The reader with cache slots reads each token once; the plain reader reads every prompt in full at every step.
 """
 
 from collections import deque
@@ -30,11 +30,11 @@ PLAIN = "plain"
 
 _ROUNDING = 2e-5  # nats; batches of the bundled model in float32 differed by up to 1.1e-5
 TOKENS_PER_PASS = {"cpu": 1024, "cuda": 16384}
-"""Limit of the prompt tokens in a pass."""
+"""Limit of the prompt tokens in a forward pass."""
 
 
 class PassLogits(NamedTuple):
-    """Logits of a pass.
+    """Logits of a forward pass.
 
     Attributes:
         logits: (n, V), the logits after every prompt.
@@ -62,11 +62,11 @@ class PlainReader:
         return self._read([tree.prompt for tree in trees], [tree.contextless for tree in trees], trees[0])
 
     def decode(self, nodes: Sequence[Node]) -> PassLogits:
-        """Read all live nodes of prefilled trees; the nodes of a tree are consecutive."""
+        """Read the nodes of prefilled trees that are still decoded; the nodes of a tree are consecutive."""
         return self._read([node.prompt for node in nodes], [node.contextless for node in nodes], nodes[0].tree)
 
     def _read(self, prompts: Sequence[Tokens], contextless: Sequence[Tokens | None], tree: Tree) -> PassLogits:
-        """Read prompts, and the same prompts without their contexts."""
+        """Read prompts, and the same prompts without their contexts; `tree.points` has a column for each new token."""
         second_prompts = {index: prompt for index, prompt in enumerate(contextless) if prompt is not None}
         logits = read_plain(self.model, [*prompts, *second_prompts.values()], new_tokens=tree.points.shape[1])
         return PassLogits(logits[: len(prompts)], logits[len(prompts) :], list(second_prompts))
@@ -80,8 +80,8 @@ class SlotReader:
         slots: number of slots.
         slot_tokens: tokens of a slot.
         contextless_slot_tokens: tokens of a slot for a prompt without its context; 0 without a contrastive decoding.
-            A prompt and the same prompt without its context have slots of the same number. Prompts that are equal
-            without their contexts are prefilled once.
+            Slot i of this cache has the same prompt as slot i of the main cache, without its context. Prompts that are
+            equal without their contexts are prefilled once.
     """
 
     def __init__(self, model: Network, slots: int, slot_tokens: int, *, contextless_slot_tokens: int = 0) -> None:
@@ -92,7 +92,8 @@ class SlotReader:
     def unread_tokens(self, tree: Tree, before: Tree | None) -> int | None:
         """Return the number of tokens that the prefill of a tree reads; None if the tree should wait.
 
-        A tree waits if it shares a long prefix with the tree `before`, which is prefilled first.
+        A tree waits if it shares a long prefix with the tree `before`, which is prefilled first. A prefix is long if it
+        has WORTH or more tokens that are in no slot yet, and at least half of the tree's unread tokens.
         """
         cached = self._own.longest_prefix(tree.prompt)[1]
         unread_tokens = len(tree.prompt) - cached
@@ -108,6 +109,7 @@ class SlotReader:
         """Read the prompts of new trees into their slots."""
         own = self._own.admit([tree.slot for tree in trees], [tree.prompt for tree in trees])
         prompts = {index: tuple(tree.contextless) for index, tree in enumerate(trees) if tree.contextless is not None}
+        # Equal prompts without their contexts are read into one slot, and copied into the other slots.
         slots_by_prompt: dict[tuple[int, ...], list[int]] = {}
         for index, prompt in prompts.items():
             slots_by_prompt.setdefault(prompt, []).append(trees[index].slot)
@@ -125,7 +127,7 @@ class SlotReader:
         return PassLogits(logits[: len(trees)], logits[rows], list(prompts))
 
     def decode(self, nodes: Sequence[Node]) -> PassLogits:
-        """Read all live nodes of prefilled trees; the nodes of a tree are consecutive."""
+        """Read the nodes of prefilled trees that are still decoded; the nodes of a tree are consecutive."""
         for tree in dict.fromkeys(node.tree for node in nodes):
             tree.assign_keys()
         contextless_nodes = {index: node for index, node in enumerate(nodes) if node.tree.contextless is not None}
@@ -135,7 +137,7 @@ class SlotReader:
         return PassLogits(logits[: len(nodes)], logits[len(nodes) :], list(contextless_nodes))
 
     def _in_passes(self, prompts: Sequence[UnreadTokens]) -> torch.Tensor:
-        """Return the logits after each prompt, (n, V); a long prompt is read in several passes."""
+        """Return the logits after each prompt, (n, V); a long prompt is read in several forward passes."""
         unread_tokens, logits = deque(prompts), []
         while unread_tokens:
             chunks, room = list[SlotTokens](), TOKENS_PER_PASS[torch.device(self._model.device).type]
@@ -158,16 +160,18 @@ def engine_of_answers(model: Network, prompts: Sequence[Tokens], *, new_tokens: 
 
 
 def rounding(model: Network) -> float:
-    """Return a bound on the difference that batches make to a logit.
+    """Return a bound on the difference that batches make to a logit; 0 for other dtypes than float32.
 
-    Only float32 has a bound that makes draws repeatable; it is 0 for other dtypes.
+    0 means that no draw is repeated: in these dtypes, the difference is too large to make draws repeatable.
     """
     if model.dtype != "float32":
         return 0.0
-    verdicts = list(model.traits.verdicts.items())  # a copy, because another thread may add verdicts
-    slots_rejected = any(method == SLOTS and verdict.reason for (method, _), verdict in verdicts)
+    # Comparisons of reading methods with prompts read alone; a copy, because another thread may add some.
+    checks = list(model.traits.verdicts.items())
+    slots_rejected = any(method == SLOTS and check.reason for (method, _), check in checks)
     methods = (SLOTS, PADDED, EQUAL) if slots_rejected else (SLOTS,)
-    return max([_ROUNDING, *(2 * verdict.rounding for (method, _), verdict in verdicts if method in methods)])
+    # Like _ROUNDING, the bound is about twice a measured difference.
+    return max([_ROUNDING, *(2 * check.rounding for (method, _), check in checks if method in methods)])
 
 
 def _read_probe(model: Network, probe: Probe) -> torch.Tensor:
@@ -175,12 +179,15 @@ def _read_probe(model: Network, probe: Probe) -> torch.Tensor:
     if reason := unreadable(model):
         raise CannotRead(reason)
     trees = [Tree(number, prompt, np.empty((1, 0)), slot=number) for number, prompt in enumerate(probe.contexts)]
-    with Halving(model, "answers are rehearsed", 1).attempt(1, smallest=lambda: "the answers to a single prompt"):
+    with Halving(model, "a probe of the engine is read", 1).attempt(
+        1, smallest=lambda: "the answers to a single prompt"
+    ):
         reader = SlotReader(model, len(trees), max(map(len, probe.contexts)) + 8)  # room for the tails
         reader.prefill(trees)
         for tree in trees:
             tree.live = [Node(tree, [0], torch.empty(0), tail[:1]) for tail in probe.tails]
         nodes = [node for tree in trees for node in tree.live]
+        # Each `decode` reads the last token of every node: first the first token of a tail, then its second token.
         reader.decode(nodes)
         for node, tail in zip(nodes, probe.tails * len(trees), strict=True):
             node.tokens = tail

@@ -75,11 +75,11 @@ def sample_answers(
     contextless_prompts = _contextless_prompts(settings, len(prompts))
     if not prompts:
         return []
-    first = max_thoughts or max_new_tokens  # steps of the first decoding
+    first = max_thoughts or max_new_tokens  # steps of the first decoding, of thoughts or of whole replies
     reserved_tokens = max_new_tokens + (max_thoughts or 0)
     for prompt, contextless_prompt, identity in zip(prompts, contextless_prompts, identities, strict=True):
-        for read in (prompt,) if contextless_prompt is None else (prompt, contextless_prompt):
-            check_length(model, " / ".join(identity), len(read), reserved_tokens=reserved_tokens)
+        for tokens in (prompt,) if contextless_prompt is None else (prompt, contextless_prompt):
+            check_length(model, " / ".join(identity), len(tokens), reserved_tokens=reserved_tokens)
     points = [_random_numbers(model, identity, settings, first + max_new_tokens) for identity in identities]
     ends = AnswerEnd(model, settings["form"] or prompt_form(model), settings["header"])
     thoughts = Thoughts(model, prompts[0])
@@ -92,15 +92,16 @@ def sample_answers(
         [rows[:, :first] for rows in points],
         thoughts if max_thoughts else ends,
     )
-    # The numbers of replies whose answers are decoded next, by the number of their prompt and by their thoughts.
+    # Numbers of the replies whose answers are decoded next, by the number of the prompt and the tokens of the thoughts.
     groups: dict[tuple[int, tuple[int, ...]], list[int]] = {}
     for number, rows in enumerate(replies):
         for member, reply in enumerate(rows):
             thought, is_finished = thoughts.split(reply.token_ids)
             length = max(len(prompts[number]), len(contextless_prompts[number] or ())) + len(thought) + max_new_tokens
+            # Without an end of the thoughts, or without room for an answer after them, the reply has no answer.
             if not is_finished or (thought and model.context_window and length > model.context_window):
                 rows[member] = thoughts.unfinished(reply, thought)
-            elif thought or max_thoughts:
+            elif thought or max_thoughts:  # the answer is decoded after the thoughts; otherwise the reply is the answer
                 groups.setdefault((number, thought), []).append(member)
     answers = decode(
         [(*prompts[number], *thought) for number, thought in groups],
@@ -161,7 +162,7 @@ def _decode(
     contrast: Decoding | None,
     at_once: int,
 ) -> list[list[Answer]]:
-    """Decode as many replies to each prompt as it has rows of random numbers.
+    """Decode the replies to each prompt, one for each row of its random numbers.
 
     Args:
         model: the network.
@@ -245,7 +246,8 @@ class _Decoding:
         """Yield each tree when all its replies have ended; the reader has `slots` slots."""
         free = list(range(slots))
         while waiting or growing:
-            # Wait until several prompts can be prefilled in one pass, unless no reply is being decoded.
+            # An eighth of the slots has to be free, so that several prompts are prefilled in one forward pass. Without
+            # a reply to decode, there is no reason to wait.
             if waiting and (len(free) >= max(1, slots // 8) or not growing):
                 entering = self._entering(reader, waiting, free)
                 growing += entering
@@ -273,7 +275,7 @@ class _Decoding:
         chosen, later = list[Tree](), list[Tree]()
         while waiting and len(free) > len(later):  # a slot is reserved for each tree that waits
             tree = waiting.popleft()
-            tokens = reader.unread_tokens(tree, chosen[-1] if chosen else None)
+            tokens = reader.unread_tokens(tree, chosen[-1] if chosen else None)  # None: the tree has to wait
             if tokens is None or (chosen and tokens > budget):
                 later.append(tree)
                 if tokens is not None:
@@ -298,7 +300,7 @@ class _Decoding:
                 if len(node.tokens) + 1 == self.max_tokens or self.ends.ends((*node.tokens, token)):
                     ended_parts[token] = part
                 else:
-                    sums = node.sums.clone() if live else node.sums
+                    sums = node.sums.clone() if live else node.sums  # the first new node takes over the tensor
                     tokens, log_probs = (*node.tokens, token), (*node.log_probs, part.log_prob)
                     live.append(Node(node.tree, part.members, sums, tokens, log_probs, node.key_indices))
             node.tree.live = [other for other in node.tree.live if other is not node] + live
@@ -318,13 +320,13 @@ class _Decoding:
         answers = [(row, member) for row, node in enumerate(nodes) for member in node.members]
         points = np.array([nodes[row].tree.points[member, len(nodes[row].tokens)] for row, member in answers])
         rows, sums = [row for row, _ in answers], [node.sums for node in nodes]
-        # `rounding` is called at every step, because plain reading may have been compared in the meantime.
+        # `rounding` is called at every step, because a comparison of a reading method may have changed the bound.
         contrast = self._contrast(read.contextless, read.contextless_rows)
         options: dict[str, Any] = {"sums": sums, "rounding": rounding(self.model), "contrast": contrast}
         drawn = step(read.logits, rows, points, self.sampling, **options)
         if drawn.broken:
             self._raise_broken([nodes[row] for row in drawn.broken])
-        # Replies whose token rounding could change are drawn again after their prompt is read alone, node by node.
+        # If rounding could change a reply's token, the token is drawn again after the prompt is read alone.
         unsure: dict[int, list[int]] = {}
         for number, (row, _) in enumerate(answers):
             if not drawn.is_certain[number]:

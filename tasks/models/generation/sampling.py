@@ -4,8 +4,7 @@
     the most probable tokens whose probabilities add up to top_p (1: all). The first token with sum_{a' <= a} p'(a') > u
     is drawn.
 
-Rounding errors of logits differ in every batch. Each draw therefore reports if another error could lead to another
-token.
+Rounding errors of logits differ in every batch. So `draw` also returns whether these errors can change the token.
 Source: Marjanovic et al. 2024, section 5.1, for temperature 0.5 and top-p 1; nucleus: Holtzman et al. 2020.
 """
 
@@ -65,7 +64,7 @@ def draw(
         rows: (k,), the row from which each token is drawn.
         points: (k,) float64 in [0, 1).
         sampling: temperature and truncation.
-        rounding: the largest error of a logit; a number, or (n,) float64 by row.
+        rounding: the largest error of a logit: a number for all rows, or (n,) float64.
 
     Returns:
         Tokens (k,), and a mask (k,), True if rounding cannot change the token. Probabilities are float32, and their
@@ -77,8 +76,9 @@ def draw(
     padding = -weights.shape[1] % _BLOCK
     padded = torch.nn.functional.pad(weights, (0, padding)) if padding else weights
     blocks = padded.view(len(weights), -1, _BLOCK)
-    ends = blocks.sum(dim=2).double().cumsum(dim=1)[rows]
+    ends = blocks.sum(dim=2).double().cumsum(dim=1)[rows]  # the sum of all weights up to the end of each block
     total = ends[:, -1:]
+    # The point as a sum of weights, which stays below the total.
     target = torch.minimum(points.unsqueeze(1) * total, torch.nextafter(total, torch.zeros_like(total)))
     block = torch.searchsorted(ends, target, right=True)
     below = torch.where(block > 0, ends.gather(1, (block - 1).clamp(min=0)), 0.0)
@@ -89,6 +89,7 @@ def draw(
     last = _BLOCK - 1 - (block_weights > 0).flip(1).int().argmax(dim=1, keepdim=True)
     token = torch.minimum(token, last)
     above = upper.gather(1, token)
+    # The distance of the point from the nearer end of its token's interval, as a probability.
     margin = torch.minimum(above - target, target - (above - block_weights.gather(1, token))) / total
     # Errors of the logits move a cumulative probability by at most error / (2 temperature).
     is_certain = is_certain_top[rows] & (margin.squeeze(1) >= errors[rows] / (2 * sampling.temperature))
@@ -99,7 +100,7 @@ def _weights(logits: torch.Tensor, sampling: Sampling, errors: torch.Tensor) -> 
     """Return the weights of tokens.
 
     Returns:
-        Weights (n, V), 0 for tokens outside top_k and top_p, and a mask (n,), True if rounding cannot change which
+        Weights (n, V), 0 for tokens outside top_k or top_p, and a mask (n,), True if rounding cannot change which
         tokens are outside.
     """
     is_certain_top = torch.ones(len(logits), dtype=torch.bool, device=logits.device)
@@ -111,9 +112,12 @@ def _weights(logits: torch.Tensor, sampling: Sampling, errors: torch.Tensor) -> 
         is_certain_top &= least - runner_up >= 2 * errors
     if sampling.top_p < 1:
         ordered, order = weights.double().sort(dim=1, descending=True, stable=True)
+        # A token is inside if the tokens before it, the most probable ones, do not add up to top_p.
         before = (ordered.cumsum(dim=1) - ordered) / ordered.sum(dim=1, keepdim=True)
         in_nucleus = before < sampling.top_p
         weights = torch.zeros_like(weights).scatter_(1, order, ordered.where(in_nucleus, 0.0).float())
+        # Rounding can change the tokens inside if a sum is near top_p, or if the last token inside is nearly as
+        # probable as the first token outside.
         at_the_cut = ((before - sampling.top_p).abs() <= errors.unsqueeze(1) / sampling.temperature) & (ordered > 0)
         last = in_nucleus.sum(dim=1, keepdim=True) - 1
         first_out = ordered.gather(1, (last + 1).clamp(max=ordered.shape[1] - 1))
@@ -178,7 +182,7 @@ def step(
         normaliser = normaliser_of(part)
         normalisers.append(normaliser)
         if not torch.isfinite(normaliser).all():
-            continue
+            continue  # the step is invalid; `broken` has these rows
         if sums:
             for total, p in zip(sums[start : start + size], (part - normaliser.unsqueeze(1)).exp_(), strict=True):
                 total += p

@@ -1,9 +1,9 @@
-"""Many prompts and the trees of tokens after them, read in one pass without padding; every key is computed once.
+"""Many prompts and the trees of tokens after them, read in one forward pass without padding; each token is read once.
 
-A prompt has a cache slot: the KV cache of its tokens, followed by that of its replies' tokens. The new tokens of all
-slots go through the model as one sequence. Only attention is computed slot by slot, by a function that transformers
-calls in place of the model's own. A model with another kind of attention is detected by `unreadable` of
-next_token/reading.py, by an error, or by the comparison with prompts read alone.
+A prompt has a cache slot: the KV cache of its tokens, followed by the KV cache of its replies' tokens. The new tokens
+of all slots go through the model as one sequence. Only attention is computed slot by slot, by the function `_attend`,
+which transformers calls in place of the model's own attention. A model whose attention cannot be replaced so is
+detected by `unreadable` of next_token/reading.py, by an error, or by the comparison with prompts read alone.
 """
 
 import itertools
@@ -31,7 +31,7 @@ _NAME = "swaymeter_slots"  # the name of `_attend` in transformers
 _STEP = 8  # numbers of keys are rounded up to a multiple of it, because attention kernels of GPUs require that
 _AT_ONCE = {"cpu": 8, "cuda": 1 << 16}  # slots in a call of attention: few need little padding, many keep a GPU busy
 _MAX_MASK = 1 << 26  # limit of the entries of a mask, unless a single slot has more
-_PADDING = {"cpu": 64, "cuda": 4096}  # tokens of padding that cost less than another call
+_PADDING = {"cpu": 64, "cuda": 4096}  # tokens of padding that cost less than another call of attention
 _BLOCK = {"cpu": 128, "cuda": 1024}  # tokens of a prompt that attend in one call
 
 
@@ -41,12 +41,13 @@ class Slots:
     def __init__(self, model: Network, slots: int, slot_tokens: int) -> None:
         self._shape = slots, -(-slot_tokens // _STEP) * _STEP
         self._layers: dict[int, Keys] = {}
+        # The position, in its prompt and reply, of the token at each index of a slot.
         self.positions = np.zeros(self._shape, dtype=np.int64)
         kind = torch.device(model.device).type
         self.at_once, self.padding, self.block = _AT_ONCE[kind], _PADDING[kind], _BLOCK[kind]
 
     def prefill_chunk(self, slot: int, prompt: Tokens, start: int, stop: int) -> "SlotTokens":
-        """Return the new tokens of a prompt from `start`, the end of its cached prefix, to `stop`.
+        """Return the tokens of a prompt from `start`, the end of its cached prefix, to `stop`, for the next read.
 
         Only the last token of the prompt has logits.
         """
@@ -55,18 +56,18 @@ class Slots:
         return SlotTokens(self, slot, list(prompt[start:stop]), indices, indices, seen, ends=int(stop == len(prompt)))
 
     def decode_chunks(self, nodes: Sequence[Node], *, is_contextless: bool = False) -> "list[SlotTokens]":
-        """Return the last token of every node as a new token, grouped by slot.
+        """Return the last token of every node, grouped by slot, for the next read.
 
         Args:
             nodes: nodes of replies.
-            is_contextless: True if these slots hold the prompts without their contexts, with which each reply is read
-                again (context-aware decoding); the reply's indices then shift by the length of the context.
+            is_contextless: True if these slots hold the prompts without their contexts, for a contrastive decoding.
+                Each reply then has lower indices than after the prompt with its context.
         """
         chunks = []
         for slot, group in itertools.groupby(nodes, key=lambda node: node.tree.slot):
             siblings = list(group)
             tree = siblings[0].tree
-            # Index of the first token of the replies.
+            # Index of the replies' first token in the slot.
             start = len(tree.contextless or ()) if is_contextless else len(tree.prompt)
             key_indices = [node.key_indices + (start - len(tree.prompt)) for node in siblings]
             positions = np.array([start + len(node.tokens) - 1 for node in siblings])
@@ -98,14 +99,14 @@ class Slots:
 
 @dataclass(frozen=True, eq=False)
 class SlotTokens:
-    """New tokens of a slot, which the next pass reads.
+    """New tokens of a slot, which the next forward pass reads.
 
     Attributes:
         slots: the cache slots of all prompts.
         slot: the number of the slot of these tokens.
         tokens: (n,), the tokens.
-        indices: (n,), their indices in the slot.
-        positions: (n,), their positions in the text.
+        indices: (n,), their indices in the slot; tokens of two replies have different indices.
+        positions: (n,), their positions in the prompt with the reply; tokens of two replies may have equal positions.
         seen: (n, _), True for the indices that each token attends to.
         ends: number of tokens, counted from the last, after which logits are returned.
     """
@@ -121,7 +122,11 @@ class SlotTokens:
 
 @torch.inference_mode()
 def read(model: Network, chunks: Sequence[SlotTokens]) -> torch.Tensor:
-    """Read new tokens of several slots in one pass, and return the logits after their `ends`, (n, V)."""
+    """Read new tokens of several slots in one forward pass.
+
+    Returns:
+        The logits after the last `ends` tokens of each slot, (n, V).
+    """
     for chunk in chunks:
         chunk.slots.positions[chunk.slot, chunk.indices] = chunk.positions
     tokens, positions = (np.concatenate([getattr(chunk, name) for chunk in chunks]) for name in ("tokens", "positions"))
@@ -139,7 +144,7 @@ def read(model: Network, chunks: Sequence[SlotTokens]) -> torch.Tensor:
             ],
         )
     if not forward_pass.windows:  # `attend` was never called
-        raise NotImplementedError("the model's attention cannot be replaced")
+        raise NotImplementedError("the model does not call the attention function that reads cache slots")
     if has_sliding_window(model) and forward_pass.windows == {None}:
         raise NotImplementedError("the model does not pass the size of its sliding window to the attention")
     logits: torch.Tensor = out.logits[0]
@@ -147,14 +152,14 @@ def read(model: Network, chunks: Sequence[SlotTokens]) -> torch.Tensor:
 
 
 class _Indices(NamedTuple):
-    """Indices of a call.
+    """Indices of the new tokens in a call of attention.
 
     Attributes:
         slots: (rows,), the slot of each row.
         row: (n,), the row of each new token.
-        column: (n,), its column: its number among the new tokens of the slot.
-        slot: (n,), its slot.
-        key: (n,), the index of its key in the slot.
+        column: (n,), the column of each new token: its number among the new tokens of the slot.
+        slot: (n,), the slot of each new token.
+        key: (n,), the index of each new token's key in the slot.
     """
 
     slots: torch.Tensor
@@ -165,7 +170,7 @@ class _Indices(NamedTuple):
 
 
 class _Block(NamedTuple):
-    """Columns of a call that attend together, and the indices of the keys that they see."""
+    """Columns of a call that attend together, and the indices of the keys that these columns see."""
 
     columns: slice
     indices: slice
@@ -174,11 +179,11 @@ class _Block(NamedTuple):
 class _Call:
     """A call of attention for a few slots.
 
-    A row is a slot. A column is a new token of the slots, and short rows are padded.
+    A row is a slot. The columns of a row are the slot's new tokens, and short rows are padded.
 
     Attributes:
         slots: the cache slots of all prompts.
-        tokens: the tokens of the call among the tokens of the pass.
+        tokens: the tokens of the call among the tokens of the forward pass.
         in_line: the slots of the call as a slice, so that no key is copied; None if they are not consecutive.
         seen: (rows, columns, indices), True if a token attends to the key at an index of its slot.
         blocks: parts of the columns that attend together.
@@ -222,12 +227,12 @@ class _Call:
         return self._indices[device]
 
     def mask(self, block: _Block, window: int | None, shared: int, like: torch.Tensor) -> torch.Tensor:
-        """Return a block's additive mask, (rows, 1, shared x columns, indices): 0 where a token attends.
+        """Return a block's additive mask, (rows, 1, shared x columns, indices): 0 for a key that a token attends to.
 
         `shared` is the number of query heads of each key head.
         """
-        key = (block.columns.start, window, shared, like.dtype, like.device)
-        if key not in self._masks:
+        arguments = (block.columns.start, window, shared, like.dtype, like.device)
+        if arguments not in self._masks:
             seen = self.seen[:, block.columns, block.indices]
             if window is not None:
                 seen = seen.copy()
@@ -236,8 +241,8 @@ class _Call:
                     seen[row, : len(near)] &= near
             hidden = torch.from_numpy(~seen).to(like.device).unsqueeze(1).repeat(1, 1, shared, 1)
             mask = torch.zeros(hidden.shape, dtype=like.dtype, device=like.device)
-            self._masks[key] = mask.masked_fill_(hidden, torch.finfo(like.dtype).min)
-        return self._masks[key]
+            self._masks[arguments] = mask.masked_fill_(hidden, torch.finfo(like.dtype).min)
+        return self._masks[arguments]
 
 
 def _calls(chunks: Sequence[SlotTokens]) -> list[_Call]:
@@ -254,7 +259,7 @@ def _calls(chunks: Sequence[SlotTokens]) -> list[_Call]:
 
 
 def _fits(chunk: SlotTokens, batch: Sequence[SlotTokens]) -> bool:
-    """Return True if a slot's tokens fit into a call, which would then not be too large or mostly padding."""
+    """Return True if a call of `batch` and `chunk` together is neither too large nor mostly padding."""
     slots, members = batch[0].slots, [*batch, chunk]
     columns = max(len(member.tokens) for member in members)
     tokens = sum(len(member.tokens) for member in members)
@@ -268,7 +273,7 @@ def _fits(chunk: SlotTokens, batch: Sequence[SlotTokens]) -> bool:
 
 @contextmanager
 def _own_attention(model: Network, forward_pass: "_Pass") -> Iterator[None]:
-    """Replace the model's attention by the attention of this pass, in one thread at a time."""
+    """Replace the model's attention by the attention of this forward pass, in one thread at a time."""
     with _swapping:
         previous = model.model.config._attn_implementation
         token = _reading.set(forward_pass)
@@ -281,7 +286,10 @@ def _own_attention(model: Network, forward_pass: "_Pass") -> Iterator[None]:
 
 
 class _Pass:
-    """The KV cache of a pass for transformers: it writes new keys and values into the slots, and computes attention."""
+    """KV cache of a forward pass, which transformers receives in place of its own KV cache.
+
+    The object writes new keys and values into the slots, and computes attention.
+    """
 
     def __init__(self, calls: Sequence[_Call]) -> None:
         self._calls = calls
@@ -291,7 +299,7 @@ class _Pass:
     def update(
         self, keys: torch.Tensor, values: torch.Tensor, layer_idx: int, *args: Any, **kwargs: Any
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Write the new keys and values, (1, heads, n, size), into the slots."""
+        """Write the new keys and values, (1, heads, n, size), into the slots, from which `attend` reads them."""
         self._keys = {
             slots: slots.layer(layer_idx, keys, values) for slots in dict.fromkeys(call.slots for call in self._calls)
         }
@@ -334,11 +342,11 @@ class _Pass:
         return torch.cat(outputs).unsqueeze(0)
 
 
-_reading: ContextVar[_Pass] = ContextVar("_reading")
-_swapping = threading.Lock()
+_reading: ContextVar[_Pass] = ContextVar("_reading")  # the forward pass of this thread
+_swapping = threading.Lock()  # held while a model's attention is replaced
 
 
-# Options of attention that a pass does not compute, with their names for messages.
+# Options of attention that `attend` does not compute, with their names for messages.
 _UNSUPPORTED = {"softcap": "softcapping", "s_aux": "attention sinks", "position_bias": "a position bias"}
 
 
@@ -353,7 +361,7 @@ def _attend(
     sliding_window: int | None = None,
     **options: Any,
 ) -> tuple[torch.Tensor, None]:
-    """Attend in the slots of the current pass; transformers calls this function in place of the model's attention."""
+    """Attend in the slots of this thread's forward pass; transformers calls this in place of the model's attention."""
     for option, name in _UNSUPPORTED.items():
         if options.get(option) is not None:
             raise NotImplementedError(f"the attention of the model has {name}")

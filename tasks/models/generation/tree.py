@@ -50,9 +50,9 @@ class Tree:
     Attributes:
         number: number of the prompt.
         prompt: its tokens.
-        points: (replies, steps) uniform numbers; NaN for greedy replies.
-        contextless: the prompt without its context, in the slot of the same number of another cache; None without a
-            contrastive decoding.
+        points: (replies, steps) uniform numbers, by which tokens are drawn; NaN for greedy replies.
+        contextless: the prompt without its context, which is in a second cache, in the slot with the same number; None
+            without a contrastive decoding.
         slot: the cache slot.
         live: nodes that are still decoded.
         ended: the ended replies, by number.
@@ -66,7 +66,7 @@ class Tree:
     live: list[Node] = field(default_factory=list)
     ended: dict[int, Answer] = field(default_factory=dict)
     _free: Iterator[int] = field(init=False)  # free indices of the slot, in rising order
-    _ended: int = field(default=0, init=False)  # number of ended replies when `_free` was made
+    _ended: int = field(default=0, init=False)  # number of ended replies at the last change of `_free`
 
     def __post_init__(self) -> None:
         self._free = itertools.count(len(self.prompt))
@@ -81,7 +81,7 @@ class Tree:
         return len(self.prompt) + len(self.contextless or ())
 
     def assign_keys(self) -> None:
-        """Give the last token of each live node the lowest index of the slot to which no live node attends."""
+        """Give the last token of each live node the lowest index of the slot that no live node uses."""
         if len(self.ended) > self._ended:  # an ended reply frees its indices
             self._ended = len(self.ended)
             used = {index for node in self.live for index in node.key_indices.tolist()}
@@ -91,7 +91,10 @@ class Tree:
 
 
 def sort_by_prefix(trees: Sequence[Tree]) -> list[Tree]:
-    """Sort trees in groups of prompts that share over half of their tokens, the group of the longest prompt first."""
+    """Sort trees in groups; a prompt shares over half of its tokens with the prompt before it in its group.
+
+    The group with the longest prompt comes first.
+    """
     groups = list[list[Tree]]()
     for tree in sorted(trees, key=lambda tree: tuple(tree.prompt)):
         last = groups[-1][-1] if groups else None

@@ -1,11 +1,12 @@
 """The reference of all faster reading methods: a prompt read alone, without padding and without a KV cache.
 
 For each loaded model, a reading method such as padded batches is compared once with prompts read alone: on the shortest
-and on the longest prompt. It is compared again if shorter or longer prompts come. Of a prompt with more than `FAR`
-tokens, which the prefix tree and the cache slots read in several passes, only the beginning is compared. Such a prompt
-is compared in full if the model's configuration names a length beyond `FAR`, such as a sliding window, or if there are
-many such prompts. A method that differs by more than rounding, or raises an error, is rejected for the model, and the
-reason is stored beside the scores. So an unknown kind of model costs time, and never gives a wrong number.
+and on the longest prompt. The comparison is repeated if shorter or longer prompts come. A prompt with more than `FAR`
+tokens is read by the prefix tree and the cache slots in several forward passes, and only its first `FAR` tokens are
+compared. It is compared in full if the model's configuration names a length beyond `FAR`, such as a sliding window, or
+if there are many prompts with more than `FAR` tokens. A method that differs by more than rounding, or raises an error,
+is rejected for the model, and the reason is stored beside the scores. So an unknown kind of model costs time, and never
+gives a wrong number.
 """
 
 import logging
@@ -28,27 +29,28 @@ from swaymeter.tasks.models.prompts.tokens import shorten
 log = logging.getLogger(__name__)
 
 Read = Callable[["Probe"], torch.Tensor]
-"""A method: reads the n prompts of a probe, once or several times, and returns their logits, (times x n, V)."""
+"""A reading method, which reads the n prompts of a probe once or several times, and returns logits, (times x n, V)."""
 
 TOKENS_PER_PASS = {"cpu": 4096, "cuda": 65536}
-"""Limit of the tokens in a pass, unless a single prompt has more."""
+"""Limit of the tokens in a forward pass, unless a single prompt has more."""
 
 _LIKELY = -10.0  # log-probabilities above this limit decide draws
-_AHEAD = 2048  # limit of the new tokens in a comparison, which reads about five prompts of full length
+_AHEAD = 2048  # limit of the new tokens in a comparison, because it reads about five prompts of full length
 _SHORT = 64  # limit of the short prompt of a comparison, in tokens, if all prompts have the same length
-FAR = {"cpu": 1280, "cuda": 18432}  # tokens from which the prefix tree and the slots read a prompt in several passes
+# Number of tokens above which the prefix tree and the cache slots read a prompt in several forward passes.
+FAR = {"cpu": 1280, "cuda": 18432}
 _MANY = 100  # so many prompts beyond FAR cost far more than a comparison in full
 # Names of integers in a configuration that are no lengths of texts.
 _NO_LENGTHS = re.compile("vocab|hidden|intermediate|inner|embd|ffn|dim|rank|theta|_id$")
 
 
 class CannotRead(Exception):
-    """Raised by a method that cannot read a model, with the reason."""
+    """Raised, with the reason, by a reading method that cannot be used with a model."""
 
 
 @torch.inference_mode()
 def read_equal(model: Network, prompts: Sequence[Tokens]) -> torch.Tensor:
-    """Return the logits after prompts of the same length, (n, V), in one pass without a mask."""
+    """Return the logits after prompts of the same length, (n, V), from one forward pass without a mask."""
     ids = torch.tensor([[*prompt] for prompt in prompts], device=model.device)
     logits: torch.Tensor = model.model(input_ids=ids, use_cache=False, **model.last_logits(1)).logits
     return logits[:, -1].clone()  # a view would keep the logits of all positions alive
@@ -60,7 +62,7 @@ def single(model: Network, prompt: Tokens) -> str:
 
 
 def long_positions(model: Network, tokens: int) -> bool:
-    """Return True if LongRoPE changes the positions of a pass because it has a prompt of this length."""
+    """Return True if LongRoPE changes the positions in a forward pass that has a prompt of this length."""
     return tokens > _switch(model)
 
 
@@ -76,8 +78,8 @@ def _switch(model: Network) -> int:
 class Probe:
     """Prompts of a comparison: a short and a long context, each before the same two tails of two tokens.
 
-    After a context, the two tails are a tree, because they differ in their first token. They are equal only if all
-    tokens of the prompts are the same.
+    After a context, the two tails are a tree, because they differ in their first token. The tails are equal only if the
+    prompts repeat a single token.
     """
 
     contexts: tuple[tuple[int, ...], tuple[int, ...]]
@@ -116,18 +118,18 @@ def choose_method(
 
     Args:
         model: the network.
-        prompts: the prompts; unless `in_parts`, `long_positions` holds for all or for none of them. Empty to use only
-            earlier verdicts.
-        methods: by name, the fastest first.
+        prompts: the prompts; unless `in_parts`, `long_positions` holds for all or for none of them. Without prompts,
+            only earlier comparisons count.
+        methods: the reading methods by name, the fastest first.
         fallback: the name of the method that is always exact.
         new_tokens: limit of the tokens that follow a prompt.
-        in_parts: True if the methods read a prompt and its new tokens in several passes, whose positions must agree.
-            False if they read a prompt again together with its new tokens; it is then compared again, too.
+        in_parts: True if the methods read a prompt and its new tokens in several forward passes, whose positions must
+            agree. False if they read a prompt again with its new tokens; a longer prompt is then compared again, too.
 
     Raises:
         ScoreError: a prompt does not fit the memory.
     """
-    verdicts = model.traits.verdicts
+    verdicts = model.traits.verdicts  # results of earlier comparisons
     lengths = sorted(map(len, prompts)) or [0]
     long = long_positions(model, lengths[-1] + (new_tokens if in_parts else 0))
     longest_compared = _longest_length(model, lengths, new_tokens, long)
@@ -137,7 +139,8 @@ def choose_method(
     for method, read in methods.items():
         verdict = verdicts.get((method, long), Verdict())
         if prompts and not verdict.covers(shortest, longest):
-            # The longest prompt is repeated up to the length that it can reach with new tokens.
+            # Earlier compared prompts count, too, so that the result covers all lengths so far. The longest prompt is
+            # repeated up to the length that it can reach with new tokens.
             by_length = sorted((*verdict.compared, *prompts), key=len)
             length = max(longest_compared, *map(len, verdict.compared), 0)
             ends = tuple(by_length[0][:longest_compared]), tuple(islice(cycle(by_length[-1]), length))
@@ -177,7 +180,8 @@ def _longest_length(model: Network, lengths: Sequence[int], new_tokens: int, lon
         model: the network.
         lengths: tokens of each prompt, in rising order.
         new_tokens: limit of the tokens that follow a prompt.
-        long: True if LongRoPE changes the positions of these prompts. If False, the result stays below such a length.
+        long: True if LongRoPE changes the positions of these prompts. If False, the result stays below the lengths for
+            which LongRoPE changes positions.
     """
     tokens = lengths[-1]
     limits = (model.context_window or sys.maxsize, sys.maxsize if long else _switch(model))

@@ -21,7 +21,7 @@ Suspect = TypeVar("Suspect")
 
 
 def first_broken(suspects: Sequence[Suspect], breaks_alone: Callable[[Suspect], bool]) -> Suspect:
-    """Return the first suspect that breaks when it is read alone, or else the first suspect.
+    """Return the first suspect that breaks when it is read alone; the first of all if none does.
 
     A NaN of one prompt spreads to other prompts of the same batch, which are then suspects, too.
     """
@@ -43,7 +43,7 @@ def check_scores(
     """Raise ScoreError for a failed check; the message names the query and the context.
 
     Args:
-        breaks_alone: returns True if a prompt read alone gives a NaN.
+        breaks_alone: returns True if a prompt read alone gives a value that is not finite.
         checks: pairs of an array (n_queries, n_contexts), True for a failure, and the beginning of the message.
         prompts: [context][query] tokens.
         queries: texts for messages.

@@ -52,7 +52,8 @@ def _by_prefix_tree(
     @torch.inference_mode()
     def store(forward_pass: ForwardPass) -> None:
         nonlocal logits_by_context
-        # A unit is the rest of one query's prompt; the last node of its only path has the logits.
+        # Each query is a unit with one path: its tokens after the prefix that all prompts of a context share. The path
+        # ends with the last token of the prompt.
         logits = forward_pass.reading.logits([paths[0][-1] for paths in forward_pass.paths])
         if logits_by_context is None:
             logits_by_context = logits.new_empty((shared.largest, len(prompts), logits.shape[2]))
@@ -80,10 +81,10 @@ def engine(model: Network, prompts: Sequence[Sequence[Tokens]], *, new_tokens: i
 
 @torch.inference_mode()
 def _read_probe(model: Network, probe: Probe) -> torch.Tensor:
-    """Return the logits after a probe's prompts twice: read as trees in one pass, and in two passes."""
+    """Return the logits after a probe's prompts twice: read as trees in one forward pass, and in two."""
     if reason := unreadable(model):
         raise CannotRead(reason)
-    with Halving(model, "prompts are rehearsed", 1).attempt(1, smallest=lambda: "two contexts and queries"):
+    with Halving(model, "a probe of the engine is read", 1).attempt(1, smallest=lambda: "two contexts and queries"):
         contexts = read_contexts(model, probe.contexts, range(len(probe.contexts)))
         tree = PrefixTree.of(probe.tails, device=model.device)
         single_pass = Reading(model, contexts, tree).logits([path[-1] for path in tree.paths])

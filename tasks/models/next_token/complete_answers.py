@@ -60,7 +60,8 @@ def complete_answers(
 
     Raises:
         UsageError: no token ends an answer.
-        ScoreError: a prompt exceeds the context window, or shares no token with its answers.
+        ScoreError: a prompt exceeds the context window, or a query alone and with its answers has no common first
+            token.
     """
     longest = max(map(len, tokenize(model, [f" {answer}" for answer in answers], start_token=False)))
     engine_name, read = server_engine or (engine(model, prompts, new_tokens=longest), partial(read_plain, model))
@@ -175,7 +176,8 @@ class _LookUp:
         for answer, tail in enumerate(tails):
             before[answer, : len(tail)] = [row[tail[:depth]] for depth in range(len(tail))]
             tokens[answer, : len(tail)], real[answer, : len(tail)] = tail, True
-        # A stop token that is also the next token of a longer answer does not end the shorter one.
+        # A stop token that is also the next token of a longer answer does not end the shorter answer: after "Rome", the
+        # token "," of the answer "Rome, Italy" is no end.
         stop_continues = np.zeros((len(row), len(stops)), bool)
         columns = {stop: column for column, stop in enumerate(stops)}
         for beginning in row:
@@ -200,7 +202,10 @@ class _LookUp:
 def _prompts(
     model: Network, contexts: Sequence[str], queries: Sequence[str], answers: Sequence[str], start_token: bool
 ) -> list[list[Tokens]]:
-    """Return [context][query x (1 + answers)] tokens: the prefix that a query's prompts share, then each prompt."""
+    """Return [context][query x (1 + answers)] tokens.
+
+    For each query, these are the prefix that its prompts share, and the prompt with each answer.
+    """
     texts: list[str] = []
     for query in queries:
         space = "" if query[-1:].isspace() else " "

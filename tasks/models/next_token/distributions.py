@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import torch
 
-# Entries that are converted together on a CPU: of whole rows, and of a slice of the vocabulary for all rows. So few
-# entries stay in the processor's cache, which makes slices three times as fast as whole rows.
+# Entries that are converted together on a CPU: in whole rows, or in a slice of the vocabulary of all rows. A slice
+# stays in the processor's cache, so that slices are three times as fast as whole rows.
 _ROWS_AT_ONCE = 1 << 21
 _SLICE_AT_ONCE = 1 << 18
 
-# KL in nats between two computations that counts as rounding; a wrong mask or position exceeds it by far.
+# Largest KL, in nats, between two computations that counts as rounding; a wrong mask or position exceeds it by far.
 _ROUNDING = {"float32": 1e-6, "float16": 1e-3}
 _ROUNDING_OF_SHORT_DTYPES = 2e-2  # bfloat16, 8bit and 4bit
 
@@ -36,10 +36,10 @@ class Distributions:
     def are_alike(self) -> torch.Tensor:
         """Return a bool tensor, (): True if all distributions are the same to the last bit.
 
-        The tensor is on their device, so that a GPU need not wait for the comparison.
+        The tensor is on the device of the logits, so that a GPU need not wait for the comparison.
         """
         alike = (self.log_normaliser == self.log_normaliser[0]).all()
-        if not self.logits.is_cuda and not alike:  # nearly always: then the logits need no comparison
+        if not self.logits.is_cuda and not alike:  # nearly always, so that the logits need no comparison
             return alike
         return alike & (self.logits == self.logits[0]).all()
 

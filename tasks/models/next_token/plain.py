@@ -1,7 +1,7 @@
 """The plain engine: complete prompts in batches, without a KV cache, sorted by length and never cut.
 
 Batches are padded on the left if that is exact for the model, else they have prompts of equal length or a single
-prompt. A batch of long prompts is small, because a pass has a limit of tokens.
+prompt. A batch of long prompts is small, because a forward pass has a limit of tokens.
 """
 
 from collections import deque
@@ -78,7 +78,10 @@ def _read_probe(model: Network, method: str, probe: Probe) -> torch.Tensor:
 def _in_batches(
     model: Network, prompts: Sequence[Tokens], method: str, batch_size: int, *, padding: Tokens = ()
 ) -> torch.Tensor:
-    """Return the logits after prompts, (n, V), read in batches by a method; `padding` are the tokens to pad with."""
+    """Return the logits after prompts, (n, V), read in batches by a method.
+
+    Only a probe passes `padding`, the tokens to pad with, and stays one batch.
+    """
     order = sorted(range(len(prompts)), key=lambda index: len(prompts[index]))
     waiting = deque(order)
     parts: list[torch.Tensor] = []

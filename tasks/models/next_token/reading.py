@@ -2,7 +2,7 @@
 
 A mask lets a token attend to its context and its own ancestors. The token's position is the context's length plus the
 token's depth, so that every path is read like a separate prompt. The mask is additive and four-dimensional, which is
-exact in eager and sdpa attention alike. It also hides tokens outside of a sliding window. Long inputs are read in
+exact in eager and sdpa attention alike. The mask also hides tokens outside of a sliding window. Long inputs are read in
 chunks: a mask has only the rows of a chunk, so that its memory grows linearly with the number of tokens.
 """
 
@@ -21,7 +21,7 @@ LayerCache = list[tuple[torch.Tensor, torch.Tensor]]
 """KV cache of each layer, (rows, heads, tokens, size of a head)."""
 
 CHUNK = {"cpu": 512, "cuda": 4096}
-"""Limit of the tokens of a context, or of a tree, in one pass."""
+"""Limit of the tokens of a context, or of a tree, in one forward pass."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,11 +98,13 @@ class ContextBatch:
 
 
 class _TreeCache:
-    """KV cache of a pass over a tree: attention sees the context, the earlier passes and the new tokens, in this order.
+    """KV cache of a forward pass over a tree.
+
+    Attention sees the context, the tokens of earlier forward passes and the new tokens, in this order.
 
     Args:
-        before: KV caches of the context and of the earlier passes.
-        keep: True to store the new keys and values in `new`, for later passes.
+        before: KV caches of the context and of the earlier forward passes.
+        keep: True to store the new keys and values in `new`, for later forward passes.
     """
 
     def __init__(self, before: Sequence[LayerCache], *, keep: bool) -> None:
@@ -128,9 +130,9 @@ class _ContextCache:
     """KV cache of contexts during their prefill.
 
     Attributes:
-        rows: the rows of the contexts that reach into the current pass; shorter contexts are read already.
-        start: index of the first token of the current pass.
-        stop: index after the last token of the current pass.
+        rows: the rows of the contexts that reach into the current forward pass; shorter contexts are read already.
+        start: index of the first token of the current forward pass.
+        stop: index after the last token of the current forward pass.
         layers: keys and values, zero from `stop` on.
     """
 
@@ -182,7 +184,7 @@ def read_contexts(model: Network, contexts: Sequence[Tokens], rows: Sequence[int
 
 
 def _chunks(tokens: int, device: str) -> Iterator[tuple[int, int]]:
-    """Return the start and the stop of each chunk of so many tokens."""
+    """Return the start and the stop of each chunk of a text with this number of tokens."""
     size = CHUNK[torch.device(device).type]
     return ((start, min(start + size, tokens)) for start in range(0, tokens, size))
 
@@ -212,7 +214,8 @@ class Reading:
             tree_distance = torch.where(tree.ancestors[start:stop, :stop], depths.unsqueeze(1) - tree.depths[:stop], -1)
             columns = [column for column, node in enumerate(nodes) if start <= node < stop]
             chunk_nodes = [nodes[column] - start for column in columns]
-            keep = self._keep or stop < len(tree)
+            keep = self._keep or stop < len(tree)  # later chunks attend to this chunk
+            # [0]: logits that are not used, if no node is in this chunk
             part = self._read(
                 tree.tokens[start:stop].expand(shape), depths.expand(shape), tree_distance, chunk_nodes or [0], keep
             )
@@ -272,7 +275,7 @@ def _forward(
     cache: _TreeCache | _ContextCache,
     nodes: Sequence[int],
 ) -> torch.Tensor:
-    """Return the logits of one pass.
+    """Return the logits of one forward pass.
 
     Args:
         model: the network.
@@ -295,7 +298,7 @@ def _forward(
 
 
 def _masks(model: Network, distance: torch.Tensor) -> torch.Tensor | dict[str, torch.Tensor]:
-    """Return the additive mask (B, 1, n, seen), or a mask for each type of layer if only some have a window."""
+    """Return the additive mask (B, 1, n, seen), or a mask for each type of layer if only some layers have a window."""
 
     def additive(seen: torch.Tensor) -> torch.Tensor:
         mask = torch.zeros(seen.shape, dtype=model.model.dtype, device=seen.device)

@@ -5,7 +5,7 @@ have the same tree, unless a token spans the end of a context. Sequences are rea
 of sequences that stay together, such as a query with each of its answers.
 
 Half of the budget is for the results of one batch of units after all contexts, an eighth for the KV cache of the
-contexts, and a quarter for a pass. After memory ran out, a pass is halved and repeated.
+contexts, and a quarter for a forward pass. After memory ran out, a forward pass is halved and repeated.
 """
 
 from collections import deque
@@ -26,12 +26,12 @@ from swaymeter.tasks.models.prompts.tokens import common_prefix_length
 NODES_PER_BATCH = {"cpu": 128, "cuda": 256}
 """Limit of the nodes (tokens) in the tree of a batch, unless a single unit has more."""
 SINGLE_CONTEXT_FACTOR = 8
-"""A batch of a single context, which fills one row of a pass, may have this many times as many nodes."""
+"""A batch of a single context, which fills one row of a forward pass, may have this many times as many nodes."""
 
 
 @dataclass(frozen=True, eq=False)
 class ForwardPass:
-    """A pass of the model: the tree of some units after some contexts.
+    """A forward pass of the model: the tree of some units after some contexts.
 
     Attributes:
         contexts: indices of the contexts.
@@ -57,8 +57,8 @@ class SharedPrefixes:
         prompts: [context][sequence] complete prompts as tokens.
         units: groups of sequences, by their indices, that stay in one batch; by default each sequence is a unit.
         entries: count of the numbers that the caller stores for each unit and context; None for the size of the
-            vocabulary. With `keep`, the caller stores a number for each token that follows, so as many
-            tokens follow each sequence.
+            vocabulary. With `keep`, `entries` is also the number of tokens that follow a sequence, because the caller
+            stores one number for each token.
         inner: True if the caller reads logits at all nodes, False if only at the ends of sequences.
         keep: True to store the trees' KV cache, because more tokens will follow.
         memory: bytes; None for `memory_budget`.
@@ -91,8 +91,8 @@ class SharedPrefixes:
         longest = max(group.longest for group in self._groups)
         tokens = max(longest, *map(len, trees))
         nodes_read = max(len(tree) if inner else len(tree.paths) for tree in trees)
-        # A row of a pass is a context with its tree. It needs memory for logits, for the states of its tokens inside a
-        # layer, and for the KV cache of the context and, if more tokens follow, of the tree.
+        # A row of a forward pass is a context with its tree. It needs memory for logits, for the states of its tokens
+        # inside a layer, and for the KV cache of the context and, if more tokens follow, of the tree.
         states = 12 * config.hidden_size + 4 * inner_size(config)
         cached = longest + (max(len(tree) + (entries or 0) * len(tree.paths) for tree in trees) if keep else 0)
         row_bytes = (nodes_read * vocabulary + tokens * states + cached * cache_per_token(config)) * size
@@ -100,9 +100,9 @@ class SharedPrefixes:
         self._halving = Halving(model, "prompts are read", rows, self.largest)
 
     def read(self, compute: Callable[[ForwardPass], None]) -> Iterator[list[int]]:
-        """Call `compute` for each pass, and yield the units of a batch once they are read after all contexts.
+        """Call `compute` for each forward pass, and yield the units of a batch once they are read after all contexts.
 
-        After memory ran out, the batch is repeated in smaller passes.
+        After memory ran out, the batch is repeated in smaller forward passes.
         """
         while self._waiting:
             units, rows = self._waiting.popleft(), self._halving.amounts[0]
@@ -117,7 +117,7 @@ class SharedPrefixes:
             self._waiting.extendleft([units[max_units:], units[:max_units]] if max_units < len(units) else [units])
 
     def _compute(self, units: list[int], compute: Callable[[ForwardPass], None]) -> None:
-        """Call `compute` for a pass over each batch of contexts with these units."""
+        """Call `compute` for a forward pass over each batch of contexts with these units."""
         for group in self._groups:
             tree = self._tree(units, group)
             nodes = iter(tree.paths)
@@ -159,7 +159,9 @@ class _Group:
 def unit_batches(
     sequences: Sequence[Tokens], units: Sequence[Sequence[int]], nodes: int, max_units: int
 ) -> list[list[int]]:
-    """Return batches of at most `max_units` units, whose trees have at most `nodes` nodes, or else a single unit.
+    """Return batches of at most `max_units` units, whose trees have at most `nodes` nodes.
+
+    A unit whose tree has more nodes is a batch of its own.
 
     Args:
         sequences: tokens of each sequence.

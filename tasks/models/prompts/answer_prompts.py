@@ -7,9 +7,9 @@ The form is chat if the tokenizer has a chat template, unless the study forbids 
     plain    a text such as "Q: ... A:" without a chat template, after the tokenizer's start token; an answer ends with
              its first line
 
-If a question, a context or a text of the study spells out a control token such as <|im_end|>, a gap such as {question},
-or a template, its letters are tokenized. But marks that a template itself writes in ordinary letters, such as [INST],
-cannot be distinguished from the same letters in a question.
+A question, a context or a text of the study may spell out a control token such as <|im_end|>, a gap such as {question},
+or code of a template. The letters are then tokenized like any other text. But marks that a template itself writes in
+ordinary letters, such as [INST], cannot be distinguished from the same letters in a question.
 """
 
 import inspect
@@ -38,7 +38,7 @@ from swaymeter.tasks.models.prompts.tokens import does_not_fit, shorten, start_t
 _SLOT = re.compile(r"\{(\w+)\}")
 """A gap of a text, such as {question}."""
 _ABOUT = re.compile(r"\{about\}\s?")
-# True if transformers has this keyword. Older versions pass it on to the template, which ignores it.
+# True if transformers has this keyword. Older versions pass the keyword on to the template, which ignores it.
 _HAS_SANITIZE = "sanitize_control_tokens" in inspect.signature(PreTrainedTokenizerBase.apply_chat_template).parameters
 _ONLY_CONTENT = "{{ messages[0]['content'] }}"
 """The template of plain prompts: the text of the only turn."""
@@ -142,7 +142,10 @@ def turn_prompt(model: Model, text: str, *, answer_start: str) -> tuple[int, ...
 
 
 def answer_header(model: Model, prompts: AnswerPrompts) -> str:
-    """Return the header of the assistant's turn, if the prompt lacks it and the model must write it; else empty."""
+    r"""Return the header of the assistant's turn, such as "assistant\n", if the model has to write it; else empty.
+
+    A prompt lacks the header if the study turns the generation prompt off.
+    """
     if prompts.generation_prompt or prompt_form(model, prompts) == "plain":
         return ""
     turns = [{"role": "user", "content": "?"}]
@@ -258,7 +261,7 @@ def fill_gaps(template: str, **texts: str) -> str:
 
 
 def _conversation(model: Model, prompts: AnswerPrompts) -> Conversation:
-    """Return the format of a model's prompts; it is found once, and then kept for the same `prompts`."""
+    """Return the format of a model's prompts, which is determined once for the same `prompts`."""
     conversations = model.traits.conversations
     if prompts not in conversations:
         control = tuple(token for token in model.tokenizer.added_tokens_encoder if not token.isspace())
@@ -293,7 +296,11 @@ def thinking_words(model: Model, prompts: AnswerPrompts, max_thoughts: int | Non
 
 
 def _takes_system_turn(model: Model, prompts: AnswerPrompts, options: Mapping[str, Any]) -> bool:
-    """Return True if there is a system text and the template takes it as a turn; ModelError if it loses a text."""
+    """Return True if there is a system text that the template takes as a turn of its own.
+
+    Raises:
+        ModelError: the template fails or leaves out a text, even if the system text is a part of the user's turn.
+    """
     with_context = fill_gaps(prompts.system_with_context or "", context="")
     required = (_letters(prompts.system), _letters(with_context), PROBE)
     problem: Exception | str = ""

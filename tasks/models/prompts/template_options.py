@@ -70,13 +70,13 @@ _GENERATION = re.compile(r"\{%-?\s*(?:end)?generation\s*-?%\}")
 
 
 def prompt_form(model: Speaker, prompts: AnswerPrompts | None = None) -> PromptForm:
-    """Return the form of the model's prompts; `prompts` defaults to the catalog's."""
+    """Return the form of the model's prompts; without `prompts`, chat if the model has a chat template."""
     never = prompts is not None and prompts.chat_template == "never"
     return "chat" if model.has_chat_template and not never else "plain"
 
 
 def options_of(model: Speaker, prompts: AnswerPrompts) -> dict[str, Any]:
-    """Return the keywords for the chat template: the switch of thoughts, if it has one, and the study's keywords.
+    """Return keywords and values for the chat template: its switch of thoughts, if any, and the study's keywords.
 
     Raises:
         ModelError: the template lacks a keyword of the study, or cannot be read.

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from swaymeter.data.errors import ModelError
 
 WINDOW = 64
-"""Number of tokens that is enough for every mark, even if each letter of the mark is a token."""
+"""Number of tokens that contain any mark, even if each letter of the mark is a token."""
 
 
 class Marks(NamedTuple):
@@ -103,7 +103,7 @@ def marks_of(tokenizer: Any) -> tuple[Marks, ...]:
     fields = (getattr(tokenizer, "response_template", None) or {}).get("fields", {})
     thoughts: Mapping[str, Any] = next((fields[name] for name in _FIELDS if name in fields), {})
     opens = _anchor(thoughts, "open")
-    # The mark that opens the answer closes the thoughts, because other messages may stand between both.
+    # The mark that opens the answer closes the thoughts, because other messages may stand between thoughts and answer.
     closes = _anchor(fields.get("content", {}), "open") or _anchor(thoughts, "close")
     try:
         return (Marks(re.compile(opens), re.compile(closes)), *MARKS) if opens and closes else MARKS

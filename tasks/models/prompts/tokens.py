@@ -56,7 +56,8 @@ def tokenize_prompts(
     """
     if not contexts or not queries:
         raise UsageError(
-            f"prompts need contexts and queries, not {len(contexts)} and {len(queries)}; give at least one of each"
+            f"prompts need at least one context and one query; there are {len(contexts)} contexts and {len(queries)} "
+            "queries"
         )
     prompts = [context + query for context in contexts for query in queries]
     ids = tokenize(model, prompts, start_token=start_token, reserved_tokens=reserved_tokens)

@@ -1,8 +1,9 @@
 r"""The part of a reply that answers: a marked final answer, or a field of JSON.
 
-    JSON        the field `answer` (or `final_answer`, `response`, `result`, `output`), or else the only field
+    JSON        the field `answer` (or `final_answer`, `response`, `result`, `output`); without it, the only field
     LaTeX       the last \boxed{...}
-    a heading   at the beginning of a line: the last "Final answer: ..." or "#### ...", or else the first "Answer: ..."
+    a heading   at the beginning of a line: the last "Final answer: ..." or "#### ..."; without it, the first
+                "Answer: ..."
 
 A reply without such a mark is returned whole, except for marks of citations such as [2].
 """

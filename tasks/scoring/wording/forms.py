@@ -1,9 +1,9 @@
 """The forms of an answer: other words that count as the answer in a reply.
 
     exact     states the answer in any reply: email for e-mail, 5 to 7 for 5-7
-    loose     states the answer if the same words are no exact form, and a form of one side only: 9:00 for 9 p.m.,
-              1500 m for 1.5 km, the month and day of a date
-    person    a loose form, the last name of a person; it does not count after another first name
+    loose     states the answer only if the same words are no exact form of an answer, and no form of the other side's
+              answer: 9:00 for 9 p.m., 1500 m for 1.5 km, the month and day of a date
+    person    a loose form: the last name of a person; it does not count after another first name
     initials  a loose form in capitals: BBC for British Broadcasting Corporation
 
 A rule is a function from an answer to forms of one kind. Forms are derived from the answer, never from the reply.
@@ -65,7 +65,7 @@ gigabyte megabyte 1000
 terabyte gigabyte 1024
 terabyte gigabyte 1000
 """
-"""A unit, a smaller unit, and the number of smaller units in one larger."""
+"""A unit, a smaller unit, and the number of smaller units in one larger unit."""
 
 
 @lru_cache(maxsize=4096)  # a question and each of its contexts have answers in common
@@ -237,7 +237,7 @@ def _range(answer: Answer) -> Iterator[Texts]:
                 continue
             for between in ((), ("to",), ("and",), ("until",)):
                 yield (*texts[:index], *between, *texts[end:])
-                if texts[end + 1 :]:  # 2 °C to 8 °C
+                if texts[end + 1 :]:  # "2 °C to 8 °C" for "2 to 8 °C"
                     yield (*texts[:index], *texts[end + 1 :], *between, *texts[end:])
 
 

@@ -1,8 +1,8 @@
 """Mentions of an answer in a text, and the test that a mention is a whole name.
 
-The longest of overlapping names counts. A name inside a longer name is no mention: York in New York, Mexico in Mexico
-City, Henry in Henry IV, Oslo in Oslo-Nord, a part of a run of katakana, or 罗马 (Rome) in 罗马尼亚 (Romania). A name
-that is also a common word (May, Us, The Who) must be written as a name.
+Of two forms of answers, one inside the other, the longer form counts. A form inside another name is no mention: York in
+New York, Mexico in Mexico City, Henry in Henry IV, Oslo in Oslo-Nord, a part of a longer name in katakana, or 罗马
+(Rome) in 罗马尼亚 (Romania). A name that is also a common word (May, Us, The Who) must be written as a name.
 """
 
 import re
@@ -19,7 +19,7 @@ _PART_OF_NAME = word_set(
     "new north south east west northern southern eastern western central equatorial upper lower inner outer greater "
     "lake mount port fort cape san santa"
 )
-"""Words that make the name behind them a part of a longer name: New York."""
+"""Words that make the name after them a part of a longer name: New York."""
 _BEHIND_NAME = word_set(
     "island islands river lake bay falls beach hill hills height heights spring springs valley forest airport "
     "foundation institute prize award university college school hotel street road avenue bridge castle "
@@ -30,7 +30,7 @@ _INSTITUTIONS = word_set("university college bank bishop archbishop battle siege
 """Institutions with a place in their name: the University of Oslo is not Oslo."""
 _YEAR = re.compile(r"\d{4}")
 _INITIALS = ""
-"""The key of names that are initials, such as WHO; they are compared with every run of capitalised words."""
+"""The key of names that are initials, such as WHO, which are compared with every sequence of capitalised words."""
 _CONNECTING = word_set("and or also both plus then with as well finally")
 """Words between the items of a list."""
 _LONGER_NAMES = word_set(
@@ -61,7 +61,7 @@ def by_first(names: Iterable[Name]) -> dict[str, list[Name]]:
     names_by_first: dict[str, list[Name]] = {}
     for name in names:
         names_by_first.setdefault(name.texts[0], []).append(name)
-        is_single_word = len(name.texts) == 1
+        is_single_word = len(name.texts) == 1  # a word of three to six capitals may be initials
         if is_single_word and name.first.capitals == 2 and 2 < len(name.texts[0]) < 7:
             names_by_first.setdefault(_INITIALS, []).append(name)
     return names_by_first
@@ -74,7 +74,7 @@ def longer_names() -> tuple[Name, ...]:
 
 
 def mentions(text: Sequence[Word], names: Mapping[str, Sequence[Name]]) -> list[Mention]:
-    """Return every mention: the words of a name in their order, the items of a list, or the words behind initials."""
+    """Return every mention: the words of a name, all items of a list, or the words that initials stand for."""
     all_mentions: list[Mention] = []
     for start, word in enumerate(text):
         for key in (word.text, *word.stems) if word.stems else (word.text,):
@@ -106,7 +106,7 @@ def _end_of_initials(text: Sequence[Word], start: int, initials: str) -> int:
 
 
 def _end_of_words(text: Sequence[Word], start: int, texts: Sequence[str]) -> int:
-    """Return the index after these words; 0 if the text has other words from `start` on."""
+    """Return the index after the words `texts`; 0 if the text has other words from `start` on."""
     end = start + len(texts)
     if end > len(text):
         return 0
@@ -115,7 +115,7 @@ def _end_of_words(text: Sequence[Word], start: int, texts: Sequence[str]) -> int
 
 
 def _end_of_list(text: Sequence[Word], start: int, name: Name) -> int:
-    """Return the index after all items of a list, with only connecting words between them; 0 if one is missing."""
+    """Return the index after all items of a list, with only connecting words between them; 0 if an item is missing."""
     missing, index, end = list(name.items), start, 0
     while missing and index < len(text):
         candidates = missing[:1] if name.are_ordered else sorted(missing, key=len, reverse=True)
@@ -131,7 +131,7 @@ def _end_of_list(text: Sequence[Word], start: int, name: Name) -> int:
 
 
 def longest(all_mentions: Iterable[Mention]) -> list[Mention]:
-    """Return the mentions outside any longer mention."""
+    """Return the mentions that are not inside a longer mention."""
     whole: list[Mention] = []
     for mention in sorted(all_mentions, key=lambda mention: (mention.start, -mention.end)):
         if not whole or mention.end > whole[-1].end or mention[:2] == whole[-1][:2]:
@@ -140,7 +140,7 @@ def longest(all_mentions: Iterable[Mention]) -> list[Mention]:
 
 
 def is_part(texts: Texts, whole: Texts) -> bool:
-    """Return True if `whole` contains these words side by side, in their order."""
+    """Return True if `whole` contains the words `texts` side by side, in their order."""
     length = len(texts)
     return any(whole[start : start + length] == texts for start in range(len(whole) - length + 1))
 
@@ -171,10 +171,10 @@ def is_whole(text: Sequence[Word], mention: Mention, question: Collection[str] =
     first, last = text[start], text[end - 1]
     before = text[start - 1] if start and not first.begins_clause else None  # within the clause
     after = text[end] if end < len(text) and not text[end].begins_clause else None  # within the clause
-    if first.joined and not text[start - 1].text[-1].isdigit():  # Oslo in Nord-Oslo
+    if first.joined and not text[start - 1].text[-1].isdigit():  # Oslo in Nord-Oslo; but km in 5-km is whole
         return False
     if after and after.joined and (after.capitals or not last.capitals) and not first.text[0].isdigit():
-        return False  # Oslo in Oslo-Nord
+        return False  # Oslo in Oslo-Nord; but Oslo in Oslo-based is whole
     if before and before.text in _PART_OF_NAME and before.text not in question and before.capitals and first.capitals:
         return False  # York in New York
     if before and before.text == "of" and start > 1 and first.capitals and text[start - 2].text in _INSTITUTIONS:
@@ -204,12 +204,13 @@ def _is_name(text: Sequence[Word], mention: Mention) -> bool:
         return True
     word = text[start]
     ends_clause = end == len(text) or text[end].begins_clause
+    # An answer in lower case, such as "nice"; a word such as "in" counts only at the end of a clause.
     if name.first.capitals == 0:
         return len(word.text) > 2 or word.text not in FUNCTION_WORDS or (ends_clause and not word.begins_clause)
-    if name.first.capitals == 2 and word.text != "i":  # "US" is a name in capitals alone
+    if name.first.capitals == 2 and word.text != "i":  # "US" is a name, "us" and "Us" are not
         return word.capitals == 2
     if name.first.article and word.article and word.capitals:
         return True
-    if start == 0 or word.begins_clause:
+    if start == 0 or word.begins_clause:  # "May." is a name, "May I" is not
         return bool(word.capitals) and ends_clause
     return bool(word.capitals) and word.text != "i"

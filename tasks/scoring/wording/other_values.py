@@ -36,7 +36,7 @@ def _is_numeric(word: Word) -> bool:
 
 
 def is_other_value(reply: Sequence[Word], answers: Sequence[Sequence[Word]]) -> bool:
-    """Return True if a short reply gives a number, date or time that no answer has, in the unit of the answers."""
+    """Return True if a short reply has other numbers, dates or times than the answers, in units of the answers."""
     if not answers or len(reply) > _MAX_WORDS or not all(_is_number(answer) for answer in answers):
         return False
     shapes = {shape for answer in answers for shape in _shapes(answer)}

@@ -1,8 +1,8 @@
 """Replies that decline to answer, or say that the answer is not known.
 
 For English, each kind of refusal has a pattern over the normalised words, with " . " before each clause. Other
-languages have phrases. The rules apply to replies that state no answer, or only mention an answer.
-What it is not: a detector of policy or tone. "Tomb of the Unknown Soldier" and "sorry for your loss" are no refusals.
+languages have phrases. The rules apply to replies that state no answer, or only mention an answer. "Tomb of the Unknown
+Soldier" and "sorry for your loss" are no refusals.
 """
 
 import re
@@ -23,6 +23,7 @@ _ASK = "if|whether|who|what|when|where|why|how|which"
 _END = (
     rf"(?=$| \.| (?:{_ASK}|to|in|from|based|at|as|because|since|given|and|but|about|of|by|for|yet|exactly|here|with)\b)"
 )
+"""The end of a refusal after a word such as "unknown"; in "the Unknown Soldier", a noun follows."""
 _ADVERB = r"(?:\w+ly |just |still |been |yet |even |be |at all |quite )?"
 _STATED = (
     rf"(?:(?:known|given|certain|named){_END}|stated|mentioned|specified|provided|clear|disclosed|discussed|described"
@@ -36,6 +37,7 @@ _FIND_OUT = (
 )
 _DATA = "(?:information|detail|data|context|evidence)"
 _FOR_NOTHING = "(?! for (?!confusion|inconvenience|any)| to hear)"
+"""Excludes "sorry for your loss" and "sorry to hear that"; "sorry for any confusion" is a refusal."""
 _DO_NOT_KNOW = (
     "(?:know|answer|have|find|provide|help|assist|determine|tell|say|able|sure|certain|aware|comment|identify|give|see|allowed"
     "|comfortable|familiar|recall|remember|seem|speculate|confirm|enough|want to answer|recommend|advise|judge|verify)"
@@ -86,12 +88,12 @@ _NEEDED = word_set(
     "never no nobody none not nothing omitted open prefer rather refuse silent sorry unable unanswerable "
     "unanswered unavailable uncertain unclear undetermined undisclosed unknown unsaid unspecified unsure without"
 )
-"""Words of English refusals: every refusal has at least one of these."""
+"""Words of English refusals: every refusal has at least one of these words."""
 _NOT_EVEN_NO = re.compile(
     rf"\b{_SOURCE} (?:itself )?(?:do|did) not {_ADVERB}{_TELL}(?=$| \.| (?:{_ASK}|any|enough|that|this|anything)\b)"
     rf"|{_SAYS_NOTHING}|{_NO_INFORMATION}|^no (?:one|body) know"
 )
-"""Refusals that make a "No" before them no answer: "No, the passage does not say"."""
+"""Refusals after which a "No" is no answer: "No, the passage does not say"."""
 _EMPTY = frozenset(("null", "none", "nil", "nan", "n/a", "na", "undefined"))
 _MENTIONED = re.compile(
     rf"\b{_SOURCE} (?:only |just |does |do )*(?:mention|refer|talk|discus|describe)\b(?! that)"
@@ -182,7 +184,7 @@ def only_mentions(text: Sequence[Word]) -> bool:
 
 
 def says_nothing(text: Sequence[Word]) -> bool:
-    """Return True for texts such as "No, the passage does not say", in which No is no answer."""
+    """Return True for texts such as "No, the passage does not say", in which "No" is no answer."""
     return _NOT_EVEN_NO.search(_plain(text)) is not None
 
 

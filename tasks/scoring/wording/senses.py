@@ -1,8 +1,9 @@
-"""Frames of predicates: words with one meaning, and their opposites, such as allowed and welcome against banned.
+"""Frames of predicates: words that answer a question alike, such as allowed and welcome, and their opposites.
 
-A frame has a side yes, words of one meaning, and a side no, their opposites; a word may be in several frames. The
-tables have one form of each word: "allow" for allows, allowed and allowing.
-What it is not: a thesaurus. "Safe" and "may" share a frame because "It is safe" answers "May I drink it?".
+A frame has two sides. The words of the side "yes" answer a question alike, and the words of the side "no" are their
+opposites. A word may be in several frames. The tables have one form of each word: "allow" for allows, allowed and
+allowing. The words of a side are no synonyms: "safe" and "may" share a side because "It is safe" answers "May I drink
+it?".
 """
 
 import re
@@ -12,9 +13,9 @@ from functools import lru_cache
 from swaymeter.data.wording.words import words
 
 MAY = 0
-"""The frame of permission."""
+"""Index of the frame of permission in `_FRAMES`."""
 OPEN = 3
-"""The frame of opening hours."""
+"""Index of the frame of opening hours in `_FRAMES`."""
 _FRAMES = """
 yes: allow permit let may can should welcome fine okay ok acceptable authorise authorize entitled eligible able
 legal lawful safe suitable fit appropriate recommend advisable harmless approve intended meant suit tolerate
@@ -63,7 +64,7 @@ no: continue
 yes: finish complete fertig fertiggestellt abgeschlossen vollendet
 no: unfinished incomplete ongoing unfertig unvollendet
 """
-"""Frames, separated by empty lines, each with the words of its sides yes and no."""
+"""Frames, separated by empty lines; each frame has the words of its side yes and of its side no."""
 _PHRASES = """
 free: free of charge|no charge|for free|without charge|without paying|cost nothing|nothing to pay
 broken: out of order|out of service|out of action|ausser betrieb
@@ -73,14 +74,16 @@ not: yet to be|yet to|fail to|failed to|refuse to|refused to|decline to|declined
 to|before it could|before they could|before he could|before she could|no longer|anything but|far from|nicht
 mehr|better not|besser nicht|lieber nicht
 """
-"""A word of a frame, and phrases of the same meaning, separated by upright lines. Words come without a plural s, so
-"goes on" is "goe on"."""
+"""A word of a frame or "not", and phrases of the same meaning, separated by upright lines.
+
+Words of a reply come without a plural s, so "keep on" also stands for "keeps on".
+"""
 _AROUND = {
     "forbid": ("advise|advised|recommend|recommended|warn|warned", "against"),
     "refund": ("get|got|receive|have|give|gave|bekommt|bekommen", "back|zuruck"),
     "stop": ("switch|switche|turn|shut|switched|turned", "off"),
 }
-"""Phrases with other words within them: get the money back."""
+"""A word of a frame, and the beginnings and ends of phrases of the same meaning; "get the money back" is "refund"."""
 _IRREGULAR = """
 win/won write/wrote/written make/made go/went/gone get/got give/gave/given take/took/taken see/saw/seen come/came
 become/became begin/began/begun break/broke/broken build/built buy/bought sell/sold lose/lost lead/led leave/left
@@ -94,7 +97,7 @@ _TOO = re.compile(r" too (?=\w+ to )")
 """The "too" of "too young to enter", which negates."""
 _ENDINGS = ("ing", "ied", "able", "ible", "ed", "es", "s", "e", "en", "ly")
 _MIN_ROOT = 3
-"""Fewest letters of a root."""
+"""Lower bound on the letters of a root."""
 
 
 def _entries(table: str) -> list[tuple[str, str]]:
@@ -112,20 +115,20 @@ _VERB_OF_PAST = {past: verb for verb, *pasts in (forms.split("/") for forms in _
 
 @lru_cache(maxsize=8192)
 def root(word: str) -> str:
-    """Return a word without the ending of a verb or a plural: allow for allows, allowed and allowing."""
+    """Return a word without the ending of a verb or a plural, such as allow for allows, allowed and allowing."""
     word = _VERB_OF_PAST.get(word, word)
     for ending in _ENDINGS:
         is_double_s = ending == "s" and word.endswith("ss")
         if word.endswith(ending) and len(word) - len(ending) >= _MIN_ROOT and not is_double_s:
             stem = word[: -len(ending)]
             has_double_letter = len(stem) > _MIN_ROOT and stem[-1] == stem[-2] and stem[-1] not in "ls"
-            return stem[:-1] if has_double_letter else stem  # stop for stopped
+            return stem[:-1] if has_double_letter else stem  # "stop" for "stopped"
     return word
 
 
 @lru_cache(maxsize=1)
 def _senses() -> dict[str, dict[int, int]]:
-    """Return for each root its frames, by number, with its side: 0 for yes, 1 for no."""
+    """Return the side of each root in each of its frames, by root and index of the frame; 0 is yes, 1 is no."""
     senses: dict[str, dict[int, int]] = {}
     for number, frame in enumerate(_FRAMES.split("\n\n")):
         for side, listed in _entries(frame):
@@ -136,12 +139,12 @@ def _senses() -> dict[str, dict[int, int]]:
 
 @lru_cache(maxsize=8192)
 def senses_of(word: str) -> dict[int, int]:
-    """Return the frames of a word, by number, with its side: 0 for yes, 1 for no."""
+    """Return the side of a word in each of its frames, by the index of the frame: {MAY: 1} for "banned"; 0 is yes."""
     return _senses().get(root(word), {})
 
 
 def replace_phrases(texts: Sequence[str]) -> list[str]:
-    """Return the words of a clause, each phrase replaced by its word in the frames: free for "free of charge"."""
+    """Return the words of a clause; "free" replaces the phrase "free of charge", and "not" replaces "failed to"."""
     written = f" {' '.join(texts)} "
     for phrase, word in _WORD_BY_PHRASE.items():
         if phrase in written:
@@ -159,9 +162,9 @@ def is_verb_form(text: str) -> bool:
 @lru_cache(maxsize=16384)
 def are_related(word: str, other: str) -> bool:
     """Return True if two words are equal, have the same beginning, or are forms of one verb: invented and invent."""
-    if len(word) > 6 < len(other) and word.startswith("ge") != other.startswith("ge"):  # gegründet, gründete
+    if len(word) > 6 < len(other) and word.startswith("ge") != other.startswith("ge"):  # German gegründet and gründete
         word, other = word.removeprefix("ge"), other.removeprefix("ge")
     word, other = _VERB_OF_PAST.get(word, word), _VERB_OF_PAST.get(other, other)
     shorter = min(len(word), len(other))
-    beginning = max(4, shorter - 2)
+    beginning = max(4, shorter - 2)  # the last two letters may be an ending
     return word == other or (shorter >= 4 and word[:beginning] == other[:beginning])

@@ -1,13 +1,13 @@
-"""Yes or no in the sentences of a reply that repeat the question: as it is, negated, or with an opposite word.
+"""Yes or no in sentences of a reply that repeat the question: unchanged, negated, or with an opposite word.
 
-    the same words   "Dogs are not allowed in the office" to "Are dogs allowed in the office?"
-    predicates       a word with the same or the opposite meaning as the question's predicate (wording.senses), beside
-                     the question's subject, a pronoun, or a word that stands for the subject: "Dogs are banned" to "Are
-                     dogs allowed in the office?"
+    the same words   "Dogs are not allowed in the office" answers "Are dogs allowed in the office?": no
+    predicates       "Dogs are banned" answers the same question: no. The clause has a word with the meaning of the
+                     question's predicate, or with the opposite meaning (wording.senses). Its subject is the question's
+                     subject, a pronoun, or a word that stands for the subject, such as "visitors"
 
 The polarity of a clause is yes or no. Two negations of a predicate cancel each other. A clause that concedes, hedges or
-only repeats the question has no polarity. If one clause says yes and another one no, the reply has both polarities.
-What it is not: inference. "It is cold" is no answer to "Is it heated?".
+only repeats the question has no polarity. If one clause says yes and another clause says no, the reply has both
+polarities. Nothing is inferred: "It is cold" is no answer to "Is it heated?".
 """
 
 import re
@@ -38,6 +38,7 @@ _MODALS = word_set(
 _ASKING = word_set("ist sind war hat haben wird kann konnen darf durfen muss mussen gibt gab")
 """German verbs that begin a yes-or-no question."""
 _HEDGES = word_set("may might could perhap whether unclear depend would possibly vielleicht ob")
+"""Normalised words, which have no plural s: perhap for perhaps, depend for depends."""
 NEGATING = word_set(
     "not never neither nor nobody nothing hardly scarcely deny denie denied stopped ceased nicht nie niemals weder "
     "niemand nichts pas jamais nao niet нет не degil 不 没 沒 未"
@@ -51,6 +52,7 @@ ADVERBS = word_set(
     "simply explicitly expressly however yet true correct ever auch noch schon leider sogar immer nur bitte "
     "grundsatzlich derzeit aktuell laut gemass jemals je 吗 嗎 呢 か で す ま は が に を も の"
 )
+"""Adverbs, and other words that change neither the subject nor the predicate of a clause, such as "small" and "か"."""
 _GENERIC = word_set(
     "everyone everybody anyone anybody people person one guest visitor customer passenger tenant resident user reader "
     "member student patient owner house rule text passage version edition source report article law policy regulation "
@@ -59,7 +61,7 @@ _GENERIC = word_set(
     "entrance entry admission eintritt product device machine vehicle drug medicine price ticket town company man "
     "woman team besucher gaste gast kunde kunden jeder mieter regel hausordnung antrag"
 )
-"""Words that stand for the subject of a question, or for a source."""
+"""Words that stand for the subject of any question, such as "guest", or for a source, such as "report"."""
 PRONOUNS = word_set(
     "it he she they you we i this that these those them him her its their your es er sie das dies diese wir ihr ihn "
     "ihm il elle on ils elles se lo la man none there one yes"
@@ -69,7 +71,7 @@ _CLAUSE_STARTS = word_set(
     "wahrend weil sondern wenn falls mais pero"
 )
 _CONCEDING = word_set("although though despite obwohl even if unless until when wenn falls because weil since")
-"""Words that begin a concession, a condition or a reason, a clause without polarity: "although dogs are allowed"."""
+"""Words that begin a concession, condition or reason; these clauses have no polarity: "although dogs are allowed"."""
 _SAYING = word_set(
     "say said mention mentioned think believe claim claimed state stated suggest suggested sagt behauptet schreibt"
 )
@@ -84,22 +86,23 @@ _ALWAYS = re.compile(
 )
 """Phrases such as "every day", with which a clause answers for any day that the question names."""
 _MAX_SHORT_CLAUSE = 8
-"""Limit of the words of a clause that answers with a pronoun: "It is heated."."""
+"""Limit of the words of a clause that answers with a pronoun, such as "It is heated."."""
 _NO_PREDICATES = (FOREIGN_FUNCTION_WORDS | AUXILIARIES | word_set("have has")) - _MODALS
-"""Words that are no predicates of a question, even if a frame has them."""
+"""Words that are no predicates of a question, even if a frame of `senses` has them."""
 _EMPTY = FUNCTION_WORDS | AUXILIARIES | FOREIGN_FUNCTION_WORDS | ADVERBS | PRONOUNS | _MODALS | NEGATING | _NO
 
 
 class _Question(NamedTuple):
-    """The parts of a question; in the example of "May visitors bring dogs into the gallery?".
+    """The parts of a question; the examples are of "May visitors bring dogs into the gallery?".
 
     Attributes:
-        frames: The frames of the predicates by number, with the side of each: permission (MAY), with 0 for yes.
-        content: Words other than function words, predicates included: visitor, bring, dog, gallery.
-        topic: The content without predicates.
-        objects: The topic after the last predicate; in a question with a modal verb, the topic without its first word:
-            bring, dog, gallery.
-        is_modal: True if the question asks for permission or ability.
+        frames: The side of the question in each frame of its predicates (`senses`), by the number of the frame:
+            {MAY: 0}, with 0 for the side yes.
+        content: Words other than function words, modal verbs, adverbs and negations: visitor, bring, dog, gallery.
+        topic: The content without predicates; in the example the same words, because its predicate is "may".
+        objects: The topic after the last predicate. In a question with a modal verb, or without a predicate, it is the
+            topic without its first word: bring, dog, gallery.
+        is_modal: True if the question begins with a modal verb, and so asks for permission or ability.
         negations: The negations in the question, such as "without".
     """
 
@@ -114,6 +117,7 @@ class _Question(NamedTuple):
 def by_sentence(reply: Sequence[Word], question_words: tuple[Word, ...]) -> set[Polarity]:
     """Return the polarities of a reply's clauses: {"yes"}, {"no"}, both, or the empty set."""
     question, question_texts = _question(question_words), texts_of(question_words)
+    # "Are dogs not allowed?": yes and no would be ambiguous.
     if not question.negations.isdisjoint(NEGATING) or not question.content:
         return set()
     starts = [
@@ -136,13 +140,14 @@ def _question(question: tuple[Word, ...]) -> _Question:
     """Return the parts of a question from its words."""
     texts = replace_phrases(texts_of(question))
     frames: dict[int, int] = {}
-    predicate = 0
+    predicate = 0  # index of the last predicate; 0 also for a question without a predicate
     for index, text in enumerate(texts):
         if text in _NO_PREDICATES or (index and text in _MODALS):
             continue
         for frame, side in senses_of(text).items():
             frames.setdefault(frame, side)
             predicate = index
+    # A condition is no content: "if they are small".
     end = next((index for index, text in enumerate(texts) if index and text in _CONCEDING), len(texts))
     # Numbers that are part of a name, such as the product "Brisa 40", are no content.
     numbers = {following.text for word, following in pairwise(question) if word.capitals and following.text.isdigit()}
@@ -160,10 +165,11 @@ def _polarity(clause: Texts, question: _Question) -> Polarity | None:
     while statement and (statement[0] in _CLAUSE_STARTS or statement[0] in ("and", "und", "then", "also")):
         statement = statement[1:]
     behind_saying = next((index for index, text in enumerate(statement, 1) if text in _SAYING), 0)
-    if behind_saying and "that" in statement:  # the text says that dogs are allowed
+    if behind_saying and "that" in statement:  # "The text says that dogs are allowed": only "dogs are allowed" counts
         statement = statement[statement.index("that") + 1 :]
     else:
         statement = statement[behind_saying:]
+    # "may" is a hedge, but to a question for permission it is an answer.
     if not statement or (MAY not in question.frames and not _HEDGES.isdisjoint(statement)):
         return None
     sides = _predicates(statement, question)
@@ -173,7 +179,10 @@ def _polarity(clause: Texts, question: _Question) -> Polarity | None:
 
 
 def _predicates(statement: Sequence[str], question: _Question) -> set[bool]:
-    """Return {True} for predicates on the question's side, {False} for opposite ones; a negation swaps the two."""
+    """Return {True} if the predicates of a clause mean yes, {False} if they mean no, both, or the empty set.
+
+    To "Are dogs allowed?", "allowed" and "not banned" mean yes; "banned" and "not allowed" mean no.
+    """
     matched = [
         (side == question.frames[frame], index)
         for index, text in enumerate(statement)
@@ -181,24 +190,29 @@ def _predicates(statement: Sequence[str], question: _Question) -> set[bool]:
         for frame, side in senses_of(text).items()
         if frame in question.frames
     ]
-    predicates = {index for _, index in matched}  # "without" negates unless it is the predicate opposite to "needed"
+    # "without" is a negation, but not if it is itself a predicate, as the opposite of "needed".
+    predicates = {index for _, index in matched}
     negations = (text for index, text in enumerate(statement) if text in NEGATING | _NO and index not in predicates)
     is_negated = sum(text not in question.negations for text in negations) % 2 == 1
     return {same != is_negated for same, _ in matched}
 
 
 def _polarity_of_repetition(statement: Sequence[str], question: _Question) -> Polarity | None:
-    """Return the polarity of a clause that has the question's words, or a pronoun and the question's last word."""
+    """Return the polarity of a clause that has the question's words, or a pronoun and the question's last word.
+
+    To "Is the hall heated?", "The hall is heated" and "It is heated" are yes.
+    """
     content = question.content
     missing = [text for text in content if not _has(statement, text)]
     new = [text for text in statement if text not in _EMPTY and not _has(content, text)]
     if missing:
         is_short = len(statement) <= _MAX_SHORT_CLAUSE and all(text in _GENERIC for text in new)
         has_last_word = content[-1] not in missing and 2 * len(missing) <= len(content)
-        is_about_pronoun = statement[0] in PRONOUNS and has_last_word  # "It is heated" to "Is the hall heated?"
+        is_about_pronoun = statement[0] in PRONOUNS and has_last_word  # "It is heated"
         lacks_time = any(text in _WHEN or text[0].isdigit() for text in missing)
         if not (is_short and is_about_pronoun) or lacks_time:
             return None
+    # "The jacket is washable" answers "Can the jacket be washed?"; "The jacket is washed" does not.
     is_able = any(text.endswith(("able", "ible")) for text in statement)
     if question.is_modal and _MODALS.isdisjoint(statement) and not is_able:
         return None
@@ -215,6 +229,7 @@ def _is_about(statement: Sequence[str], question: _Question) -> bool:
         return True
     topic, objects = question.topic, question.objects
     new = _new_words(statement, question)
+    # A clause that adds words must also have a word of the topic and, if the question has objects, of the objects.
     return (
         _has_times(statement, topic)
         and not _adds_time(new, question)
@@ -225,7 +240,7 @@ def _is_about(statement: Sequence[str], question: _Question) -> bool:
 
 
 def _without_days(statement: Sequence[str], question: _Question) -> tuple[Sequence[str], _Question]:
-    """Drop the days of a question that a clause answers for any day: "open every day" to "open on Mondays?"."""
+    """Drop the days of a question if a clause answers for every day: "open every day" answers "open on Mondays?"."""
     written = " ".join(statement)
     if not _ALWAYS.search(written):
         return statement, question
@@ -235,12 +250,15 @@ def _without_days(statement: Sequence[str], question: _Question) -> tuple[Sequen
 
 
 def _ends_in_pronoun(statement: Sequence[str]) -> bool:
-    """Return True if a clause ends in a pronoun: "permits a small one" (read as 1), "dürfen sie das"."""
+    """Return True if a clause ends in a pronoun: "permits a small one" (normalised to 1), "dürfen sie das"."""
     return statement[-1] == "1" or any(text in PRONOUNS and after == "das" for text, after in pairwise(statement))
 
 
 def _new_words(statement: Sequence[str], question: _Question) -> list[str]:
-    """Return the words that a clause adds to a question, without predicates; numbers only if the topic has a number."""
+    """Return the words that a clause adds to a question, without predicates.
+
+    Numbers count only if the topic of the question has a number.
+    """
     has_number = any(text[0].isdigit() for text in question.topic)
     return [
         text
@@ -253,20 +271,26 @@ def _new_words(statement: Sequence[str], question: _Question) -> list[str]:
 
 
 def _has_times(statement: Sequence[str], topic: Texts) -> bool:
-    """Return True if a clause has the times and numbers of the topic; a short clause with a pronoun implies them."""
+    """Return True if a clause has all times and numbers of the topic; a short clause with a pronoun implies them."""
     if statement[0] in PRONOUNS and len(statement) <= _MAX_SHORT_CLAUSE:
         return True
     return all(_has(statement, text) for text in topic if text in _WHEN or text[0].isdigit())
 
 
 def _adds_time(new: Sequence[str], question: _Question) -> bool:
-    """Return True if a clause adds a time to a question about times or opening: Sundays to "open on Mondays?"."""
+    """Return True if a clause adds a time to a question about times or opening hours.
+
+    "Open on Sundays" adds Sundays to the question "open on Mondays?".
+    """
     has_time = OPEN in question.frames or not _WHEN.isdisjoint(question.topic)
     return has_time and not _WHEN.isdisjoint(new)
 
 
 def _has_another_subject(statement: Sequence[str], new: Sequence[str]) -> bool:
-    """Return True if the subject of a clause has a new word: cats for dogs; "dogs and cats" still has the dogs."""
+    """Return True if a clause has another subject than the question: "cats" if the question has "dogs".
+
+    The subject "dogs and cats" still has the dogs.
+    """
     verb = next((index for index, text in enumerate(statement) if _is_verb(text) or (index and senses_of(text))), 0)
     subject = [] if statement[0] in PRONOUNS else [text for text in statement[:verb] if text not in _EMPTY]
     is_pair = not {"and", "or", "und", "oder"}.isdisjoint(statement)

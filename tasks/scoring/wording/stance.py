@@ -9,10 +9,10 @@ Each mention gets the first stance of this table that fits its clause:
     REPORTED    the passage says, according to, listed, is believed
     PLAIN       none of these
 
-If a reply mentions the answers of both sides, `sides_stated` weighs them. A denied, conceded or set-aside answer yields
-to an answer that is none of these. An asserted answer wins over an answer that is not asserted. Two reported or joined
-answers are both stated. For other pairs, a contrast ("but") or the question's words decide, or the stances are unclear.
-What it is not: a parser of sentences. For languages other than English, the tables have only the commonest words.
+If a reply mentions the answers of both sides, `sides_stated` weighs them. An answer that is denied, conceded or set
+aside yields to an answer with another stance. An asserted answer wins over an answer that is not asserted. Two reported
+or joined answers are both stated. For other pairs, a contrast ("but") or the question's words decide, or the stances
+are unclear. Sentences are not parsed. For languages other than English, the tables have only the commonest words.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -29,7 +29,7 @@ NEAR = 40
 MAX_MENTIONS = 30
 """Limit of the mentions whose stances are weighed."""
 _REACH = 6
-"""Limit of the words between a negation and a mention that it denies."""
+"""Approximate limit of the words between a negation and a mention that it denies."""
 
 # Denial
 _NEGATIONS = word_set(
@@ -48,7 +48,7 @@ _SCOPE_ENDS = word_set(
 )
 """Words that end the scope of a negation."""
 _HARMLESS = word_set("surprisingly unexpectedly coincidentally unusually only just merely")
-"""Words that take the effect from a negation before them: "not surprisingly X" does not deny X."""
+"""Words after a negation that take its effect: "not surprisingly X" does not deny X."""
 _PASSING_ON = word_set("that whether if think believe know say")
 """Words that pass a negation on to their object: "not true that it is"."""
 _MAIN_VERBS = word_set("is was are were am has have had called named became")
@@ -56,8 +56,9 @@ _IS = AUXILIARIES | word_set("ist war sind est etait es esta era fue e")
 _FALSE = word_set("wrong incorrect false untrue inaccurate mistaken outdated obsolete falsch faux falso incorrecto")
 _TRUE = word_set("true correct right accurate case richtig korrekt vrai correcto cierto")
 _POINTING = word_set("that this it which das dies was cela ce eso esto это эт bu هذا")
-"""Pronouns for the clause before: that is wrong."""
+"""Pronouns that stand for the clause before, as in "that is wrong"."""
 _DENIALS_BEHIND = ("ではな", "ではあり", "じゃな", "이아니", "가아니", "아니", "아닌", "아닙", "degil")
+"""Denials that follow the denied answer in Japanese, Korean and Turkish."""
 
 # Setting aside
 _CONCEDING = word_set(
@@ -69,19 +70,24 @@ _FORMER = _UNTIL | word_set(
     "formerly previously originally former previous predecessor outdated obsolete superseded lobbied planned "
     "fruher vorganger vorgangerin bisher"
 )
+"""Words beside an answer that was valid, or was only planned, at another time: "formerly X", "X was planned"."""
 _LATER = frozenset(
     texts_of(words("later afterwards subsequently später danach позже потом затем sonra ثم 나중에 이후"))
 )
 _REPLACING = word_set("replaced succeeded superseded followed replacing succeeding ersetzte defeated beat beating")
+"""Verbs before the answer that they set aside: "Y replaced X"."""
 _CHANGES = phrase_set("from to|von auf|von nach")
+"""The words before and after a former value: "from X to Y"."""
 _COMPARED = phrase_set("up from|down from|compared with|compared to|opposed to|border with|confused with")
 _LIMITED_ROLES = phrase_set("used to|based on|only as")
+"""Words before an answer that holds in a limited role only: "used to be X", "based on X"."""
 _RELATIVES = word_set(
     "brother sister sibling wife husband widow widower spouse son daughter child father mother parent stepson cousin "
     "nephew niece uncle aunt grandson grandfather grandmother teacher student pupil mentor assistant friend rival "
     "colleague successor predecessor partner opponent bruder schwester vater mutter sohn tochter schwiegersohn "
     "ehemann ehefrau witwe vetter neffe nichte onkel tante lehrer schuler freund rivale kollege nachfolger vorganger"
 )
+"""Persons who are identified by their relation to another person: "the brother of X"."""
 _OF = word_set("of von des der to")
 
 # Assertion and report
@@ -102,6 +108,7 @@ _ASSERTING_CHARACTERS = (
     "사실은",
     "насамомдел",
 )
+"""Phrases that are looked for in a clause written without spaces; насамомдел is "на самом деле" (in fact)."""
 _NOW = word_set("now today current currently since heute jetzt inzwischen nunmehr")
 _SAYING = word_set(
     "say said state stated mention mentioned claim claimed list listed describe described report reported name named "
@@ -130,9 +137,10 @@ _CONFLICTS = word_set(
 _CONFLICT_CHARACTERS = ("矛盾", "两种", "兩種", "不同", "異なり", "食い違", "расход", "함께", "다르", "엇갈")
 _DIFFERENT = word_set("different other another anderen otro autre")
 _OPENING = _LATER | _NOW | word_set("it he she they i we es er sie")
+"""Words that begin a further clause about an answer: "It is the capital", "and later moved"."""
 JOINING = word_set("and or and/or as well also either both plus und oder sowie et ou y o и или 和 或 与 と や 及")
 _CONDITION_PREPOSITIONS = word_set("for in on at during if when among before after from until bei fur im am")
-"""Prepositions of a condition that each of two answers may have."""
+"""Prepositions of a condition that each of two answers may have: "X for members and Y for guests"."""
 
 
 class Stance(Enum):
@@ -228,7 +236,7 @@ def sides_stated(
         other, aside = (right, left) if left_stance in WEAK else (left, right)
         if Stance.SET_ASIDE in (left_stance, right_stance):
             return {other}
-        # "She grew up in X, although she was born in Y": if the question has "born", the conceded clause answers it.
+        # "She grew up in X, although she was born in Y": if the question has "born", Y may be the answer: unclear.
         clauses = _clauses_by_side(reply, spans)
         return None if question.content & clauses[aside] - clauses[other] else {other}
     if left_stance is right_stance is Stance.REPORTED:
@@ -254,11 +262,12 @@ def _by_question(reply: Sequence[Word], spans: Sequence[Span], question: Questio
     """Return the sides whose clauses have the question's words; None if these words do not decide.
 
     Both sides are stated if their clauses have the same words of the question. If only the clause of the side that is
-    mentioned first has any, that side is stated.
+    mentioned first has words of the question, that side is stated.
     """
     clauses = _clauses_by_side(reply, spans)
     left, right = clauses
     left_words, right_words = question.content & clauses[left], question.content & clauses[right]
+    # Both clauses answer only if the first one has words of its own, and neither has a relative, such as "brother".
     are_apart = not (clauses[left] <= clauses[right]) and _RELATIVES.isdisjoint(clauses[left] | clauses[right])
     if left_words and left_words == right_words and are_apart:
         return {left, right}
@@ -276,17 +285,17 @@ def _clauses_by_side(reply: Sequence[Word], spans: Sequence[Span]) -> dict[str, 
 def _by_contrast(
     reply: Sequence[Word], spans: Sequence[Span], stances: Sequence[Stance], question: Question
 ) -> set[str] | None:
-    """Return the side after a contrast: "the text says X, but it is Y", "X is larger, but the capital is Y"."""
+    """Return the side after a contrast, if any: "the text says X, but it is Y", "X is larger, but the capital is Y"."""
     last = spans[-1]
     others = [(span, stance) for span, stance in zip(spans, stances, strict=True) if span.side != last.side]
     other, other_stance = others[-1]
-    if any(span.side == last.side and span.start < other.start for span in spans):
+    if any(span.side == last.side and span.start < other.start for span in spans):  # Y, then X, then Y again
         return None
     if CONTRASTS.isdisjoint(texts_of(reply[other.end : last.start])):
         return None
     if other_stance is Stance.REPORTED and stances[-1] is Stance.PLAIN:
         return {last.side}
-    # The last clause has words of the question that the clause of the other side lacks: "the capital".
+    # In the second example, the last clause has "the capital", which the clause of the other side lacks.
     clause_start = next((index for index in range(last.start, other.end, -1) if reply[index].begins_clause), other.end)
     words_of_last = question.content.intersection(texts_of(reply[clause_start : last.start]))
     words_of_other = texts_of(reply[_clause_start(reply, other.start) : clause_start])
@@ -306,6 +315,7 @@ def _are_two_sources(reply: Sequence[Word], spans: Sequence[Span]) -> bool:
     if are_conflicting(reply):
         return True
     before = [texts_of(reply[_clause_start(reply, span.start) : span.start]) for span in spans]
+    # "the passage says X": beside the verb, a clause must have words for the source.
     reported = {
         span.side
         for span, clause in zip(spans, before, strict=True)
@@ -315,14 +325,15 @@ def _are_two_sources(reply: Sequence[Word], spans: Sequence[Span]) -> bool:
 
 
 def doubts_report(reply: Sequence[Word]) -> bool:
-    """Return True if a reply doubts what it reports: the passage says X, but I would not rely on that."""
+    """Return True if a reply doubts what it reports: "the passage says X, but I would not rely on that"."""
     return not _DOUBTING.isdisjoint(texts_of(reply))
 
 
 def answers_elsewhere(reply: Sequence[Word], spans: Sequence[Span], question: Question) -> bool:
-    """Return True if only a clause after the mentions answers: "X is a compiler; the editor is written in C#".
+    """Return True if only a clause after the mentions answers the question.
 
-    A bare answer with a clause about it does answer: "X. It is the capital of Norway."
+    To a question about the editor, "X is a compiler; the editor is written in C#" does not answer with X. A bare answer
+    with a clause about it does answer: "X. It is the capital of Norway."
     """
     end = _clause_end(reply, spans[-1].end)
     is_bare = _clause_start(reply, spans[0].start) == spans[0].start and spans[0].end == end
@@ -333,7 +344,7 @@ def answers_elsewhere(reply: Sequence[Word], spans: Sequence[Span], question: Qu
 
 
 def _are_joined(reply: Sequence[Word], spans: Sequence[Span], question: Question) -> bool:
-    """Return True if two answers stand side by side: X or Y, X and Y; X for members and Y for guests."""
+    """Return True if two answers stand side by side: "X or Y", "X and Y", "X for members and Y for guests"."""
     for left, right in pairwise(spans):
         if left.side == right.side:
             continue
@@ -354,7 +365,7 @@ def _are_joined(reply: Sequence[Word], spans: Sequence[Span], question: Question
 
 
 def _is_reported(before: Sequence[str], after: Sequence[str]) -> bool:
-    """Return True if a clause reports what a source says: the passage says, according to, is believed."""
+    """Return True if a clause reports what a source says: "the passage says", "according to", "is believed"."""
     if "i" in before[:2]:  # I believe
         return False
     return not (_SAYING | _SOURCES).isdisjoint(before) or (bool(after) and not _SOURCES.isdisjoint(after))
@@ -363,7 +374,7 @@ def _is_reported(before: Sequence[str], after: Sequence[str]) -> bool:
 def _is_set_aside(
     reply: Sequence[Word], start: int, end: int, before: Sequence[str], after: Sequence[str], question: Question
 ) -> bool:
-    """Return True if a clause names a former, later or compared answer, or identifies a relative of the answer."""
+    """Return True if a clause names a former, later or compared answer, or a relative: "the brother of X"."""
     if _is_change(reply, start, end) or _is_compared(reply, start):
         return True
     if not _LIMITED_ROLES.isdisjoint(pairwise(before[-5:])):  # used to
@@ -372,16 +383,17 @@ def _is_set_aside(
         return True
     if before and before[-1] in _REPLACING and (_FORMER | _REPLACING).isdisjoint(question.texts):  # Y replaced X
         return True
+    # clock1530: a time of 24 hours; dial0330: a time of 12 hours
     is_amount = reply[start].kind == "number" or reply[start].text.startswith(("clock", "dial"))
     clause = (*before, *after)
     if not is_amount and (_NOW | _LATER).isdisjoint(question.texts) and not _LATER.isdisjoint(clause):
         return True
-    former = _FORMER - _UNTIL if is_amount else _FORMER
+    former = _FORMER - _UNTIL if is_amount else _FORMER  # "open until 5 p.m." does not set 5 p.m. aside
     return _FORMER.isdisjoint(question.texts) and not former.isdisjoint(clause)
 
 
 def _is_change(reply: Sequence[Word], start: int, end: int) -> bool:
-    """Return True for the former value X of a change "from X to Y"."""
+    """Return True for the former value X of a change "from X to Y"; "from 9:00 to 17:00" is no change."""
     if not start or end >= len(reply) or reply[start].text.startswith(("clock", "dial")):
         return False
     after = [*texts_of(reply[end : end + 3])]
@@ -445,6 +457,7 @@ def _is_denied_before(reply: Sequence[Word], start: int) -> bool:
         if is_no or (word.text in _NEGATIONS and not _is_harmless(reply, index)):
             # A verb between "not" and X ends the scope of "not", unless a word passes it on: "not true that it was X".
             return not has_verb or passes_on or is_no or word.text in ("neither", "nor")
+        # 是 (is) ends the scope, but not in 不是 (is not).
         if word.text in _SCOPE_ENDS and not (word.text == "是" and index and reply[index - 1].text == "不"):
             return False
         has_verb = has_verb or word.text in _MAIN_VERBS
@@ -479,7 +492,7 @@ def is_denied_by_next_clause(reply: Sequence[Word], end: int) -> bool:
 
 
 def denies_previous_clause(clause: Sequence[Word]) -> bool:
-    """Return True if a clause says that the clause before it is wrong: but this claim is incorrect."""
+    """Return True if a clause says that the clause before it is wrong: "but this claim is incorrect"."""
     first = int(clause[0].text in CONTRASTS)
     texts = texts_of(clause[first:])
     if len(texts) < 2 or texts[0] not in _POINTING | _IS:
@@ -517,7 +530,7 @@ def _clause_end(reply: Sequence[Word], index: int) -> int:
 
 
 def _opens_clause(reply: Sequence[Word], index: int) -> bool:
-    """Return True if "and" opens a clause at an index: and it was, and later moved."""
+    """Return True if an "and" at an index begins a clause: "and it was", "and later moved"."""
     return reply[index].text in ("and", "und") and index + 1 < len(reply) and reply[index + 1].text in _OPENING
 
 

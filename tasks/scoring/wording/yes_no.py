@@ -1,10 +1,10 @@
-"""Yes or no in a reply to a yes-or-no question.
+"""Yes or no in a reply to a yes-or-no question; the table has the rules.
 
-    in words        yes, yeah, true, correct, and no, nope, false, incorrect: first, after "the answer is", or alone
-                    in a clause; the no of "no doubt" does not count
-    in other words  "Of course.", "Certainly not.", "I am afraid not."; ja, oui, はい and the like
+    in words        yes, yeah, true, correct, and no, nope, false, incorrect: at the beginning, after "the answer is",
+                    or alone in a clause; the "no" of "no doubt" does not count
+    in other words  "Indeed.", "By no means.", "Not really."; ja, oui, はい and the like
     by auxiliary    "It is not.", "They do."
-    in sentences    wording.sentences
+    in sentences    "Dogs are banned" to "Are dogs allowed?" (wording.sentences)
 
 A denial in the same clause or in the next clause turns a yes into a no, and a no into a yes: "The text says yes, but
 that is wrong."
@@ -37,7 +37,7 @@ _NOUN_CHARACTERS = ("会员", "会议", "会场", "会费")
 """Nouns that begin with the character of a yes: 会员 (member) with 会 (can)."""
 _NOT_CHARACTERS = ("ません", "않습니다", "않아요", "없습니다", "아닙니다", "없어요")
 _BEHIND_NOT = word_set("according really at anymore any yet exactly quite that")
-"""Words after a "not" that answers no: "not really"."""
+"""Words after a "not" that means no: "not really"."""
 _TRUE, _FALSE = word_set("true correct"), word_set("false incorrect untrue")
 _POLARITIES: dict[str, Polarity] = {**dict.fromkeys(_YES | _TRUE, "yes"), **dict.fromkeys(_NO | _FALSE, "no")}
 _PHRASES: dict[Polarity, str] = {
@@ -66,15 +66,16 @@ _BEHIND_TRUE = word_set("that because since as to according and but")
 
 def polarities(reply: Sequence[Word], question: Sequence[Word]) -> set[Polarity]:
     """Return the polarities of a reply: {"yes"}, {"no"}, both, or the empty set if no rule applies."""
-    if says_nothing(reply) and begins_with(reply) == "no":
+    if says_nothing(reply) and begins_with(reply) == "no":  # "No, the passage does not say": no answer
         reply = reply[1:]
     if stated := _short_polarities(reply):
         return stated
     texts = frozenset(texts_of(question))
-    if len(reply) > 1 and reply[0].text == "not" and reply[1].text in texts:  # Not available in Ireland.
+    if len(reply) > 1 and reply[0].text == "not" and reply[1].text in texts:  # "Not available" to "Is it available?"
         return {"no"}
     negates_question = any(word.text == "not" and following.text in texts for word, following in pairwise(reply))
-    if not negates_question and refuses(reply):  # the passage does not say so, but mentions that the hall is open
+    # "The passage does not say so, but mentions that the hall is open": only the clause after the refusal is read.
+    if not negates_question and refuses(reply):
         starts = [index for index, word in enumerate(reply) if word.begins_clause or word.text in CONTRASTS]
         reply = next((reply[index:] for index in starts if index and not refuses(reply[index:])), ())
     stated = by_sentence(reply, tuple(question))
@@ -82,7 +83,7 @@ def polarities(reply: Sequence[Word], question: Sequence[Word]) -> set[Polarity]
 
 
 def polarity_of_answer(answer: Sequence[Word]) -> Polarity | None:
-    """Return the polarity of an answer that is yes or no, or begins with a clause of only yes or no."""
+    """Return the polarity of an answer that is yes or no, or begins with it: "Yes, on Mondays"; else None."""
     written = "".join(word.text for word in answer)
     if written in _YES_ELSEWHERE | _NO_ELSEWHERE:
         return "yes" if written in _YES_ELSEWHERE else "no"
@@ -91,7 +92,7 @@ def polarity_of_answer(answer: Sequence[Word]) -> Polarity | None:
 
 
 def begins_with(reply: Sequence[Word]) -> Polarity | None:
-    """Return yes or no if a reply begins with it."""
+    """Return "yes" or "no" if a reply begins with a word such as "yeah" or "nope"; else None."""
     return _POLARITIES.get(reply[0].text) if reply and reply[0].text in _YES | _NO else None
 
 
@@ -102,7 +103,7 @@ def _short_polarities(reply: Sequence[Word]) -> set[Polarity]:
 
 
 def _in_other_languages(reply: Sequence[Word]) -> set[Polarity]:
-    """Return the yes or no that begins a reply; a negated verb of Japanese or Korean is a no anywhere in the reply."""
+    """Return the yes or no that begins a reply, or no for a reply with a negated verb of Japanese or Korean."""
     written = "".join(word.text for word in reply)
     if written.startswith(_NO_CHARACTERS) or (any(mark in written for mark in _NOT_CHARACTERS) and not refuses(reply)):
         return {"no"}
@@ -115,7 +116,7 @@ def _in_other_languages(reply: Sequence[Word]) -> set[Polarity]:
 
 
 def _in_other_words(reply: Sequence[Word]) -> set[Polarity]:
-    """Return the polarity of a first clause: of course, certainly not, not really, I am afraid not, I think so."""
+    """Return the polarity of the first clause: "indeed", "apparently not", "not really", "that is right"."""
     texts = [word.text for word in reply]
     clause = texts[: next((index for index, word in enumerate(reply) if index and word.begins_clause), len(reply))]
     if whole := _WHOLE_CLAUSES.get(tuple(clause)):
@@ -134,10 +135,11 @@ def _in_words(reply: Sequence[Word]) -> set[Polarity]:
         polarity = _polarity_at(reply, index, _POLARITIES[word.text])
         if polarity is None:
             continue
-        # it says yes, but that is wrong
+        # "It says yes, but that is wrong" is a no.
         if index and not word.begins_clause and is_denied_by_next_clause(reply, index + 1):
             polarity = OPPOSITE[polarity]
-        is_both = index == 0 and len(reply) > 2 and _POLARITIES.get(reply[2].text) == OPPOSITE[polarity]  # yes and no
+        # "Yes and no" is both.
+        is_both = index == 0 and len(reply) > 2 and _POLARITIES.get(reply[2].text) == OPPOSITE[polarity]
         if index == 0 and not is_both:
             return {polarity}
         spans.append(Span(index, index + 1, polarity))
@@ -167,14 +169,14 @@ def _polarity_at(reply: Sequence[Word], index: int, polarity: Polarity) -> Polar
 
 
 def _is_option(reply: Sequence[Word], index: int) -> bool:
-    """Return True if a word is an option of "yes or no"."""
+    """Return True for the "yes" and the "no" of "yes or no", which answer nothing."""
     beside = [reply[neighbour].text for neighbour in (index - 1, index + 1) if 0 <= neighbour < len(reply)]
     further = [reply[neighbour].text for neighbour in (index - 2, index + 2) if 0 <= neighbour < len(reply)]
     return "or" in beside and any(text in _POLARITIES for text in further)
 
 
 def _by_auxiliary(reply: Sequence[Word]) -> set[Polarity]:
-    """Return the polarity of a short clause with an auxiliary: It is not. They do. Indeed it is."""
+    """Return the polarity of a short clause with an auxiliary: "It is not.", "They do.", "Indeed it is."."""
     reply = reply[1:] if reply[0].text in ADVERBS else reply
     reply = [word for index, word in enumerate(reply) if index == 0 or word.begins_clause or word.text not in ADVERBS]
     if len(reply) < 2 or reply[0].text not in PRONOUNS or reply[1].text not in AUXILIARIES or reply[1].begins_clause:

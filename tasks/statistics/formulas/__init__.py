@@ -1,1 +1,1 @@
-"""Formulas on vectors of scores; effect sizes and the Benjamini-Hochberg correction in groups.py."""
+"""Formulas on vectors of scores; groups.py has Cohen's d and the Benjamini-Hochberg correction."""

@@ -1,4 +1,4 @@
-"""Agreement on the same items: Cohen's kappa of two judges, Krippendorff's alpha of any number of annotators.
+"""Agreement on the same items: Cohen's kappa of two judges, and Krippendorff's alpha of two or more annotators.
 
 Cohen's kappa: the agreement of two judges on the same items, beyond the agreement that is due to chance.
 
@@ -7,19 +7,19 @@ Cohen's kappa: the agreement of two judges on the same items, beyond the agreeme
     p_e   = sum over verdicts v of a_v b_v, where a_v and b_v are the judges' shares of items with verdict v
 
 kappa is 1 if the verdicts are always equal, 0 if they are equal as often as by chance, and negative if less often.
-Chance keeps the shares of verdicts of each judge. If both judges give one verdict to all items, p_e is 1 and kappa is
-undefined.
-Its interval: the 2.5th and 97.5th percentiles over samples of whole clusters (formulas.intervals). There is no interval
-for fewer than 5 clusters, for judges who agree on all items, or if a sample has no kappa. Nor is there an interval if
-all samples have the same kappa: a judge with one verdict for all items has kappa 0 in every sample.
+Chance keeps the shares of verdicts of each judge. If both judges give the same verdict to all items, p_e is 1 and kappa
+is undefined.
+The interval of kappa: the 2.5th and 97.5th percentiles over samples of whole clusters (formulas.intervals). There is no
+interval for fewer than 5 clusters, for judges who agree on all items, or if a sample has no kappa. Nor is there an
+interval if all samples have the same kappa: a judge with one verdict for all items has kappa 0 in every sample.
 What it is not: comparable between sets of items with other shares of verdicts, nor a share of right verdicts. If nearly
 all items have one verdict, two judges who nearly always agree can have a kappa near 0.
 
     alpha = 1 - D_o / D_e
 
-Krippendorff's alpha, for nominal data. D_o is the observed disagreement of pairs of values of one item, and D_e the
-disagreement of all pairs of values. alpha is 1 if the values of each item are the same, and 0 for agreement by chance.
-It is not defined if all values of all items are the same.
+Krippendorff's alpha, for nominal data. D_o measures how many pairs of values of the same item are unequal, and D_e how
+many pairs among the values of all items. alpha is 1 if the values of each item are the same, and 0 for agreement by
+chance. alpha is not defined if all values of all items are the same.
 What it is not: the share of equal values.
 
 Source: Cohen 1960, A coefficient of agreement for nominal scales; for the warning, Feinstein and Cicchetti 1990, High

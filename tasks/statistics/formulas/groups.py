@@ -1,11 +1,11 @@
 """Two groups of scores: whether they are comparable, Cohen's d, and adjusted p-values of several tests.
 
-A comparison needs two rows in each group, and spread in at least one of the groups. If it lacks these, its result is a
-reason in words: never NaN, never p = 1, never a silent zero.
+A comparison needs two rows in each group, and spread in at least one of the groups. Otherwise its result is a reason in
+words; it is never NaN, p = 1 or a silent zero.
 
-Benjamini-Hochberg: p_adjusted of the k-th smallest of m = min over j >= k of p_(j) m / j, at most 1. It bounds the
-expected share of false discoveries among significant tests, for tests that are independent or positively dependent. It
-does not bound the chance of one false discovery (Bonferroni, Holm).
+Benjamini-Hochberg: p_adjusted of the k-th smallest of m p-values = min over j >= k of p_(j) m / j, at most 1. It bounds
+the expected share of false discoveries among significant tests, for tests that are independent or positively dependent.
+It does not bound the chance of at least one false discovery; Bonferroni's and Holm's corrections bound that chance.
 
 Source: Benjamini and Hochberg 1995, Controlling the False Discovery Rate.
 """
@@ -22,7 +22,7 @@ from swaymeter.data.errors import ScoreError
 Scores = NDArray[np.float64]
 
 ROUNDING = 1e-12
-"""Largest relative spread that is rounding: equal means can differ by some units in the last digit."""
+"""Largest relative spread that counts as rounding: equal means can differ by some units in the last digit."""
 
 
 class Result(NamedTuple):
@@ -98,7 +98,10 @@ def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def adjust(rows: list[dict[str, Any]], family: Sequence[str]) -> list[dict[str, Any]]:
-    """Add p_adjusted to the rows; rows with equal columns `family` are a family, and without columns all rows are."""
+    """Add p_adjusted to the rows, in families of rows with equal values in the columns `family`.
+
+    With no columns, all rows are one family.
+    """
     families: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in rows:
         families.setdefault(tuple(row[name] for name in family), []).append(row)

@@ -7,10 +7,11 @@ Bootstrap intervals of a mean and of a correlation resample values, or whole clu
                 replacement
 
 The Monte Carlo error of low and high is 0.7% of the interval's width with 10,000 samples, and 2.2% with 1,000
-(`end_error` in data/records/statistics.py). Single values are clusters of their own; their order changes nothing.
-Values of a cluster depend on each other, such as the two contexts of one question. The interval shows the spread of a
-result over other clusters. With few clusters it is too narrow, and fewer than 5 clusters have no interval (decision
-0014). A mean of equal values has no interval either; only the interval of a share always has a width.
+(`end_error` in data/records/statistics.py). Values of a cluster depend on each other, such as the two contexts of one
+question. Without clusters, each value is a cluster; the order of values changes nothing. The interval shows the spread
+of a result over other clusters. With few clusters it is too narrow, and fewer than 5 clusters have no interval
+(docs/decisions/0014-statistics.md). A mean of equal values has no interval either; only the interval of a share always
+has a width.
 
 Source: Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 8; the percentile method.
 
@@ -20,7 +21,7 @@ The interval of a share, and of the difference of two shares of the same items; 
     difference  Bonett and Price's, from the shares p of items for which only the first value is 1, or only the second;
                 each p is replaced by (n_e p + 1) / (n_e + 2)
     n_e         the effective sample size, of n values in k clusters: 1 / n_e = (m / n_d + w / n_k) / (m + w)
-    n_d         by the values: n / deff (t_(n-1) / t_(k-1))^2
+    n_d         by the values: (n / deff) (t_(n-1) / t_(k-1))^2
     deff        max(1, v / (s^2 / (n - 1))); s^2 is the variance of the values, over n
     v           the variance of the mean from clusters c of n_c values with the sum y_c:
                 k / (k - 1) sum_c (y_c - n_c mean)^2 / n^2
@@ -30,8 +31,8 @@ The interval of a share, and of the difference of two shares of the same items; 
 
 t and z are the 97.5th percentiles of Student's and the normal distribution. If each value is a cluster of its own,
 n_e = n and the interval is Wilson's. If all values are equal, their likeness within clusters is unknown, and n_e = n_k.
-Decision 0014 explains why n_d counts only the rarer values, and measures the coverage; fewer than 5 clusters have no
-interval (decision 0014).
+docs/decisions/0014-statistics.md explains why n_d counts only the rarer values, and measures the coverage. Fewer than 5
+clusters have no interval.
 
 Source: Wilson 1927; Korn and Graubard 1998, Confidence Intervals for Proportions with Small Expected Number of Positive
 Counts Estimated from Survey Data, for n_d; Kish 1965, Survey Sampling, for n_k; Dean and Pagano 2015, Evaluating
@@ -57,7 +58,7 @@ COVERAGE = 0.95
 _NORMAL = 1.959963984540054
 """The 97.5th percentile of the normal distribution."""
 _SEED = 20240815
-"""The seed of intervals of single values, which depend on no study."""
+"""The seed of intervals without clusters; equal values have the same interval in every study."""
 _BATCH = 500
 """Samples that are drawn and multiplied together, so that many samples need little memory."""
 
@@ -92,7 +93,7 @@ def clustered_mean(values: ArrayLike, clusters: ArrayLike, seed: int) -> Interva
 
 
 def clustered_pearson(x: ArrayLike, y: ArrayLike, clusters: ArrayLike, seed: int) -> Interval:
-    """Return the interval of Pearson's r of x (n,) and y (n,); none if a sample of clusters has no spread in either."""
+    """Return the interval of Pearson's r of x (n,) and y (n,); none if a sample has no spread in x or in y."""
     first, second = scores(x), scores(y)
     if len(first) < 3:
         return Interval(len(sums_of_clusters(clusters, first)))
@@ -108,7 +109,7 @@ def clustered_pearson(x: ArrayLike, y: ArrayLike, clusters: ArrayLike, seed: int
 
 
 _NO_SPREAD = 1e-12
-"""A sample's sum of squares up to this share of the sum of all squares is due to rounding."""
+"""A sample's sum of squares up to this share of the sum of squares of all values is due to rounding."""
 
 
 def sums_of_clusters(clusters: ArrayLike, *columns: Scores) -> NDArray[np.float64]:

@@ -3,8 +3,8 @@
     d        = sum of all differences / number of pairs
     interval = the 2.5th and 97.5th percentiles of d over samples of whole clusters, as many as
                `formulas.intervals` draws; for shares, the interval of `difference_interval`
-    p        = share of the ways to flip the signs of whole clusters that give |d| at least as large, two-sided. If
-               there are more than 10,000 ways, p is over 10,000 random ways and the observed one
+    p        = among all ways to flip the signs of whole clusters, the share of ways whose |d| is at least the observed
+               |d| (two-sided). If there are more than 10,000 ways, p is over 10,000 random ways and the observed one
 
 Fewer than 5 clusters have no interval. If the clusters are so few that p is always above 0.05, there is no p.
 
@@ -33,7 +33,10 @@ WAYS = 10_000
 """Limit of the ways to flip signs; if there are more, this many are drawn."""
 BATCH = 1_000
 MIN_CLUSTERS_TO_TEST = next(k for k in count(FEWEST_FOR_INTERVAL) if not unreachable(2**k, exchangeable=True))
-"""Smallest number of clusters for which p can be 0.05; fewer clusters have no test."""
+"""Smallest number of clusters for which p can be 0.05 or less; fewer clusters have no test.
+
+k clusters have 2^k ways to flip their signs. The ways are exchangeable: flipping all signs gives the same |d|.
+"""
 
 
 class PairedDifference(NamedTuple):
@@ -95,8 +98,8 @@ def smallest_significant_decrease(clusters: int, tests: int = 1) -> float | None
 
     Args:
         clusters: The number of clusters, of one pair each.
-        tests: The number of tests that are adjusted together. p is multiplied by it, which is exact if no other test is
-            significant.
+        tests: The number of tests that are adjusted together. p is multiplied by this number, which is exact if no
+            other test is significant.
 
     Returns:
         The decrease as a share of the clusters; None if even a decrease of all clusters is not significant.
@@ -130,7 +133,7 @@ class _ClusteredDifferences(NamedTuple):
         return len(self.counts)
 
     def without_test(self) -> PairedDifference:
-        """Return the mean difference without an interval, and the reason for a missing test."""
+        """Return the mean difference without interval and p, and the reason if a test is impossible."""
         n, k = len(self.values), self.k
         if k < 2:
             return PairedDifference(

@@ -6,19 +6,23 @@
     of pairs: t = mean(d) / (sd(d) / sqrt(n)),  d = a - b, and a permutation flips the signs of some d
 
 The null hypothesis: both groups come from one distribution, or the order within a pair is arbitrary. No normal
-distribution is assumed. The first test is neither paired nor Welch's t test. If there are no more ways to deal the rows
-than requested permutations, all ways are taken, and p is exact, without the two added 1s.
+distribution is assumed. The test of two groups is neither paired nor Welch's t test. If the ways to deal the rows (or
+to flip the signs) are at most as many as the requested permutations, all ways are taken. p is then exact, without the
+two added 1s.
 
-    rows dealt to groups   p >= 1 / C(n_a + n_b, n_a); two-sided, n_a = n_b: 2 / C, because the groups are exchangeable
-    n signs flipped        p >= 1 / 2^n; two-sided: 2 / 2^n
+The smallest possible p:
 
-If this lowest attainable p exceeds 0.05, "not significant" says nothing about the scores. The test is untestable, and
-does not count as a test without effect. Adjusting for several tests does not change which tests can be significant: if
-all have the smallest p, Benjamini-Hochberg leaves it unchanged.
+    rows dealt to groups   1 / C(n_a + n_b, n_a); two-sided with n_a = n_b: 2 / C(n_a + n_b, n_a), because exchanging
+                           the groups gives the same |t|
+    n signs flipped        1 / 2^n; two-sided: 2 / 2^n
+
+If the smallest possible p exceeds 0.05, "not significant" says nothing about the scores. The groups are then
+untestable, and do not count as a test without effect. Adjusting for several tests does not change which tests can be
+significant: if all tests have the same p, Benjamini-Hochberg leaves it unchanged.
 
 Dealing preserves the rows' sum and sum of squares, so t rises with the sum of the first group. Permutations are
 compared by that sum, a single matrix product for all tests of equal group sizes. These tests share their permutations,
-drawn from the seed and the sizes. Sign flips are compared by the sum of the differences in the same way.
+which are drawn from the seed and the sizes. Sign flips are compared by the sum of the differences in the same way.
 
 Very many scores are counted by level:
 
@@ -32,9 +36,9 @@ A permutation deals n_a of all scores to the first group. The numbers of scores 
 multivariate hypergeometric distribution: some dozen random numbers instead of a hundred thousand. The shape of the
 scores within a level is lost; the error is far below the Monte Carlo error of 10,000 permutations (0.002 at p = 0.05).
 
-Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, section 5, whose code also counts |t|;
-Phipson and Smyth 2010, Permutation P-values Should Never Be Zero, for the added 1s, which keep p above 0; Good 2005,
-Permutation, Parametric and Bootstrap Tests of Hypotheses, chapter 3, for pairs.
+Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, section 5; the released code compares |t|,
+too. Phipson and Smyth 2010, Permutation P-values Should Never Be Zero, for the added 1s, which keep p above 0. Good
+2005, Permutation, Parametric and Bootstrap Tests of Hypotheses, chapter 3, for pairs.
 """
 
 import math
@@ -58,7 +62,7 @@ PERMUTATIONS = 10_000
 BATCH = 500
 """Permutations in memory at a time: 500 of some hundred rows fit a processor's cache."""
 ROUNDING = 1e-13
-"""Largest difference of equal sums, relative to the sum of absolute values: rounding changes their last digits."""
+"""Largest difference of sums that count as equal, as a share of the sum of absolute values: rounding changes digits."""
 TOO_FEW = f"n is too small for p ≤ {ALPHA}"
 
 
@@ -81,7 +85,7 @@ def permutation(
 
     Returns:
         Student's t and p of each test. A test is untestable if a group has fewer than two rows, if neither group (or,
-        for paired rows, no difference) has spread, or if the rows are so few that p cannot be 0.05.
+        for paired rows, no difference) has spread, or if the rows are so few that p cannot be 0.05 or less.
     """
     results = [Result(None, None, _untestable(a, b, alternative, paired=paired)) for a, b in tests]
     families: dict[tuple[int, int], list[int]] = {}
@@ -133,7 +137,8 @@ def p_values(
     """Return the p-values of m tests, (m,).
 
     Args:
-        batches: the permutations as weights of rows, (k, n) each.
+        batches: the permutations as weights of rows, (k, n) each, such as 1 for a row that is dealt to the first group
+            and 0 for other rows.
         rows: the values of each test, (n, m).
         observed: the observed sum of each test, (m,).
         tolerance: the rounding of each sum, (m,).
@@ -181,7 +186,13 @@ def all_signs(n: int) -> Iterator[NDArray[np.float64]]:
 
 
 def unreachable(ways: int, *, exchangeable: bool) -> str:
-    """Return the reason why a test with so few deals or sign flips cannot be significant; empty if it can."""
+    """Return the reason why a test with so few deals or sign flips cannot be significant; empty if it can.
+
+    Args:
+        ways: the number of deals or sign flips.
+        exchangeable: True if each way has a mirror image with the same |t|, so that the smallest possible p is
+            2 / ways.
+    """
     return TOO_FEW if (2 if exchangeable else 1) / ways > ALPHA else ""
 
 
@@ -227,6 +238,7 @@ def permutation_of_levels(a: Levels, b: Levels, seed: int, permutations: int) ->
     effect = (a.mean - b.mean) / deviation
     counts = a.counts + b.counts
     mean = (a.n * a.mean + b.n * b.mean) / (a.n + b.n)
+    # Below, the distances are stretched to the variance of the scores, as in the module's docstring.
     rows = (a.counts * a.means + b.counts * b.means) / counts - mean  # distances of the level means from the mean
     between = a.n * (a.mean - mean) ** 2 + b.n * (b.mean - mean) ** 2
     rows *= math.sqrt((a.spread + b.spread + between) / float(counts @ rows**2)) if np.ptp(rows) else 1.0

@@ -9,7 +9,7 @@ other standard errors let the rows of a cluster depend on each other: the sandwi
 clusters and k coefficients, its small-sample factor is G/(G-1) (n-1)/(n-k), and its t distribution has G - 1 degrees of
 freedom. A regression shows which predictors go together with y given the other predictors, not what causes y.
 
-Source: Liang and Zeger 1986 for the clusters. statsmodels' OLS gives the same numbers, and takes a second to import.
+Source: Liang and Zeger 1986 for the clusters. statsmodels' OLS gives the same numbers, but takes a second to import.
 
 Correlation of two scores of the same items, with a p-value.
 
@@ -22,8 +22,8 @@ not hold for dependent pairs.
 
     95% interval of rho = tanh(artanh(rho) -+ 1.96 sqrt((1 + rho^2 / 2) / (n - 3)))
 
-Source: Pearson 1895; Spearman 1904; as in scipy.stats, which takes a second to import. The interval: Bonett and Wright
-2000, Sample size requirements for estimating Pearson, Kendall and Spearman correlations.
+Source: Pearson 1895; Spearman 1904. scipy.stats gives the same numbers, but takes a second to import. The interval:
+Bonett and Wright 2000, Sample size requirements for estimating Pearson, Kendall and Spearman correlations.
 """
 
 import math
@@ -94,7 +94,7 @@ def regression(outcome: tuple[str, ArrayLike], predictors: Mapping[str, ArrayLik
     design = _design(columns)
     k = design.shape[1]
     inverse = np.linalg.pinv(design)
-    beta, bread = inverse @ y, inverse @ inverse.T
+    beta, bread = inverse @ y, inverse @ inverse.T  # bread: the outer factors of the sandwich over clusters
     residuals = y - design @ beta
     errors = np.sqrt(residuals @ residuals / (n - k) * np.diag(bread))
     half_width = stdtrit(n - k, (1 + COVERAGE) / 2) * errors
@@ -102,7 +102,7 @@ def regression(outcome: tuple[str, ArrayLike], predictors: Mapping[str, ArrayLik
     names = (CONSTANT, *columns)
     rows = zip(names, beta, errors, beta - half_width, beta + half_width, p, strict=True)
     coefficients = [Coefficient(name, *map(float, values)) for name, *values in rows]
-    if count > k:
+    if count > k:  # with k or fewer clusters, the sandwich is singular
         sums = np.zeros((count, k))
         np.add.at(sums, codes, design * residuals[:, None])
         variances = np.diag(bread @ (sums.T @ sums) @ bread) * (count / (count - 1) * (n - 1) / (n - k))
@@ -177,7 +177,7 @@ def adjusted_difference(
     if not coefficient.cluster_standard_error:
         return Result(None, None, f"no spread between the clusters, or {result.clusters} are too few"), None
     t = coefficient.beta / coefficient.cluster_standard_error
-    difference = coefficient.beta / float(group.std())
+    difference = coefficient.beta / float(group.std())  # b_1, of the group as 1 and 0
     return Result(t, float(stdtr(result.clusters - 1, -t))), difference / math.sqrt(pooled_variance(a, b))
 
 

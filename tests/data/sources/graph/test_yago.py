@@ -278,13 +278,13 @@ def test_pairs_come_in_same_order_whatever_page(page: int, dump: Dump) -> None:
 
 
 def pairs_of(dump: Dump, page: int) -> list[Pair]:
-    return list(sampled_pairs(dump, relation_named("birthDate").yago, seed=5, page=page, english=True))
+    return list(sampled_pairs(dump, relation_named("birthDate").yago, seed=5, page=page, english_only=True))
 
 
 def test_pairs_of_one_key_survive_page_ends(tmp_path: Path) -> None:
     values = '"1879" , "1879"@en , "1879"^^xsd:gYear , "1879"^^xsd:integer , "1879"@en-GB'
     store = graph(tmp_path, f"yago:A schema:birthDate {values} .\nyago:B schema:birthDate {values} .\n")
-    pairs = list(sampled_pairs(store, relation_named("birthDate").yago, seed=5, page=2, english=True))
+    pairs = list(sampled_pairs(store, relation_named("birthDate").yago, seed=5, page=2, english_only=True))
     assert len({(pair.subject, pair.object) for pair in pairs}) == len(pairs) == 10
     assert len({pair.key for pair in pairs}) == 2
 
