@@ -27,12 +27,15 @@ class HistoryRow:
         ItemKind,
         Meaning(
             "run: the run itself; setting: a setting or version; fact, question: from a source; reply: a greedy reply; "
-            "query: a susceptibility; number: a headline number"
+            "query: the susceptibility of a query; number: a headline number"
         ),
     ]
     model: Annotated[str, Meaning("the model's label, or its name without a label; empty for an item without a model")]
     dtype: Annotated[str, Meaning("the precision that the model computed in; empty for an item without a model")]
-    item: Annotated[str, Meaning("the item's key")]
+    item: Annotated[
+        str,
+        Meaning("the item's id, unique for a kind, a model and a dtype; of a headline number, its quantity and group"),
+    ]
     state: Annotated[
         str | None, Meaning("the item in this run, as JSON; NULL if the run lacks it, and for a headline number")
     ]

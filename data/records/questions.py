@@ -48,10 +48,14 @@ class QuestionContext:
     passages: Annotated[tuple[Passage, ...], Meaning("the context's passages, in order")] = ()
     answers: Annotated[
         tuple[str, ...],
-        Meaning("the answers that the context states, in all forms; for a mixed context, of its conflicting passages"),
+        Meaning(
+            "the answers that the context states, in all forms; for a mixed context, only the answers of its conflicting "
+            "passages"
+        ),
     ] = ()
     evidence_set: Annotated[
-        str | None, Meaning("the set of passages, such as supporting+conflicting; NULL for a context of a file")
+        str | None,
+        Meaning("the set of passages, such as supporting+conflicting; NULL for a context that no set combines"),
     ] = None
     passage_order: Annotated[str | None, Meaning("the order of the set, such as right_first; NULL without a set")] = (
         None
@@ -59,7 +63,7 @@ class QuestionContext:
     form: Annotated[str, Meaning("the template of each passage, with slots such as {number} and {text}")] = PLAIN
     separator: Annotated[str, Meaning("the text between two passages")] = SEPARATOR
     written: Annotated[
-        str | None, Meaning("the text of the prompt; NULL: its passages with a blank line between two")
+        str | None, Meaning("the context's text in the prompt; NULL: the passages with a blank line between two")
     ] = None
 
     def __post_init__(self) -> None:

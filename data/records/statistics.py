@@ -99,7 +99,9 @@ class GroupComparison(ModelScores):
     comparison: Annotated[
         str, Meaning("property that differs between the groups: label, type, set, context or strength")
     ]
-    within: Annotated[str, Meaning("the one type, label or kind of contexts that both groups have; all: any")]
+    within: Annotated[
+        str, Meaning("the type, label or kind of contexts that both groups share; all: not limited to one")
+    ]
     measure: Annotated[str, Meaning("the score that is compared: susceptibility or persuasion")]
     test: Annotated[str, Meaning("permutation of entities, or sign flip if both groups have the same entities")]
     unit: Annotated[str, Meaning("the unit of the means")]
@@ -129,7 +131,8 @@ class Summary(ModelScores):
     unit_of_analysis: Annotated[str, Meaning("unit of the values, such as query or entity")]
     n: Annotated[int, Meaning("number of values")]
     items: Annotated[
-        int | None, Meaning("distinct queries, contexts, entities, subjects or variances behind the values", "")
+        int | None,
+        Meaning("distinct queries, contexts, entities or subjects behind the values; for reliability, variances", ""),
     ] = None
     prompts: Annotated[int | None, Meaning("prompts or answers behind the values")] = None
     share: Annotated[float | None, Meaning("share of the group among all groups of its relation and query type")] = None
@@ -386,7 +389,9 @@ class Reliability(ModelScores):
 class AnnotatorAgreement:
     """Krippendorff's alpha of a field of judgements."""
 
-    field: Annotated[str, Meaning("verdict, kind or choice")]
+    field: Annotated[
+        str, Meaning("verdict, kind, or choice: what people decide about a question, such as accept or discard")
+    ]
     items: Annotated[
         int, Meaning("texts that at least two people judged; for choices, only the first two people count")
     ]
