@@ -49,8 +49,8 @@ class QuestionContext:
     answers: Annotated[
         tuple[str, ...],
         Meaning(
-            "the answers that the context states, in all forms; for a mixed context, only the answers of its conflicting "
-            "passages"
+            "the answers that the context states, in all forms; for a mixed context, only the answers of its "
+            "conflicting passages"
         ),
     ] = ()
     evidence_set: Annotated[
