@@ -28,7 +28,7 @@ def invented_names(entity_class: str, count: int, *, seed: int) -> list[str]:
     Raises:
         UnknownName: The class is not a class of entities.
         UsageError: The count is negative.
-        InputError: The parts of the class do not give so many names.
+        InputError: The parts of the class give fewer names.
     """
     if count < 0:
         raise UsageError(f"{count} invented names are requested; request 0 or more")

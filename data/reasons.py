@@ -19,23 +19,21 @@ SUBJECT_UNNAMED = _reason("subject_unnamed", "The subject's item has no English 
 OBJECT_UNNAMED = _reason("object_unnamed", "The object's item has no English label.")
 OBJECT_IS_SUBJECT = _reason("object_is_subject", "Subject and object bear the same name.")
 NOT_A_VALUE = _reason(
-    "not_a_value", "The subject's item does not have that value of the property, or only as a deprecated one."
+    "not_a_value", "The object is not a value of the property in the subject's item, or only a deprecated value."
 )
 DOUBLED = _reason("doubled", "Another entry of the list is the same fact, or leads to the same page.")
-NOT_EDITED = _reason("not_edited", "No revision that may be read made or changed the value.")
+NOT_EDITED = _reason("not_edited", "No readable revision added or changed the value.")
 NO_PAGE = _reason("no_page", "The subject has no article in the English Wikipedia.")
 PAGE_MISSING = _reason("page_missing", "The article that the subject's item names does not exist.")
 PAGE_OF_ANOTHER = _reason("page_of_another", "The article that the subject's item names is about something else now.")
 PAGE_WITHOUT_TEXT = _reason("page_without_text", "The subject's article has no text.")
 SLOT_IN_TEXT = _reason(
-    "slot_in_text", "The article has the sign of a slot in its own text, so slots could not be recognised."
+    "slot_in_text", "The article's own text has the sign of a slot, so slots could not be recognised."
 )
 NOT_MENTIONED = _reason(
     "not_mentioned", "No whole sentence of the subject's article mentions the object by its label or an alias."
 )
-NO_REPLACEMENT = _reason(
-    "no_replacement", "No similar entity of the same kind was found that is not itself a true answer."
-)
+NO_REPLACEMENT = _reason("no_replacement", "No similar entity of the same kind was found, except true answers.")
 
 # A row of a user's file
 ROW_NOT_USABLE = _reason("row_not_usable", "The row of the file cannot be used; its line and the problem are named.")
@@ -55,7 +53,9 @@ ONLY_MARKUP = _reason("only_markup", "The spans differ in markup, spaces or punc
 NOT_IN_RUNNING_TEXT = _reason(
     "not_in_running_text", "The span is not in running text: a template, reference, link, heading, table or comment."
 )
-NO_SENTENCE = _reason("no_sentence", "No sentence of the page's text has the span without a gap that a template left.")
+NO_SENTENCE = _reason(
+    "no_sentence", "No sentence of the page's text has the span, or only sentences with a gap that a template left."
+)
 TOO_SIMILAR = _reason("too_similar", "The spans say nearly the same.")
 PROMPT_TOO_LONG = _reason(
     "prompt_too_long", "The sentence is too long for the language model that writes the questions."

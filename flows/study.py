@@ -83,7 +83,7 @@ def study(
         refresh: fetch the edits and page views of questions from Wikidata again; only changed steps are computed again.
         runner: the runner of models, in place of the study's.
         failed: only the relations with a failed step; if no step has failed, as after a killed run, all relations.
-        wait: wait for another run that uses the workspace; otherwise this run fails with a message about the other.
+        wait: wait for another run that uses the workspace; otherwise this run fails with a message about the other run.
     """
     selection = Selection(tuple(relations or ()), tuple(models or ()), tuple(measures or ()), tuple(stages or STAGES))
 
@@ -133,7 +133,7 @@ def backfill(
     def run_value(value: Any) -> State[Any]:
         return _run(_read(study, workspace, Selection(), changes={key: value}, offline=offline), wait=wait)
 
-    state: State[Any] = Completed(message="`values` is empty, so that nothing was run")
+    state: State[Any] = Completed(message="`values` is empty, so nothing was run")
     for value in values:
         state = _state_of(partial(run_value, value))
         if not state.is_completed():

@@ -73,7 +73,7 @@ def others_persuade(frames: Frames) -> str:
     )
     if not means:
         return ""
-    return f"Contexts about other entities persuade by {means}: compare a mean with that, not with 0."
+    return f"Contexts about other entities persuade by {means}: compare a mean with this baseline, not with 0."
 
 
 def stubborn_is_not_resistance(frames: Frames) -> str:
@@ -107,16 +107,16 @@ def stand_ins(frames: Frames) -> str:
     return f"Not to be compared with published values: {'; '.join(words)}."
 
 
-def counted(frames: Frames, query: str, column: str, words: str) -> str:
+def counted(frames: Frames, named_query: str, column: str, words: str) -> str:
     """Return a sentence on the number of replies that a column counts, such as "3 of 120 replies are empty.".
 
     Args:
         frames: Frames by named query; silent_replies has the number of all replies.
-        query: Named query with the counts of each variant.
+        named_query: Name of the query with the counts of each variant.
         column: Column of the counts.
         words: Words after the verb, such as "empty".
     """
-    rows, silent = frames[query], frames["silent_replies"]
+    rows, silent = frames[named_query], frames["silent_replies"]
     total = int(silent["replies"].sum()) if len(silent) else 0
     count = int(rows[column].sum()) if len(rows) else 0
     return f"{count} of {plural(total, 'reply')} {'is' if count == 1 else 'are'} {words}." if count else ""

@@ -79,10 +79,10 @@ NAMES = {
 }
 """Labels of fields of facts and questions; any other field is shown under its own name."""
 NOTE = (
-    "n: replies (or queries) of both runs, and the number of subjects (questions without a subject; entities) that "
-    "intervals are over. difference: A - B. larger, smaller: A's mean is, and p is at most 0.05 after "
-    "Benjamini-Hochberg, over the numbers on right and wrong passages, and over all others; equal: the interval lies "
-    "within the margin; undecided: neither is shown."
+    "n: replies (or queries) of both runs, and the number of units that intervals are over: subjects, or questions "
+    "without a subject; for queries, entities. difference: A - B. larger, smaller: A's mean is larger or smaller than "
+    "B's, and p is at most 0.05 after Benjamini-Hochberg, which is applied to the numbers on right and wrong passages, "
+    "and separately to all other numbers; equal: the interval lies within the margin; undecided: neither is shown."
 )
 """Note below the tables of the page of two runs, A and B."""
 
@@ -363,8 +363,8 @@ def number_change(row: Mapping[str, Any]) -> tuple[str, str]:
 def section(changes: RunChanges | None) -> Markup:
     """Return the section "since the last run" of the page.
 
-    It is empty for a first run. It is empty, too, if settings differ, and no number was compared, no reply flipped and
-    no source changed.
+    It is empty for a first run. It is empty, too, if the runs differ only in settings or in replies that did not flip,
+    and no number was compared. If nothing differs, the section says so.
     """
     if changes is None:
         return Markup()

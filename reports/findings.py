@@ -90,10 +90,10 @@ def findings(frames: Frames, card: StudyCard | None = None) -> Findings:
     claims: dict[Section, dict[str, Claim]] = {}
     for finding in FINDINGS:
         if finding.section != "caveats" and (claim := finding.claim(evidence)):
-            # Two measures may have one sentence, as both forms of Fisher susceptibility have: the first claim counts.
+            # Two measures may share a sentence, such as both forms of Fisher susceptibility; the first claim counts.
             claims.setdefault(finding.section, {}).setdefault(claim.sentence, claim)
     advice, queries, questions = ([*claims.get(name, {}).values()] for name in ("variants", "queries", "questions"))
-    # Questions leave the claims about queries at least two places.
+    # At least two places are left for claims about queries.
     room = MAX_HEADLINE - len(advice)
     max_queries = room - min(len(questions), room - 2) if questions else room
     headline = [*advice, *queries[:max_queries], *questions][:MAX_HEADLINE]
@@ -142,57 +142,57 @@ OWN = (
     Share(
         _MEANS,
         {"quantity": "follows", "group": "supporting"},
-        "With a right passage it gave the passage's answer in",
+        "With a right passage, the model gave the passage's answer in",
         "right passages",
     ),
     Share(
         _MEANS,
         {"quantity": "follows", "group": "conflicting"},
-        "With a wrong passage it gave the passage's answer in",
+        "With a wrong passage, the model gave the passage's answer in",
         "wrong passages",
     ),
     Share(
         _MEANS,
         {"quantity": "prefers_right", "group": "mixed"},
-        "With right and wrong passages together it gave the right answer alone in",
+        "With right and wrong passages together, the model gave the right answer alone in",
         "sets of passages",
     ),
     Share(
         _MEANS,
         {"quantity": "prefers_wrong", "group": "mixed"},
-        "With right and wrong passages together it gave the wrong answer alone in",
+        "With right and wrong passages together, the model gave the wrong answer alone in",
         "sets of passages",
     ),
     Share(
         _MEANS,
         {"quantity": "names_both", "group": "mixed"},
-        "With right and wrong passages together it gave both answers in",
+        "With right and wrong passages together, the model gave both answers in",
         "sets of passages",
     ),
-    Share(_MEANS, {"quantity": "correct", "group": "none"}, "Without a passage it gave the right answer in"),
+    Share(_MEANS, {"quantity": "correct", "group": "none"}, "Without a passage, the model gave the right answer in"),
     Share(
         _MEANS,
         {"quantity": "coherent_persuasion", "group": "conflicting"},
-        "With a wrong passage sampled answers moved (coherent persuasion) by",
+        "With a wrong passage, sampled answers moved (coherent persuasion) by",
         "wrong passages",
         _UNMOVED,
     ),
     Share(
         _MEANS,
         {"quantity": "abstains", "group": "all"},
-        "Where no passage supports an answer it declined in",
+        "If no passage supports an answer, the model declined in",
         "such passages",
     ),
     Share(
         _MEANS,
         {"quantity": "keeps", "group": "irrelevant"},
-        "With an irrelevant passage it gave the same answer as without one in",
+        "With an irrelevant passage, the model gave the same answer as without one in",
         "such passages",
     ),
     Share(
         _MEANS,
         {"quantity": "follows", "group": "unknown"},
-        "With a passage of unknown kind it gave the passage's answer in",
+        "With a passage of unknown kind, the model gave the passage's answer in",
         "such passages",
     ),
 )
@@ -483,21 +483,21 @@ def _compared(frames: Frames, comparison: str, sentence: str) -> Claim | None:
     return Claim(sentence, tuple(numbers[:MAX_HEADLINE])) if numbers else None
 
 
-def _moved(frames: Frames, query: str, column: str, comparison: str, sentence: str) -> Claim | None:
+def _moved(frames: Frames, named_query: str, column: str, comparison: str, sentence: str) -> Claim | None:
     """Return the claim on the means of two groups, such as of invented and real entities, by query type.
 
     Several models are compared for the first query type only.
 
     Args:
         frames: Frames by named query.
-        query: Named query with the means.
+        named_query: Name of the query with the means.
         column: Column that is True for the first group and False for the second.
         comparison: Name of the comparison in the tests.
         sentence: The sentence up to the number, if both groups have means.
     """
     # The sentence if only one of the two groups has means; empty if the claim of `_labels` says nearly the same.
     alone = "" if _labels(frames) else "Contexts moved queries by"
-    rows, numbers = frames[query], []
+    rows, numbers = frames[named_query], []
     if len(rows):
         rows = rows[rows["query_type"] != "all"]
     shown_models, both = models(rows), len(rows) > 0 and rows[column].nunique() == 2

@@ -99,7 +99,7 @@ def answer_sentence(frames: Frames, chart: HeadlineFigure | None, claims: Sequen
     """
     compared = variants.variants_of(frames)
     if chart and chart.parts == PARTS and len(compared) > 1:
-        if variants.decided(frames):
+        if variants.has_difference(frames):
             return variants.advice(frames)
         named = f"{len(compared)} variants (model, prompt, decoding)"
         return _mostly_undecided(frames) + (
@@ -340,7 +340,7 @@ def _bar_of_category(row: Mapping[str, Any], means: pd.DataFrame, variant: str, 
     total, parts = int(row["measured"]), []
     for name in OUTCOMES:
         part_rows = where(means, quantity=name)
-        # A mean over other replies than the bar's has another interval, which is left out.
+        # The interval of a mean over other replies than those of the bar is left out.
         ends = next((mean for mean in records(part_rows) if mean["n"] == total), {"low": None, "high": None})
         address = {
             "model": str(model),

@@ -93,7 +93,7 @@ def rules_of_themes(further: str = "") -> str:
 def drawing(other: Mapping[str, Any] | None = None) -> Iterator[None]:
     """Apply the settings of the page while a figure is drawn or saved.
 
-    Matplotlib has one set of settings per process, so that only one thread draws at a time.
+    Matplotlib has one set of settings per process, so only one thread draws at a time.
 
     Args:
         other: Settings that replace those of the page.

@@ -104,7 +104,7 @@ def advice(frames: Frames) -> str:
     return f"{'. '.join(sentences)}."
 
 
-def decided(frames: Frames) -> bool:
+def has_difference(frames: Frames) -> bool:
     """Return True if a variant is shown to be better than another."""
     return any(_best(quantity, variants_of(frames), frames[DIFFERENCES]) for quantity in (FOLLOWS, RESISTS))
 
@@ -116,8 +116,8 @@ def uneven(variants: Sequence[Variant]) -> str:
         return ""
     words = " and ".join(f"{span(min(numbers), max(numbers))} answers" for numbers in counts)
     return (
-        f" Not all variants have the same answers ({words}): the front uses all answers of each variant, a comparison "
-        "only the answers of both."
+        f" Not all variants have the same answers ({words}): the front uses all answers of each variant, and a "
+        "comparison of two uses only the answers that both have."
     )
 
 
@@ -174,7 +174,7 @@ def table(frames: Frames) -> pd.DataFrame:
     if len(variants) < 2:
         return pd.DataFrame()
     on_front = {variant.model for variant in front(variants)}
-    if decided(frames):
+    if has_difference(frames):
         variants.sort(
             key=lambda variant: (variant.model not in on_front, -variant.share(FOLLOWS), -variant.share(RESISTS))
         )

@@ -125,8 +125,8 @@ class Relation:
             raise ValueError(f"name: {verb} begin with reverse, because `reverse` is {str(self.reverse).lower()}")
         if self.reverse and self.object_class not in ENTITY_CLASSES:
             raise ValueError(
-                "object_class: must be a class of entities, because with reverse: true the answer is the predicate's "
-                "subject"
+                "object_class: must be a class of entities, because with `reverse: true`, the answer is the "
+                "predicate's subject"
             )
         if self.unit is not None and self.object_class not in ("number", "quantity"):
             raise ValueError("unit: is only for the object classes number and quantity; leave it out")

@@ -1,8 +1,8 @@
 """Snapshots of runs, and types for the changes between two snapshots.
 
 A snapshot is read from a database, or from the items that a completed run stores. The replies of two snapshots are
-joined by the ids of their question and context; a pair whose texts differ counts as a change. The differences of
-headline numbers use only replies to the same texts.
+joined by the ids of their question and context; a pair whose question or context has another text counts as a change.
+The differences of headline numbers use only replies to the same texts.
 
 `swaymeter.tasks.statistics.changes` compares two snapshots. `swaymeter.reports.changes` prints and draws the changes.
 """
@@ -65,15 +65,15 @@ COLUMNS: Mapping[ItemKind, Mapping[str, str]] = {"reply": REPLY, "query": QUERY}
 IDS: Mapping[ItemKind, tuple[str, ...]] = {"reply": ("question_id", "context"), "query": ("query_id",)}
 """Columns that identify an item of a model, by kind.
 
-The column context of a reply has the id of the context; the column context_id, made by `_typed`, changes with the
-texts, too.
+The column `context` of a reply has the id of the context. The column `context_id`, made by `_typed`, is a digest of
+this id and of `texts`.
 """
 QUERY_NAMES: Mapping[ItemKind, str] = {"reply": REPLIES, "query": QUERIES}
 """Named queries that give the items, by kind."""
 ROW_TYPES: Mapping[ItemKind, type] = {"fact": Fact, "question": Question}
 """Row types of the items that come from a source, by kind."""
 DIGITS = 5
-"""Decimals of the numbers in a snapshot, so few because a year of runs has to stay small."""
+"""Decimals of the numbers in a snapshot; more would make a year of runs too large."""
 STUDY_SETTING = re.compile(r"(seed$|models$|prompt|decoding |model called )")
 """Names of the settings that every database has; only a completed run stores the other settings, such as versions."""
 UP, DOWN = "larger", "smaller"
@@ -115,7 +115,7 @@ class Snapshot:
             return cls(Dataset(Path(), records["fact"], (), records["question"]), settings, _frames(items))
         except (KeyError, TypeError, ValueError) as error:
             raise DamagedFile(
-                f"the table history has an item that cannot be read ({first_line(error)}); run the study again"
+                f"the table `history` has an item that cannot be read ({first_line(error)}); run the study again"
             ) from None
 
     @classmethod

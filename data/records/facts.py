@@ -39,7 +39,7 @@ class Fact:
     ] = None
     address: Annotated[str | None, Meaning("the address of the service", in_digest=False)] = None
     query: Annotated[str | None, Meaning("the query to the service, in SPARQL", in_digest=False)] = None
-    retrieved_at: Annotated[str | None, Meaning("the time of its response (UTC, ISO 8601)", in_digest=False)] = None
+    retrieved_at: Annotated[str | None, Meaning("the time of the response (UTC, ISO 8601)", in_digest=False)] = None
 
 
 @table("invented", "the name of an invented entity, which no searched graph has")
@@ -102,7 +102,7 @@ class Dispute:
     source: Annotated[str, Meaning("the source of the page")]
     licence: Annotated[str, Meaning("the source's licence")]
     address: Annotated[str, Meaning("the address of the service", in_digest=False)]
-    retrieved_at: Annotated[str, Meaning("the time of its response (UTC, ISO 8601)", in_digest=False)]
+    retrieved_at: Annotated[str, Meaning("the time of the response (UTC, ISO 8601)", in_digest=False)]
 
     def counter_memory_context(self) -> str | None:
         """Return the context with the replacement in place of the object; None if the object is not at `place`."""

@@ -51,7 +51,7 @@ class HistoryRow:
     mean_before: Annotated[float | None, Meaning("mean in the run before, over the items counted in same")] = None
     change: Annotated[float | None, Meaning("mean over the items counted in same, minus mean_before")] = None
     change_low: Annotated[float | None, Meaning("lower end of the change's 95% interval, paired, over clusters")] = None
-    change_high: Annotated[float | None, Meaning("upper end of that interval")] = None
+    change_high: Annotated[float | None, Meaning("upper end of the change's interval")] = None
     p: Annotated[float | None, Meaning("two-sided p of a sign-flip test over clusters; NULL if untestable")] = None
     p_adjusted: Annotated[float | None, Meaning("after Benjamini-Hochberg over all numbers of the run")] = None
     direction: Annotated[str | None, Meaning("larger, smaller, equal or undecided, as in model_differences")] = None

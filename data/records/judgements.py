@@ -71,7 +71,7 @@ class DecidedAnswer:
     decided_by: Annotated[
         str | None,
         Meaning(
-            "person or judge, whose verdict it is; if only the outcome changes, by a verdict on the closed-book reply: "
+            "who gave the verdict: person or judge; if a verdict on the closed-book reply changes only the outcome: "
             "rule, or NULL for an undecided reply"
         ),
     ]

@@ -155,7 +155,7 @@ class Question:
     )
     list_id: Annotated[str | None, Meaning("the question's id in the source's list or file")] = None
     address: Annotated[str | None, Meaning("the address of the service", in_digest=False)] = None
-    retrieved_at: Annotated[str | None, Meaning("the time of its response (UTC, ISO 8601)", in_digest=False)] = None
+    retrieved_at: Annotated[str | None, Meaning("the time of the response (UTC, ISO 8601)", in_digest=False)] = None
     other_columns: Annotated[
         str | None, Meaning("the further columns of a user's file, as a JSON object", in_digest=False)
     ] = None

@@ -179,11 +179,11 @@ class CorrelationRow(ModelScores):
     level: Annotated[str, Meaning("unit of a pair: query, or entity or relation with the means of its queries")]
     n: Annotated[int, Meaning("number of pairs that have both scores")]
     pearson: Annotated[float | None, Meaning("Pearson's r; NULL if untestable")]
-    pearson_p: Annotated[float | None, Meaning("its two-sided p-value")]
+    pearson_p: Annotated[float | None, Meaning("the two-sided p-value of pearson")]
     spearman: Annotated[float | None, Meaning("Spearman's rho; NULL if untestable")]
-    spearman_p: Annotated[float | None, Meaning("its two-sided p-value")]
-    spearman_low: Annotated[float | None, Meaning("lower end of its 95% interval, pairs independent")]
-    spearman_high: Annotated[float | None, Meaning("upper end of that interval")]
+    spearman_p: Annotated[float | None, Meaning("the two-sided p-value of spearman")]
+    spearman_low: Annotated[float | None, Meaning("lower end of the 95% interval of spearman, pairs independent")]
+    spearman_high: Annotated[float | None, Meaning("upper end of the interval of spearman")]
     untestable: Annotated[str | None, Meaning("reason why there is no correlation; NULL with one")]
 
 
@@ -304,11 +304,11 @@ class InstanceCorrelation(InstanceStatistic):
     n: Annotated[int, Meaning("instances that have both")]
     subjects: Annotated[int, Meaning("number of subjects of these instances")]
     pearson: Annotated[float | None, Meaning("Pearson's r; NULL if untestable")]
-    low: Annotated[float | None, Meaning("lower end of its 95% interval by Fisher's z, instances independent")]
-    high: Annotated[float | None, Meaning("upper end of that interval")]
-    p: Annotated[float | None, Meaning("its two-sided p-value, instances independent")]
+    low: Annotated[float | None, Meaning("lower end of the 95% interval by Fisher's z, instances independent")]
+    high: Annotated[float | None, Meaning("upper end of the interval by Fisher's z")]
+    p: Annotated[float | None, Meaning("the two-sided p-value of pearson, instances independent")]
     subject_low: Annotated[float | None, Meaning("lower end of the 95% bootstrap interval, subjects drawn whole")]
-    subject_high: Annotated[float | None, Meaning("upper end of that interval")]
+    subject_high: Annotated[float | None, Meaning("upper end of the bootstrap interval")]
     untestable: Annotated[str | None, Meaning("reason why there is no correlation; NULL with one")]
 
 
@@ -326,14 +326,14 @@ class RegressionRow(InstanceStatistic):
     unit: Annotated[str, Meaning("the unit of the outcome, and so of the coefficients")]
     predictor: Annotated[str, Meaning("the predictor; constant for the intercept, none where untestable")]
     beta: Annotated[float | None, Meaning("the coefficient, for one standard deviation of the predictor")]
-    standard_error: Annotated[float | None, Meaning("its standard error, instances independent")]
-    low: Annotated[float | None, Meaning("lower end of its 95% interval, instances independent")]
-    high: Annotated[float | None, Meaning("upper end of that interval")]
-    p: Annotated[float | None, Meaning("its two-sided p-value, instances independent")]
+    standard_error: Annotated[float | None, Meaning("standard error of beta, instances independent")]
+    low: Annotated[float | None, Meaning("lower end of the 95% interval of beta, instances independent")]
+    high: Annotated[float | None, Meaning("upper end of the interval of beta")]
+    p: Annotated[float | None, Meaning("two-sided p-value of beta, instances independent")]
     subject_standard_error: Annotated[
-        float | None, Meaning("its standard error, instances of a subject dependent; NULL with too few subjects")
+        float | None, Meaning("standard error of beta, instances of a subject dependent; NULL with too few subjects")
     ]
-    subject_p: Annotated[float | None, Meaning("its two-sided p-value, instances of a subject dependent")]
+    subject_p: Annotated[float | None, Meaning("two-sided p-value of beta, instances of a subject dependent")]
     r_squared: Annotated[float | None, Meaning("the share of the outcome's variance that all predictors explain", "")]
     n: Annotated[int, Meaning("instances of the regression")]
     left_out: Annotated[int, Meaning("instances that lack the outcome or a predictor")]
@@ -378,9 +378,9 @@ class Reliability(ModelScores):
     of_first: Annotated[int, Meaning("number of items of the first seed or form, the largest possible n")]
     mean_score: Annotated[float | None, Meaning("mean of the scores; NULL without variances", "nats")]
     variance: Annotated[float | None, Meaning("mean of the variances, each divided by scores - 1", "squared nats")]
-    median: Annotated[float | None, Meaning("their median", "squared nats")]
-    percentile_95: Annotated[float | None, Meaning("their 95th percentile", "squared nats")]
-    largest: Annotated[float | None, Meaning("the largest", "squared nats")]
+    median: Annotated[float | None, Meaning("median of the variances", "squared nats")]
+    percentile_95: Annotated[float | None, Meaning("95th percentile of the variances", "squared nats")]
+    largest: Annotated[float | None, Meaning("largest variance", "squared nats")]
     untestable: Annotated[str | None, Meaning("reason why there are no variances; NULL if there are")]
 
 

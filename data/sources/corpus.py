@@ -214,7 +214,7 @@ def _files(path: Path) -> list[tuple[str, Path]]:
             if not {ending.lower() for ending in file.suffixes}.isdisjoint((*JSON_LINES, *TEXT, *PARQUET)):
                 raise InputError(
                     f"{KEY}: {str(file)!r} is compressed in an unsupported way; unpack it, or compress it as "
-                    f"{' or '.join(PACKED)} (but not a Parquet file), or move it out of the folder"
+                    f"{' or '.join(PACKED)} (a Parquet file must be unpacked), or move it out of the folder"
                 )
         files = list(filter(format_of, all_files))
         if not files:

@@ -18,7 +18,7 @@ A person's verdict on a reply passes through these files:
 
     data/sources/judgements.py              reads the verdict from a file that a study or `audit --judgements` names
     tasks/measures/decided_answers.py       finds the replies with the judged words; flows/stages/aggregate.py calls it
-    data/warehouse/sql/stated_answers.sql   puts the verdict in place of the rule's verdict on these replies
+    data/warehouse/sql/stated_answers.sql   replaces the verdict that the rule over words (tasks/scoring/wording) gave
     tasks/statistics/verdicts.py            counts the verdict in the shares, which the report draws
 
 The answers page writes files of judgements (reports/answers/judgements.js). Statistics of citations use the

@@ -29,8 +29,8 @@ NO_SLOT = _flag("no_slot", "A snippet has a slot for the answer.")
 OBJECT_NOT_IN_CONTEXT = _flag(
     "object_not_in_context", "A disputed sentence has the original answer in it, as whole words."
 )
-DUPLICATE_ID = _flag("duplicate_id", "No question before it in the file has the same index and id.")
-BROKEN_SLOT = _flag("broken_slot", "Every slot has its brackets, and stands apart from the letters beside it.")
+DUPLICATE_ID = _flag("duplicate_id", "No earlier question of the file has the same index and id.")
+BROKEN_SLOT = _flag("broken_slot", "Every slot has its brackets, and touches no letter or digit.")
 ANSWER_LEFT_IN_CONTEXT = _flag(
     "answer_left_in_context", "No form of the original answer stands in the snippet outside of its slots."
 )
@@ -41,20 +41,19 @@ REPLACEMENT_IS_OTHER_ANSWER = _flag(
     "replacement_is_other_answer", "The counter-memory answer is not an answer of another row of the same fact."
 )
 QUESTION_CONTAINS_ANSWER = _flag("question_contains_answer", "The question does not name the original answer.")
-SUBJECT_NOT_IN_QUESTION = _flag("subject_not_in_question", "The question about a property names its subject.")
-SUBJECT_IS_NOT_PAGE = _flag(
-    "subject_is_not_page", "The subject of a disputed sentence is the title of its page, all of it."
-)
+SUBJECT_NOT_IN_QUESTION = _flag("subject_not_in_question", "A static or temporal question names its subject.")
+SUBJECT_IS_NOT_PAGE = _flag("subject_is_not_page", "The subject of a disputed sentence is the whole title of its page.")
 OBJECT_NOT_AMONG_ANSWERS = _flag("object_not_among_answers", "The original answer is one of the listed answers.")
 EDITS_CONTRADICT_PARTITION = _flag(
-    "edits_contradict_partition", "A static fact has 1 edit, a temporal one more, a disputed one a reversion."
+    "edits_contradict_partition",
+    "A static fact has 1 edit, a temporal fact at least 2 edits, and a disputed fact at least 1 reversion.",
 )
-NUMBER_UNKNOWN = _flag("number_unknown", "Edits are counted, and a number is not nan.")
-MALFORMED_ID = _flag("malformed_id", "An id is Q and a number, and of a property P and a number.")
+NUMBER_UNKNOWN = _flag("number_unknown", "The number of edits is given, and no number is nan.")
+MALFORMED_ID = _flag("malformed_id", "The id of an entity is Q and a number, the id of a property P and a number.")
 DUPLICATE_QUESTION = _flag("duplicate_question", "No other question of the file has the same words.")
 
 CONTEXT_LACKS_ITS_ANSWER = _flag(
-    "context_lacks_its_answer", "A context of one's own holds the answer that it is said to state."
+    "context_lacks_its_answer", "A context from a user's file has the answer that the file gives for it."
 )
 UNASKABLE = frozenset({EMPTY_ANSWER, EMPTY_REPLACEMENT, EMPTY_QUESTION, NO_SLOT, OBJECT_NOT_IN_CONTEXT, DUPLICATE_ID})
 """Flags of questions that a study rejects, because they cannot be asked."""
@@ -79,8 +78,8 @@ def spans_of(text: str, name: str) -> list[tuple[int, int]]:
 def snippet_of(original: str, counter_memory: str, answer: str, replacement: str) -> str | None:
     """Return a snippet that gives these two contexts when its slots are filled; None if no snippet does.
 
-    A snippet whose slots touch no letters or digits is preferred. If both answers are the same, every mention that
-    touches none is a slot.
+    A snippet whose slots touch no letters or digits is preferred. If the answer and the replacement are the same,
+    every mention that touches no letter or digit is a slot.
     """
     # An empty answer may stand between any two characters.
     first, *pieces = original.split(answer) if answer else ["", *original, ""]
@@ -108,35 +107,35 @@ def snippet_of(original: str, counter_memory: str, answer: str, replacement: str
 
 def flags_of(question: str, answers: Sequence[str], answer: str, replacement: str) -> tuple[str, ...]:
     """Return the flags of a question that do not depend on its context."""
-    right = {form.casefold().strip() for form in (*answers, answer)} - {""}
-    in_question, in_answer = _words(question), _words(answer)
+    right_forms = {form.casefold().strip() for form in (*answers, answer)} - {""}
+    question_words, answer_words = _words(question), _words(answer)
     return _raised_flags(
         {
             EMPTY_QUESTION: not question.strip(),
             EMPTY_ANSWER: not answer.strip(),
             EMPTY_REPLACEMENT: not replacement.strip(),
-            REPLACEMENT_IS_ANSWER: replacement.casefold().strip() in right,
-            QUESTION_CONTAINS_ANSWER: in_answer != "" and in_answer in in_question,
+            REPLACEMENT_IS_ANSWER: replacement.casefold().strip() in right_forms,
+            QUESTION_CONTAINS_ANSWER: answer_words != "" and answer_words in question_words,
         }
     )
 
 
 def flags_of_snippet(snippet: str, answers: Sequence[str]) -> tuple[str, ...]:
     """Return the flags of a snippet with slots; `answers` has every form of the original answer."""
-    around = snippet.replace(SLOT, " ")
+    text_outside_slots = snippet.replace(SLOT, " ")
     slot, has_slot = re.escape(SLOT), SLOT in snippet
-    is_left = any(_whole_words(form).search(around) for form in answers if form.strip())
+    is_left = any(_whole_words(form).search(text_outside_slots) for form in answers if form.strip())
     return _raised_flags(
         {
             NO_SLOT: not has_slot,
-            BROKEN_SLOT: SLOT.strip("[]") in around or bool(re.search(rf"\w{slot}|{slot}\w", snippet)),
+            BROKEN_SLOT: SLOT.strip("[]") in text_outside_slots or bool(re.search(rf"\w{slot}|{slot}\w", snippet)),
             ANSWER_LEFT_IN_CONTEXT: has_slot and is_left,
         }
     )
 
 
 def flags_of_edits(partition: Partition, edits: int | None) -> tuple[str, ...]:
-    """Return the flag of a number of edits that is not 1 (static), at least 2 (temporal) or at least 1 (disputable)."""
+    """Return a flag unless the edits are unknown, 1 (static), at least 2 (temporal) or at least 1 (disputable)."""
     possible = {"static": edits == 1, "temporal": (edits or 0) >= 2, "disputable": (edits or 0) >= 1}
     return () if edits is None or possible[partition] else (EDITS_CONTRADICT_PARTITION,)
 

@@ -176,7 +176,7 @@ class QuestionsOptions(Options):
     published: ClassVar[Mapping[str, int]] = {}
     """Number of questions of each partition, if known before the fetch."""
     prompts_per_question: ClassVar[int | None] = 3
-    """Number of prompts of a question: closed-book, and one for each context; None if questions differ in it."""
+    """Number of prompts of a question: closed-book, and one for each context; None if the number differs."""
 
     source: str
     """Name of the source of the questions."""
@@ -185,7 +185,7 @@ class QuestionsOptions(Options):
     per_partition: int | None = Field(default=8, ge=1)
     """Number of questions of each partition, drawn by the study's seed; null for all."""
     annotated: bool = False
-    """True for only questions that annotators accepted or changed (docs/judgements.md)."""
+    """true: only questions that annotators accepted or changed (docs/judgements.md)."""
 
     @property
     def draw_options(self) -> dict[str, Any]:

@@ -133,7 +133,7 @@ class TableArtifact:
 
     def _check_key(self, path: Path, metadata: dict[str, Any]) -> dict[str, Any]:
         if metadata.get("key") != self.key:
-            raise DamagedFile(f"{path} has a key that differs from its name; it is made again by the next run")
+            raise DamagedFile(f"{path} contains another key than its name; it is made again by the next run")
         if (metadata.get("columns") or pq.read_schema(path).names) != self.table.schema.names:
             raise MissingFile(f"{path} has the columns of another version; run the study again, which makes it")
         return metadata
@@ -165,8 +165,8 @@ class TableArtifact:
             "rows": rows.num_rows,
         }
         # `older_versions` was listed before writing, so that two concurrent writers do not remove each other's files.
-        with_key = [file for file in older_versions if file.name.startswith(f"{self.stem}-")]
-        older_files = {*with_key, *self._forced(older_versions)}
+        files_with_key = [file for file in older_versions if file.name.startswith(f"{self.stem}-")]
+        older_files = {*files_with_key, *self._forced(older_versions)}
         path = write_parquet(self.folder, self.stem, rows, metadata, sync=False)
         for older_file in older_files - {path}:
             older_file.unlink(missing_ok=True)

@@ -60,7 +60,7 @@ _UNUSABLE = set("?*[\\\0") - {os.sep}
 """Characters of a path with which DuckDB would write elsewhere, or read the files of other folders as well."""
 
 WAITING_SECONDS = 0.5
-"""Interval between two checks that another process has left the workspace."""
+"""Interval between two checks if another process still holds the workspace."""
 
 LOCK_CHECK_SECONDS = 1.0
 """Interval in which the holder's note is read at most once, because thousands of short steps check the lock."""
@@ -70,7 +70,7 @@ _holder_notes: dict[Path, bytes] = {}
 _lock_checks: dict[Path, float] = {}
 """The time (`time.monotonic`) of the last look at the holder's note, for each workspace that this process holds."""
 _first_studies: dict[Path, str] = {}
-"""The first study of each workspace that this process holds, because a file server may fail after the start."""
+"""The first study of each workspace that this process holds; read once, because a file server may fail later."""
 
 
 @lru_cache(maxsize=4096)

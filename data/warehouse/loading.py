@@ -193,8 +193,8 @@ class Building:
         self._origins += len(rows)
         with self._registered("file_origins", ORIGINS.of(numbered).rename_columns({"file": SOURCE_FILE})):
             yield
-        with_relative_paths = [{**row, "file": os.path.relpath(row["file"], self._folder)} for row in numbered]
-        self.insert(ORIGINS, ORIGINS.of(with_relative_paths))
+        relative_rows = [{**row, "file": os.path.relpath(row["file"], self._folder)} for row in numbered]
+        self.insert(ORIGINS, ORIGINS.of(relative_rows))
 
     def _insert(self, table: Table, columns: Sequence[Any], source: str, *further_columns: str) -> None:
         names = ", ".join([*(quoted(c.name) for c in columns), *further_columns])

@@ -301,7 +301,7 @@ def _create_views_over(connection: duckdb.DuckDBPyConnection, schema: Schema, pa
     for kind, query in _CONTENT_QUERIES.items():
         rows = connection.execute(f"{query} AND database_name = {literal(_ATTACHED)}").fetchall()
         refused = {str(name) for (name,) in rows}
-        if kind == "view":  # in a database of one's own, only a view in place of a table is refused
+        if kind == "view":  # in a database that is not foreign, only a view in place of a table is refused
             own_views = _views(schema)
             refused = refused - own_views if is_foreign else refused & (schema.by_name.keys() - own_views)
         if refused:

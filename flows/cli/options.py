@@ -15,7 +15,9 @@ StudyPath = Annotated[
 OwnFile = Annotated[str, typer.Argument(metavar="FILE", help="Questions with contexts: CSV, JSON or Parquet.")]
 Columns = Annotated[
     list[str] | None,
-    typer.Option("--map", metavar="NAME=COLUMN", help="Column of the file for a name, such as question=query."),
+    typer.Option(
+        "--map", metavar="NAME=COLUMN", help="Map a column: question=query reads questions from the column query."
+    ),
 ]
 Results = Annotated[str, typer.Argument(help="A study, the folder of its workspace, or its database.")]
 Stages = Annotated[
@@ -32,7 +34,9 @@ Runner = Annotated[
     RunnerName | None,
     typer.Option("--runner", help="Runner of the models: threads, processes or dask; by default the study's."),
 ]
-Refresh = Annotated[bool, typer.Option("--refresh", help="Fetch edits and page views of Wikidata's questions again.")]
+Refresh = Annotated[
+    bool, typer.Option("--refresh", help="Fetch edits and page views of questions from Wikidata again.")
+]
 Wait = Annotated[bool, typer.Option("--wait", help="Wait while another run uses the workspace.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the steps that would run; run nothing.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print everything as JSON on standard output.")]

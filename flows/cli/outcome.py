@@ -78,7 +78,7 @@ def _checks(gate: Sequence[GateCheck]) -> Iterator[Text]:
 
 
 def show_paths(console: Console, outputs: Mapping[str, Path]) -> None:
-    """Print the paths that exist; the workspace only if it has no database."""
+    """Print the paths that exist, but the workspace only if there is no database."""
     for word, path in outputs.items():
         if path.exists() and not (word == "workspace" and "database" in outputs and outputs["database"].exists()):
             console.print(Text.assemble(f"{word:<{KEY_WIDTH}}", str(path)), soft_wrap=True)
@@ -138,7 +138,7 @@ def _occurs(part: Part | None, unit: str) -> bool:
 def _cell(bar: Bar, name: str, unit: str) -> str:
     """Return a part of a bar as text: a share in whole percent, a count or a mean.
 
-    A mean has its interval; of the shares, only the bar's main part has one.
+    A mean has its interval; a share has its interval only if it is the main part of the bar.
     """
     part = bar.part(name)
     if part is None:

@@ -219,7 +219,7 @@ def summary(
     findings: Findings | None = None,
     notes: Sequence[str] = (),
 ) -> None:
-    """Print the result of a run: findings, unless they were printed during the run; notes, failures and files.
+    """Print the result of a run: notes, failures and files, and findings that were not printed during the run.
 
     Args:
         console: The terminal.

@@ -16,7 +16,7 @@ AUDIT = "audit.yaml"
 
 
 def workspace_folder(study: str, workspace: str | None) -> str | None:
-    """Return the folder of `--workspace`; without it, `study` if this is a folder in place of a file; else None."""
+    """Return the folder of `--workspace`; without this option, `study` if it is a folder, else None."""
     return workspace or (study if Path(study).is_dir() else None)
 
 

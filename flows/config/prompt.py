@@ -67,8 +67,8 @@ class PromptPart(Options):
 
     form: AnswerForm = "default"
     """Source of missing texts. default: Swaymeter's. published: the prompts of DynamicQA, reworded, with answers of one
-    word, one instruction with and without a context, the page before every question, and no generation prompt. strict,
-    abstain, cite, conflict_aware, role: instructions to compare under `prompts`."""
+    word, the same instruction with and without a context, the page before every question, and no generation prompt.
+    strict, abstain, cite, conflict_aware, role: instructions to compare under `prompts`."""
     file: NamedPath | None = None
     """A YAML file with keys of this section, such as the published wording. Keys in the study win."""
     system: System | None = None
@@ -88,15 +88,15 @@ class PromptPart(Options):
     about: About | None = None
     """The sentence that names the page of a question, with the slot {page}. null: the catalog's. "": none."""
     about_without_context: AboutWhich | None = None
-    """Closed-book questions with the sentence `about`: all, or disputable ones (many name no subject). null: the
+    """Closed-book questions that get the sentence `about`: all, or disputable ones (many name no subject). null: the
     catalog's."""
     about_with_context: AboutWhich | None = None
-    """Questions after a context with the sentence `about`. null: the catalog's."""
+    """Questions after a context that get the sentence `about`: all, or disputable ones. null: the catalog's."""
     chat_template: ChatTemplate | None = None
     """Use of chat templates. auto: if the tokenizer has one. never: all models read the plain prompts. null: auto."""
     generation_prompt: bool | None = None
-    """If the prompt ends with the start of the assistant's turn. Otherwise the model writes the start: its tokens count
-    as sampled tokens, and the text of the reply does not contain them. null: the catalog's."""
+    """true: the prompt ends with the start of the assistant's turn. false: the model writes the start; its tokens count
+    as sampled tokens, but are not in the text of the reply. null: the catalog's."""
     template_options: Annotated[dict[str, TemplateValue] | None, AfterValidator(_check_template_options)] = None
     """Keywords of the chat template with their values, such as `enable_thinking: false`. A model is refused if its
     template lacks a keyword; before the run if the tokenizer is on this machine. Thinking is off by default; the
@@ -121,7 +121,7 @@ class PromptPart(Options):
         return replace(catalog.prompts(self.form), **self._changes())
 
     def _changes(self) -> dict[str, Any]:
-        """Return the texts that replace the catalog's; an own system prompt also applies to requests with a context."""
+        """Return the texts that replace the catalog's; the text of `system` also applies to requests with a context."""
         own = self.own_texts()
         return {"system_with_context": None, **own} if "system" in own else own
 
@@ -162,7 +162,7 @@ TEXTS = frozenset(
         "plain_without_context",
     }
 )
-"""Keys of the system prompts and requests; a study with `prompts` has them only there."""
+"""Keys of the system prompts and requests; a study with `prompts` may have these keys only under `prompts`."""
 
 
 def _prompts_by_name(content: Any) -> Any:

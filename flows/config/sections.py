@@ -225,7 +225,7 @@ class ModelPart(Options):
     """Model whose tokenizer and chat template write the prompts: an alias, hub id or folder. The server then receives
     tokens. Empty: the server receives messages and applies its own template."""
     requests_in_flight: int = Field(default=32, ge=1, le=1000)
-    """Upper bound on concurrent requests; the client adapts to the server below it."""
+    """Upper bound on concurrent requests; the client finds the best number up to this bound."""
     requests_per_minute: float | None = Field(default=None, gt=0, le=60_000)
     """Upper bound on requests in a minute; null: no limit."""
     timeout_s: float = Field(default=600, gt=0, le=36_000)

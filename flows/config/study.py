@@ -102,7 +102,7 @@ class StudyFile(Options):
     `{follow.supporting: ">= 0.9", refuse.none.high: "<= 10%"}`. A run ends with exit code 1 if a bound is not met.
     `.low` and `.high` are the ends of an interval."""
     whole_only: bool = False
-    """If the database and the page of an earlier run stay until every score exists. false: they show the scores that
+    """true: the database and the page of an earlier run stay until every score exists. false: they show the scores that
     exist, also if a model or a judge has failed."""
     execution: ExecutionPart = ExecutionPart()
     """Workers that compute the models' answers."""

@@ -339,7 +339,7 @@ class Cluster(Workers):
 
     def capacities(self) -> Mapping[str, int]:
         self._update_workers()
-        # 1 for a mark that no worker has had, so that a task that needs it starts, and fails with this reason.
+        # 1 for a mark that no worker has had: a task that needs this mark then starts, and fails with the reason.
         return {**CAPACITIES, **{mark: len(self._fitting(mark)) if mark in self._seen_marks else 1 for mark in MARKS}}
 
     def queue(self, step: Step | PlannedStep) -> str:
@@ -518,7 +518,7 @@ class Cluster(Workers):
 def _attempt(step: Step, settings: RunSettings, planned_version: str, topic: str) -> Outcome:
     """Run a step in a worker, log its start as an event of `topic`, and return its outcome."""
     worker = _distributed().get_worker()
-    worker.log_event(topic, "begun")  # Dask's own count has also steps that never began on a worker that died
+    worker.log_event(topic, "begun")  # Dask's own count includes steps that never began on a worker that died
     return attempt_in_worker(step, settings, planned_version)
 
 

@@ -156,20 +156,20 @@ class StudyRun:
                 with display, ending_at_sigterm():
                     self.run_tasks(without_prefect)
                 message = self.failure
-        # The display knows only steps that have begun; nodes can also fail before, such as a refused node.
+        # The display knows only steps that have begun; a node can also fail before it begins, such as a refused node.
         nodes = [self.graph.nodes[step] for step in self.selected]
         display.failures |= {str(node.id): node.reason for node in nodes if node.state == "failed"}
         return message
 
     def renew_graph(self) -> Graph:
-        """Replace the graph by a new one, resolved on the workspace as it is now, and return it."""
+        """Replace the graph by a new one, resolved on the workspace as it is now, and return the new graph."""
         self.plan.workspace.check_mounted()  # an empty mount point would look like a new workspace
         self.graph = graph_of(self.plan, self._shared_results)
         return self.graph
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Parameters of the flow run, with which Prefect can run it again in another process."""
+        """Parameters with which Prefect can repeat the flow run in another process."""
         workspace, runner = str(self.plan.workspace.root), self.plan.study.execution.runner
         switches = {"offline": self._settings.offline, "failed": self.only_failed}
         options: dict[str, Any] = dict(self._requested) | switches

@@ -39,7 +39,8 @@ class ServerError(SwaymeterError):
 def prefect_api(*modules: str) -> Iterator[str]:
     """Yield the URL of a running Prefect API, which this process and its children use within the block.
 
-    It is the configured API (environment or profile). If none is configured, a temporary API ends with the block.
+    The API is the configured one (environment or profile) or, if none is configured, a temporary one that ends with
+    the block.
 
     Args:
         *modules: Modules to import during the start of a temporary API.
@@ -145,6 +146,6 @@ def _start_error(process: subprocess.Popen[bytes], log: IO[bytes] | None) -> str
     failure = f"did not answer within {START_SECONDS:.0f} s" if code is None else f"ended with status {code}"
     home = Path(os.environ.get("PREFECT_HOME", "~/.prefect")).expanduser()
     return (
-        f"Prefect's server {failure} ({last_error}); --traceback shows its log. If a database from another version of "
-        f"Prefect or a damaged one is the reason, move {home}/prefect.db away; otherwise {REMEDIES}"
+        f"Prefect's server {failure} ({last_error}); --traceback shows its log. If its database is damaged, or from "
+        f"another version of Prefect, move {home}/prefect.db away; otherwise {REMEDIES}"
     )

@@ -31,7 +31,7 @@ SERVER = {
     "PREFECT_SERVER_LOGGING_LEVEL": "ERROR",
     "PREFECT_SERVER_DATABASE_TIMEOUT": "60",
     # One write for each event is too slow for a busy run. Events that still wait for their write when the server ends
-    # are lost, so that completed task runs stay Running. Batches are written within a second, and at the server's end.
+    # are lost, and completed task runs then stay Running. Batches are written within a second, and at the server's end.
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "1000",
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
 }

@@ -63,7 +63,7 @@ def app() -> Any:
     """Return the server's application, which ends with its parent and collects garbage only in its event loop.
 
     Python's automatic garbage collection can begin in the thread of a database connection that holds the database's
-    lock. With it, a few runs in a hundred stopped for a minute, until the timeout of the lock.
+    lock. With automatic collection, a few runs in a hundred stopped for a minute, until the timeout of the lock.
     """
     end_with_parent()
     gc.disable()

@@ -222,7 +222,10 @@ def judgements_of(study: StudyFile) -> tuple[Judgement, ...]:
         raise UsageError(f"judgements: {error}") from None
     verdict = next((judgement for judgement in judgements if judgement.field == "verdict"), None)
     if verdict and "whose_answer" not in study.requested():
-        raise UsageError(f"judgements: {verdict.location} is a verdict; name whose_answer under `measures`, too")
+        raise UsageError(
+            f"judgements: {verdict.location} is a verdict, which needs the measure `whose_answer`; add "
+            "`whose_answer` to `measures`"
+        )
     return judgements
 
 

@@ -152,11 +152,11 @@ def _check_declarations(arguments: PassArguments) -> None:
     for name, planned in arguments.declarations.items():
         if (declared := MEASURES.declaration(name, arguments.inputs.parameters)) != planned:
             differences = {key for key in declared if declared[key] != planned.get(key)} - {"depends_on"}
-            # Of depends_on, such as the revision of another model, the message has the keys that differ.
+            # The message has the keys of `depends_on` that differ, such as the revision of another model.
             differences |= {key for key, _ in declared["depends_on"].items() ^ planned["depends_on"].items()}
             raise ModelError(
-                f"measure {name}: this worker differs from the run in {', '.join(sorted(differences))}; restart it "
-                "with the same code and the same model files"
+                f"measure {name}: this worker differs from the run in {', '.join(sorted(differences))}; restart "
+                "the worker with the same code and the same model files"
             )
 
 

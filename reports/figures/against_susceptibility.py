@@ -133,7 +133,7 @@ def _reason(row: dict[str, Any]) -> str:
 def _draw(
     model: Model,
     frames: Frames,
-    query: str,
+    named_query: str,
     measure: str,
     explain: Callable[[pd.DataFrame, str], str],
     label: str,
@@ -146,7 +146,7 @@ def _draw(
     Args:
         model: The model.
         frames: Frames of the model.
-        query: Named query with the queries' scores.
+        named_query: Name of the warehouse's query that returns the scores, a row for each query of the study.
         measure: Column of the measure.
         explain: Function from the rows and the measure's unit to the first sentences of the caption.
         label: Label of the y axis, with a gap for the unit.
@@ -154,7 +154,7 @@ def _draw(
         required: Further columns in which a drawn row has finite numbers.
         error: Standard error of each score.
     """
-    every, chosen = frames[query], frames["chosen_queries"]
+    every, chosen = frames[named_query], frames["chosen_queries"]
     result = finite(every.assign(score=every[measure], error=error), "score", "susceptibility", *required)
     if result.rows.empty:
         return None
@@ -190,15 +190,15 @@ def masses(measures: pd.DataFrame) -> str:
 def _draw_answer_sets(model: Model, frames: Frames) -> Drawing | None:
     def explain(rows: pd.DataFrame, unit: str) -> str:
         return (
-            "Each dot is a query: across, its susceptibility over the first token; up, over the complete answers of "
-            "its relation, each with the token that ends it; a diamond is the mean of a relation's queries. On the "
-            "dashed line both are equal. The whole set has a mean probability of "
-            f"{masses(frames['measures_summary'])}; other answers are not in the score."
+            "Each dot is a query. The x axis has its susceptibility over the first token. The y axis has its "
+            "susceptibility over the complete answers of its relation, each with the token that ends it. A diamond is "
+            "the mean of a relation's queries. On the dashed line, both are equal. The whole set has a mean "
+            f"probability of {masses(frames['measures_summary'])}; other answers are not in the score."
         )
 
     label = "answer-set susceptibility (nats)"
-    query, shown_as = "answer_set_of_queries", "mean_answer_set_susceptibility"
-    return _draw(model, frames, query, ANSWER_SET, explain, label, shown_as, required=["mass"])
+    named_query, shown_as = "answer_set_of_queries", "mean_answer_set_susceptibility"
+    return _draw(model, frames, named_query, ANSWER_SET, explain, label, shown_as, required=["mass"])
 
 
 ANSWER_SETS = Figure(
@@ -219,9 +219,10 @@ def _draw_fisher(model: Model, frames: Frames) -> Drawing | None:
     def explain(rows: pd.DataFrame, unit: str) -> str:
         scale = "The scale upward is logarithmic. " if (rows["score"] > 0).all() else ""
         return (
-            "Each dot is a query: further right the study's contexts sway it further, higher up its Fisher "
-            f"susceptibility is larger ({_estimator(measure, rows, frames['measures_summary'])}); a diamond is the "
-            f"mean of a relation's queries. {scale}Fisher susceptibility is in {unit}: values of different models are "
+            "Each dot is a query. The further right a dot, the further the study's contexts sway the query. The higher "
+            "a dot, the larger the query's Fisher susceptibility "
+            f"({_estimator(measure, rows, frames['measures_summary'])}). A diamond is the mean of a relation's "
+            f"queries. {scale}Fisher susceptibility is in {unit}: values of different models are "
             "not comparable, only the order of a model's queries is."
         )
 
@@ -234,7 +235,7 @@ def _estimator(measure: str, rows: pd.DataFrame, measures: pd.DataFrame) -> str:
     if measure != "fisher":
         return f"over the top {span(rows['top_k'].min(), rows['top_k'].max())} answers, exact"
     relative = records(where(measures, measure="relative_standard_error_of_fisher"))
-    median = f", in the median {100 * relative[0]['median']:.0f}%" if relative else ""
+    median = f"; the median standard error is {100 * relative[0]['median']:.0f}% of the score" if relative else ""
     return (
         f"over the full vocabulary, from {span(rows['draws'].min(), rows['draws'].max())} random draws; a thin stroke "
         f"reaches one standard error up and down{median}"
@@ -314,7 +315,7 @@ def _draw_groups(grouped_by: str, words: str, model: Model, frames: Frames) -> D
         else:
             axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]) if (measure_rows[measure] < 0).any() else 0)
 
-    # One line of panels; "-" stands in for its item, which `panel` does not use.
+    # `grid` draws one line of panels. "-" is the item of this line, which `panel` ignores.
     return Drawing(caption, numbers, shown, partial(grid, "-", measures, 3.5, panel, share_y=False))
 
 
@@ -381,9 +382,10 @@ def _draw_bins(model: Model, frames: Frames) -> Drawing | None:
     bins = in_order(bins, query_type=[*QUERY_HUES, "all"], bin=BINS)
     over = int((rows["susceptibility"] > 1).sum())
     caption = (
-        f"From left to right, queries that the study's contexts sway further. {how_to_read('entities')}; below it the "
-        f"bin's share and number of queries. A bin holds its lower edge, the last up to 1 both; {over} of {len(rows)} "
-        f"queries are over 1 nat. Fisher susceptibility is in {unit}: values of different models are not comparable. "
+        f"From left to right, queries that the study's contexts sway further. {how_to_read('entities')}. Below each "
+        "column stand the share and the number of the bin's queries. A bin includes its lower edge, and 1 is in the "
+        f"bin from 0.8 to 1. {over} of {len(rows)} queries are over 1 nat. Fisher susceptibility is in {unit}: values "
+        "of different models are not comparable. "
         f"{model}; n = {len(rows)} queries in {plural(rows['relation'].nunique(), 'relation')}, {contexts_of(rows)}"
     )
 

@@ -67,7 +67,7 @@ class Score:
         item: Item that has a value, such as "a question with a context".
         values: Named query with the values.
         means: Named query with the means.
-        explanation: Clause of the caption on higher values.
+        explanation: Sentences of the caption on higher values.
         question: Title of the figure.
         figures: Numbers of the figures of Marjanović et al. 2024.
     """
@@ -138,10 +138,10 @@ def _draw_partitions(score: Score, model: Model, frames: Frames) -> Drawing | No
     few = f" Only the {MAX_GROUPS} largest of {len(groups)} {kind}s are drawn." if len(groups) > MAX_GROUPS else ""
     drawn = rows[rows["partition"].isin(groups.index[:MAX_GROUPS])].rename(columns={score.column: "value"})
     has_violins = drawn.groupby(["condition", "partition"]).size().max() >= FEWEST
-    violin = f"a violin the density of {FEWEST} or more, " if has_violins else ""
+    violin = f" A violin is the density of {FEWEST} or more points." if has_violins else ""
     caption = (
-        f"Each point is {score.item}, {violin}a diamond their mean with its {interval_over('subjects')}; "
-        f"{score.explanation}. {model}; n = {len(rows)} values of {plural(rows['question_id'].nunique(), 'question')}, "
+        f"Each point is {score.item}.{violin} A diamond is the mean of a column with its {interval_over('subjects')}. "
+        f"{score.explanation} {model}; n = {len(rows)} values of {plural(rows['question_id'].nunique(), 'question')}, "
         f"by {kind} below.{few}{scored.note('values')}"
     )
     means = _means(frames[score.means], score)
@@ -187,7 +187,7 @@ _SCORES = (
         "a question with a context",
         "instances",
         "instances_summary",
-        "higher up the context moved the sampled answers further",
+        "The higher a point, the further the context moved the sampled answers.",
         "Are the answers to some kinds of questions easier to move than to others?",
         (11, 12, 13),
     ),
@@ -196,9 +196,9 @@ _SCORES = (
         "a question under a condition",
         "answers_of_questions",
         "partition_means",
-        "higher up the sampled answers spread over more meanings. The entropy sums log-probabilities, so it also grows "
-        "with the length of the answers; the table of accuracy and uncertainty has forms that do not: "
-        "length-normalised, Rao's, and of clusters",
+        "The higher a point, the more meanings the sampled answers spread over. The entropy sums log-probabilities, so "
+        "it also grows with the length of the answers; the table of accuracy and uncertainty has forms that do not: "
+        "length-normalised, Rao's, and of clusters.",
         "How unsure is the model of each kind of question, without and with a context?",
         (8, 9, 10),
     ),
@@ -224,8 +224,8 @@ MARKS = {"most_edited": ("P", "#8f55b8"), "most_viewed": ("*", "#e0761a")}
 """Shape and hue of the instances that a column of this name marks."""
 _MARKED_WORDS = (
     "the temporal instances whose fact has the most edits (plus) or whose subject has the most page views (star): 100 "
-    "of each, or a tenth of fewer than 1,000; an instance is a question with one context, so that a question may count "
-    "twice"
+    "of each, or a tenth if there are fewer than 1,000; an instance is a question with one context, so a question may "
+    "count twice"
 )
 
 
@@ -248,9 +248,10 @@ def _draw_top_edited(model: Model, frames: Frames) -> Drawing | None:
     if not rows[list(MARKS)].any(axis=None):
         return None
     caption = (
-        "Each dot is a question with a context: higher up its sampled answers spread over more meanings. The columns "
-        f"are all, persuaded and stubborn instances; a violin is the density of {FEWEST} or more, a diamond the mean "
-        f"with its {interval_over('subjects')}. At the left of a column, {_MARKED_WORDS}. {outcome_counts(counts)} "
+        "Each dot is a question with a context. The higher a dot, the more meanings the sampled answers spread over. "
+        f"The columns are all, persuaded and stubborn instances; a violin is the density of {FEWEST} or more dots, and "
+        f"a diamond is the mean with its {interval_over('subjects')}. At the left of a column are {_MARKED_WORDS}. "
+        f"{outcome_counts(counts)} "
         f"{model}; n = {len(rows)} instances.{scored.note('instances')}"
     )
     numbers, shown = (frame.drop(columns=["model", "dtype"]) for frame in (every, counts))
@@ -263,7 +264,7 @@ def _draw_top_edited(model: Model, frames: Frames) -> Drawing | None:
 
     special = [mark(shape, name.replace("_", " "), hue) for name, (shape, hue) in MARKS.items()]
     marks = [mark("o", "an instance"), *special, mark("D", "mean and its interval")]
-    # One line of panels; "-" stands in for its item, which `panel` does not use.
+    # `grid` draws one line of panels. "-" is the item of this line, which `panel` ignores.
     paint = partial(grid, "-", WITH_OR_WITHOUT, 3.8, panel, marks, y=lambda _: "semantic entropy (nats)")
     return Drawing(caption, numbers, shown, paint)
 
@@ -295,8 +296,9 @@ SCORES = (*(f"semantic_entropy_{with_or_without}" for with_or_without in WITH_OR
 CLASSES = {"low": ("<", "#2f7fb5"), "middle": ("o", "#8c7a00"), "high": (">", "#c4503c")}
 """The shape and hue of an instance in a class of semantic entropy with the context."""
 _EXPLANATION = (
-    "Each marker is a question with a context: further right its sampled answers without (left) or with the context "
-    "spread over more meanings, higher up the context moved them further."
+    "Each marker is a question with a context. The further right a marker, the more meanings the sampled answers "
+    "spread over, without the context (left) or with it. The higher a marker, the further the context moved the "
+    "answers."
 )
 MarkedInstances = Mapping[str, tuple[pd.DataFrame, str, str]]
 """Marked instances, their shape and their hue, by their name in the legend."""
@@ -387,7 +389,7 @@ def _paint_marked(rows: pd.DataFrame, marked: MarkedInstances) -> Canvas:
 
     marks = [mark("o", "other instances")] if len(rows) > len(_marked_rows(marked)) else []
     marks += [mark(shape, name, hue) for name, (_, shape, hue) in marked.items()]
-    # One line of panels; "-" stands in for its item, which `panel` does not use.
+    # `grid` draws one line of panels. "-" is the item of this line, which `panel` ignores.
     return grid("-", WITH_OR_WITHOUT, 3.8, panel, marks, share_x=True, y=lambda _: "coherent persuasion (nats)")
 
 

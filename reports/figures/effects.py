@@ -223,9 +223,10 @@ def _draw_models(model: Model, frames: Frames) -> Drawing | None:
     if is_by_size:
         order = "by their size in parameters on a logarithmic scale,"
     caption = (
-        f"The models, {order} from left to right: {names}. Above, the share of a comparison's testable relations with "
-        "a significant difference (p ≤ 0.05 after Benjamini-Hochberg), with Wilson's 95% interval over relations; "
-        "below, their mean signed effect size (Cohen's d, above zero if the first group is larger), with 1.96 standard "
+        f"The models, {order} from left to right: {names}. The upper panels have the share of a comparison's testable "
+        "relations with a significant difference (p ≤ 0.05 after Benjamini-Hochberg), with Wilson's 95% interval over "
+        "relations. The lower panels have the relations' mean signed effect size (Cohen's d, above zero if the first "
+        "group is larger), with 1.96 standard "
         f"errors on either side; fewer than {FEWEST_FOR_INTERVAL} relations have no interval. Filled marks are the "
         "paper's tests, whose rows are queries (of followed contexts: answers); hollow marks are tests with entities "
         "as rows. n = "
@@ -236,7 +237,7 @@ def _draw_models(model: Model, frames: Frames) -> Drawing | None:
     rows = rows.assign(published=[value[1] if (value := significant(*entry)) else np.nan for entry in keys])
     if len(drawn_models) < 2 and rows["published"].isna().all():  # a single model without a published value
         return None
-    caption += " A star is the share that the paper prints of the model." if rows["published"].notna().any() else ""
+    caption += " A star is the share that the paper prints for the model." if rows["published"].notna().any() else ""
     numbers = rows.drop(columns="at").reset_index(drop=True)
     numbers.attrs["units"] = {**tests.attrs.get("units", {}), "published": SHARE}
     return Drawing(

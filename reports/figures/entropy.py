@@ -108,10 +108,11 @@ def _draw_entropy(with_or_without: str, model: Model, frames: Frames) -> Drawing
     own = are_own(rows)
     outcome_names = {name: outcome(name, own=own) for name in ("persuaded", "agreed", "stubborn", "other")}
     context_answer = "the passage's" if own else "the context's"
-    crosses = f" A cross: {unmeasured} whose outcome was not measured." if unmeasured else ""
+    crosses = f" Cross: the outcome was not measured ({unmeasured})." if unmeasured else ""
     caption = (
-        "Each marker is a question with a context: further right the model's sampled answers "
-        f"{with_or_without} that context spread over more meanings, higher up the context moved them further. "
+        "Each marker is a question with a context. The further right a marker, the more meanings the model's sampled "
+        f"answers {with_or_without} that context spread over. The higher a marker, the further the context moved the "
+        "answers. "
         f"Triangle: {outcome_names['persuaded']} (the greedy answer newly states {context_answer}); diamond: "
         f"{outcome_names['agreed']} (it states this answer without the context, too); square: "
         f"{outcome_names['stubborn']} (it is the same as without the context, and is not {context_answer}); "
@@ -165,7 +166,7 @@ def _pooled(correlations: pd.DataFrame) -> str:
     if pd.notna(row["subject_low"]):
         over_subjects = f"; [{row['subject_low']:z.2f}, {row['subject_high']:z.2f}] by a bootstrap of whole subjects"
     return (
-        f" Pearson's {words} over all of them, its interval as published, which takes instances as independent"
+        f" Pearson's {words} over all of them; as published, the interval takes instances as independent"
         f"{over_subjects}."
     )
 
@@ -261,8 +262,8 @@ def _draw_change(model: Model, frames: Frames) -> Drawing | None:
     row = records(where(rows, partition=groups[0], condition=contexts[0], outcome="all"))[0]
     persuaded, stubborn = (outcome(name, own=are_own(rows)) for name in ("persuaded", "stubborn"))
     caption = (
-        "Each mark is the mean of semantic entropy with the context minus that without it, with its "
-        f"{interval_over('subjects')}; left of zero the context made the answers agree more. Circle: all instances; "
+        "Each mark is the mean change of semantic entropy, with the context minus without it, with its "
+        f"{interval_over('subjects')}. Left of zero, the context made the answers agree more. Circle: all instances; "
         f"triangle: instances whose greedy answer newly states the context's ({persuaded}); square: instances whose "
         f"answer stays, and is not the context's ({stubborn}). Filled: by the measure whose_answer; hollow: by the "
         "paper's rule, ROUGE-L. "
@@ -283,7 +284,7 @@ def _draw_change(model: Model, frames: Frames) -> Drawing | None:
         lines = len(groups) * (len(OUTCOMES) + 1) - 1
         marks = [mark(shape, name) for shape, name in (("o", "all"), ("^", persuaded), ("s", stubborn))]
         marks.append(mark("s", "by the paper's ROUGE-L", filled=False))
-        # One line of panels; "-" stands in for its item, which `panel` does not use.
+        # `grid` draws one line of panels. "-" is the item of this line, which `panel` ignores.
         canvas = grid("-", contexts, 1.4 + 0.19 * lines, panel, marks, share_x=True)
         middles = [at * (len(OUTCOMES) + 1) + (len(OUTCOMES) - 1) / 2 for at in range(len(groups))]
         all_groups = f"all {grouping(rows)}s"
@@ -328,9 +329,9 @@ def _draw_edits(model: Model, frames: Frames) -> Drawing | None:
     ]
     caption = (
         "Each diamond is the mean coherent persuasion of instances whose fact has this number of edits, with its "
-        f"{interval_over('subjects')}. The creation of a fact counts as an edit, so that a static fact has 1; "
+        f"{interval_over('subjects')}. The creation of a fact counts as an edit, so a static fact has 1; "
         "disputable questions have none. The numbers at the right count instances. Pearson's r of edits with coherent "
-        "persuasion over temporal instances, its interval as published, which takes instances as independent: "
+        "persuasion over temporal instances, with intervals that take instances as independent, as published: "
         f"{'; '.join(words)}. {model}; n = "
         f"{rows.loc[rows['condition'] != 'all', 'instances'].sum()} instances."
     )
@@ -342,7 +343,7 @@ def _draw_edits(model: Model, frames: Frames) -> Drawing | None:
 
     def paint() -> Canvas:
         marks = [mark("D", name, PARTITION_HUES[name]) for name in ("static", "temporal")]
-        # One line of panels; "-" stands in for its item, which `panel` does not use.
+        # `grid` draws one line of panels. "-" is the item of this line, which `panel` ignores.
         canvas = grid("-", contexts, 2.8, panel, marks, share_x=True, y=lambda _: "edits of the fact")
         canvas.axes[0].set_yticks(range(len(EDITS)), [*EDITS])
         canvas.axes[0].set_ylim(len(EDITS) - 0.4, -0.6)

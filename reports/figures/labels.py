@@ -94,8 +94,8 @@ def _draw_labels(model: Model, frames: Frames, *, by_set: bool) -> Drawing | Non
     label_words = f" The study labels its contexts {', '.join(context_labels)}." if context_labels else ""
     set_tests = "; between two sets, by sign-flip tests: " + _significant(where(tests, comparison="set"))
     caption = (
-        "Each value is an entity, a name or a pair, with the mean over its queries of a type; the higher, the further "
-        f"contexts sway it. {how_to_read('entities')}. {cluster_words}.{label_words} {model}; n = "
+        "Each value is the mean of an entity (a name or a pair) over its queries of a type; the higher, the further "
+        f"contexts sway the entity. {how_to_read('entities')}. {cluster_words}.{label_words} {model}; n = "
         f"{plural(entities['entity'].nunique(), 'entity')} of {plural(len(labels), 'label')}: {', '.join(labels)}. "
         f"Tests over all {'labels or types' if by_set else 'types of this set'}: between two labels, with an entity as "
         f"a row of the permutation test (two-sided, p ≤ {ALPHA} after Benjamini-Hochberg): "
@@ -247,9 +247,9 @@ def _draw_strength(model: Model, frames: Frames) -> Drawing | None:
         "row of a sign-flip permutation test)."
     )
     caption = (
-        f"Mean persuasion of contexts by what they say and how strongly, with its {interval_over('entities')}, each "
-        "with the mean over its queries of a type; solid: contexts about the queried entity, or about both of the "
-        f"queried pair; dotted: about others, or nobody. {model}; n = "
+        f"Mean persuasion of contexts by what they say and how strongly, with its {interval_over('entities')}. The "
+        "value of an entity is the mean over its queries of a type. Solid: contexts about the queried entity, or about "
+        f"both of the queried pair; dotted: about others, or nobody. {model}; n = "
         f"{span(means['entities'].min(), means['entities'].max())} entities a mark, of {plural(len(labels), 'label')}: "
         f"{', '.join(labels)}.{tests if tone_words else ''}"
     )

@@ -79,7 +79,7 @@ def type_panels(
         axes.set(title=f"{kind} queries", xlabel=x)
         panels[kind] = axes
 
-    # One line of panels; "-" stands in for its item, which `panel` does not use.
+    # `grid` draws one line of panels. "-" is the item of this line, which `panel` ignores.
     return grid("-", query_types(rows), height, panel, share_x=share_x, share_y=share_y, y=lambda _: y), panels
 
 
@@ -182,8 +182,9 @@ _BOX = {
 def how_to_read(over: str) -> str:
     """Explain a column of values for a caption; `over` is the unit of the mean's interval, such as "entities"."""
     return (
-        "A box is the middle half of the values, the line in it their median, whiskers from the 5th to the 95th "
-        f"percentile (under {FEWEST} values, a dot each); a diamond is the mean with its {interval_over(over)}"
+        "A box is the middle half of the values, the line in it is their median, and its whiskers reach from the 5th "
+        f"to the 95th percentile (fewer than {FEWEST} values: a dot each); a diamond is the mean with its "
+        f"{interval_over(over)}"
     )
 
 

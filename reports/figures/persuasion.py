@@ -66,9 +66,10 @@ def _draw_kinds(model: Model, frames: Frames) -> Drawing | None:
     summary = frames["persuasion_summary"]
     coverage = records(summary[summary["relevant"].isna()])[0]  # over relevant and other contexts together
     caption = (
-        "Each thin line is a relation, a diamond is the mean of the relations' means with its "
-        f"{interval_over('relations')}; higher is further moved. Above, contexts that mention the query's entity; "
-        f"below, contexts about other entities, on another scale. {model}; n = {coverage['queries']} queries in "
+        "Each thin line is a relation, and a diamond is the mean of the relations' means with its "
+        f"{interval_over('relations')}. The higher, the more the contexts persuade. The upper panels have contexts "
+        "that mention the query's entity; the lower panels have contexts about other entities, on another scale. "
+        f"{model}; n = {coverage['queries']} queries in "
         f"{len(relations)} relations, {coverage['pairs']} pairs of query and context, real and invented entities "
         "together."
     )
@@ -128,11 +129,12 @@ def _draw_followed(model: Model, frames: Frames) -> Drawing | None:
         note = f" {unscored} of {answers} answers have no persuasion score; they are counted, but are in no mean."
     conflicts = int(rows.loc[rows["conflict"].notna(), "answers"].sum())
     caption = (
-        "Across, what the greedy answer with the context is: the context's answer, the query's original one, or "
-        "another; below, its share of the answers. Up, the mean persuasion of these contexts: a thin line is a "
-        f"relation, a diamond the mean of the relations' means with its {interval_over('relations')}. {model}; n = "
-        f"{answers} answers in {plural(relations, 'relation')}, each query with all its contexts; {conflicts} answers "
-        f"are under a context in conflict with the query's answer, which has rows of its own below.{note}"
+        "The x axis has the greedy answer with the context: the context's answer, the query's original one, or "
+        "another, with its share of the answers. The y axis has the mean persuasion of these contexts. A thin line is "
+        f"a relation, and a diamond is the mean of the relations' means with its {interval_over('relations')}. "
+        f"{model}; n = {answers} answers in {plural(relations, 'relation')}, each query with all its contexts; "
+        f"{conflicts} answers have a context in conflict with the query's answer, and rows of their own in the table "
+        f"below.{note}"
     )
     tests = where(frames["statistics_summary"], comparison="followed")
     published_tests = {str(row["query_type"]): _significant(row) for row in records(as_published(tests))}
@@ -173,7 +175,8 @@ def _test_sentences(tests: pd.DataFrame) -> str:
     return (
         " Relations in which contexts persuade more if they are followed than if the answer is the original "
         f"(p ≤ {ALPHA} after Benjamini-Hochberg over relations, one-sided), by sign-flip tests with an entity as a "
-        f"row: {words}. Above each panel as published, by permutations of answers, which depend on each other. A "
+        f"row: {words}. The numbers above each panel are as published: by permutations of answers, which depend on "
+        "each other. A "
         "relation with none or too few of the two answers is untestable, and not counted "
         f"({untestable} of the published tests)."
     )
@@ -219,8 +222,9 @@ def _draw_entity_independent(model: Model, frames: Frames) -> Drawing:
     coverage = records(frames["coverage_of_entity_independent"])[0]
     caption = (
         "A context's entity-independent persuasion is its mean persuasion over the entities of a query form. A row is "
-        "a relation, a strip a kind of context: the thin line spans all contexts, the thick one their middle half, "
-        f"the mark is the median; further right persuades more. {model}; n = {coverage['rows']} contexts before a "
+        "a relation, and a strip in it is a kind of context. The thin line spans all contexts, the thick line their "
+        "middle half, and the mark is the median. Contexts further right persuade more. "
+        f"{model}; n = {coverage['rows']} contexts before a "
         f"query form ({coverage['contexts']} contexts) in {plural(len(relations), 'relation')}, "
         f"{span(coverage['fewest_entities'], coverage['most_entities'])} entities a form. Sorted by the open queries' "
         "mean, largest first."
@@ -274,7 +278,7 @@ def _draw_templates(model: Model, frames: Frames) -> Drawing | None:
         "A context's entity-independent persuasion (kappa) is its mean persuasion over the entities of a query form; "
         "a template is the wording of a context with slots for the names. Each mark is the mean over the contexts of a "
         "template before a form; the upright stroke is the mean over all contexts of the form (gamma). A relation has "
-        "a row for each of the two forms, the first above; further right persuades more. "
+        "a row for each of the two forms, the first above. Templates further right persuade more. "
         f"{model}; n = {plural(count, 'template')} in {plural(len(relations), 'relation')}, "
         f"{span(templates['contexts'].min(), templates['contexts'].max())} contexts each. Sorted by the open queries' "
         "mean, largest first. The CSV file has 95% intervals over contexts, and the wordings."

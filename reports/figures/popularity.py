@@ -99,10 +99,12 @@ def _draw_entities(popularity: Popularity, model: Model, frames: Frames) -> Draw
         f"least {FEWEST}."
     )
     caption = (
-        f"Each dot is an entity of a relation: further right {popularity.source} more {popularity.things} of it, "
-        "higher up its queries are swayed further (mean over its forms). Filled dots are real entities, hollow ones "
+        f"Each dot is an entity of a relation. The further right a dot, the more {popularity.things} "
+        f"{popularity.source} of the entity. The higher a dot, the further the entity's queries are swayed (mean over "
+        "forms). Filled dots are real entities, hollow ones "
         f"invented; entities with a count of 0 stand at 0.{line if len(real) >= FEWEST else ''} Spearman's rho is over "
-        f"the real entities alone, in brackets its 95% interval as if they were independent. {model}; n = "
+        "the real entities alone, with its 95% interval in brackets, as if the entities were independent. "
+        f"{model}; n = "
         f"{_entity_count(real)} real and {_entity_count(entities[entities['invented']])} invented entities of "
         f"{plural(entities['relation'].nunique(), 'relation')}.{missing(correlations)}{popularity.note(frames)}"
         f"{finite(every, 'susceptibility', *popularity.columns).note('queries')}"
@@ -259,11 +261,12 @@ def _draw_relations(model: Model, frames: Frames) -> Drawing | None:
     correlations = where(frames["correlations"], measure_b=_EFFECT)
     rows = rows.astype({f"mean_log_{count}": float for count in _COUNTED}).reset_index(drop=True)
     caption = (
-        "Each diamond is a relation: further right the corpus has its real entities more often (mean over entities of "
-        "log10 of one more than the count), higher up its invented entities are swayed further than its real ones "
-        f"(Cohen's d of susceptibility, a row a query); a filled one is significant (p ≤ {ALPHA} after "
-        f"Benjamini-Hochberg over relations). Spearman's rho is over relations, in brackets its 95% interval. {model}; "
-        f"n = {plural(rows['relation'].nunique(), 'relation')}.{missing(correlations, 'relation')}{counted_in(frames)}"
+        "Each diamond is a relation. The further right a diamond, the more often the corpus has the relation's real "
+        "entities (mean over entities of log10(1 + count)). The higher a diamond, the further the invented entities "
+        "are swayed than the real ones (Cohen's d of susceptibility, with a query as a row). A filled diamond is "
+        f"significant (p ≤ {ALPHA} after Benjamini-Hochberg over relations). Spearman's rho is over relations, with "
+        f"its 95% interval in brackets. {model}; n = {plural(rows['relation'].nunique(), 'relation')}."
+        f"{missing(correlations, 'relation')}{counted_in(frames)}"
     )
 
     def panel(axes: Axes, count: str, kind: str) -> None:

@@ -74,8 +74,9 @@ def _draw_precision(model: Model, frames: Frames) -> Drawing | None:
     summary = frames["precision_summary"]
     reference_dtype, cost_words = reference(rows), cost(summary, rows, model.dtype)
     caption = (
-        f"Each dot is a sampled query: across, its susceptibility in {reference_dtype}; up, how much more it is in "
-        f"{model.dtype}, with the same contexts; on the zero line the precision costs nothing. {cost_words}. {model}; "
+        f"Each dot is a sampled query. The x axis has its susceptibility in {reference_dtype}. The y axis has its "
+        f"susceptibility in {model.dtype}, with the same contexts, minus that in {reference_dtype}; on the zero line, "
+        f"the precision costs nothing. {cost_words}. {model}; "
         f"n = {len(rows)} queries in {plural(rows['relation'].nunique(), 'relation')}.{result.note('sampled queries')}"
     )
     shown = by_kind(without_unit(summary))
@@ -138,7 +139,7 @@ def _draw_variance(model: Model, frames: Frames) -> Drawing | None:
         axes.set(title=measure, ylabel="variance (squared nats)", ylim=(0, None))
 
     marks = [mark("o", f"{kind} queries", hue) for kind, hue in QUERY_HUES.items()]
-    # One line of panels; "-" stands in for its item, which `panel` does not use.
+    # `grid` draws one line of panels. "-" is the item of this line, which `panel` ignores.
     paint = partial(grid, "-", present(groups, "measure", MEASURES), 3.5, panel, marks, share_y=False)
     numbers, shown = (frame.drop(columns=["model", "dtype"]) for frame in (rows, groups))
     return Drawing(caption, numbers, shown, paint)

@@ -59,7 +59,7 @@ def _draw_relations(model: Model, frames: Frames) -> Drawing:
         interval = f"without a 95% interval over entities, because a group has only {sizes} of them"
     caption = (
         "Each mark is the mean over a relation's entities (each entity's forms averaged first), filled for real "
-        f"and hollow for invented ones, {interval}; further right is more easily swayed. "
+        f"and hollow for invented ones, {interval}. Relations further right are more easily swayed. "
         f"{model}; n = {coverage['queries']} queries, {plural(int(coverage['entities']), 'entity')}, "
         f"{plural(int(coverage['relations']), 'relation')}; {contexts} contexts a query, so no value can pass "
         f"ln {largest} = {np.log(largest):.2f} nats.{unequal} Sorted by the {query_types(means)[0]} queries' mean"
@@ -89,14 +89,14 @@ MAX_FORMS = 6
 
 
 def susceptibility_of_form(axes: Axes, data: pd.DataFrame, groups: pd.DataFrame) -> None:
-    """Draw each query's susceptibility in nats as a dot, with a box behind many; invented entities are hollow."""
+    """Draw each query's susceptibility in nats as a dot, hollow for an invented entity; FEWEST or more get a box."""
     hue = QUERY_HUES[str(groups["query_type"].iloc[0])]
     labels = []
     for at, row in enumerate(records(groups)):
         values = data.loc[data["invented"] == row["invented"], "susceptibility"].to_numpy(dtype=float)
         filled = not row["invented"]
         column_of_values(axes, at, values, row, hue, filled=filled)
-        if len(values) >= FEWEST:
+        if len(values) >= FEWEST:  # column_of_values draws dots only for fewer values
             across = at - 0.08 + 0.16 * np.sin(2.4 * np.arange(len(values)))  # a jitter that is the same every time
             face = hue if filled else "none"
             axes.plot(across, np.sort(values), "o", color=hue, markersize=2.4, alpha=0.6, markerfacecolor=face)
@@ -130,7 +130,7 @@ def _draw_forms(model: Model, frames: Frames) -> Drawing | None:
         axes.set_title("{query_type}, form {form}".format(**form_data))
 
     marks = [mark("o", "real entities"), mark("o", "invented entities", filled=False), mark("D", "mean")]
-    # One line of panels; "-" stands in for its item, which `panel` does not use.
+    # `grid` draws one line of panels. "-" is the item of this line, which `panel` ignores.
     paint = partial(grid, "-", records(forms), 3.4, panel, marks, y=lambda _: "susceptibility (nats)", bottom=0)
     return Drawing(caption, without_unit(every), groups, paint)
 
@@ -175,10 +175,10 @@ def _draw_memorization(model: Model, frames: Frames) -> Drawing | None:
     caption = (
         "A query's memorization ratio is n(original) / (n(original) + n(context's)), the numbers of contexts after "
         "which the greedy answer is the original or the context's. Above, the contexts are those in conflict, which "
-        "state another answer about the query's entity; below, all contexts, as in the authors' released code. (Each "
-        "output is compared with its own context here; that code sorts only one of the two.) A column is a fifth of "
-        "the ratio. "
-        f"{how_to_read('entities')}; below it the fifth's share and number of queries. {model}; n = {len(every)} "
+        "state another answer about the query's entity; below, all contexts, as in the authors' released code. (That "
+        "code sorts contexts but not outputs, and so compares an output with another context; here, each output is "
+        "compared with its own.) A column is a range of the ratio, 0.2 wide; below it, the share and number of its "
+        f"queries. {how_to_read('entities')}. {model}; n = {len(every)} "
         f"queries in {plural(every['relation'].nunique(), 'relation')}. Queries without a ratio are in no box (no "
         f"answer was the original or the context's): {without}.{result.note('queries')}"
     )

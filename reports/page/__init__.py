@@ -1,6 +1,6 @@
 """The page: one HTML file that needs nothing from outside.
 
-Its texts come from models and from the web, so that all of them are escaped.
+Its texts come from models and from the web, so all texts are escaped.
 """
 
 import math

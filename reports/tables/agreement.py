@@ -114,7 +114,8 @@ PEOPLE = Table(
     "agreement-of-people",
     "Do people agree with each other?",
     "Krippendorff's alpha of people's judgements, by field (1: they always agree; 0: as by chance). Items are texts "
-    "that at least two people judged; for choices (accept, discard and others), only the first two people count.",
+    "that at least two people judged. For choices (what to do with a question, such as accept or discard), only the "
+    "first two people count, because a third person has read their choices.",
     ("agreement_of_people",),
     _people,
 )

@@ -93,7 +93,7 @@ def _at_a_glance(frames: Frames) -> pd.DataFrame:
     shown = _in_words(pd.DataFrame(rows), "group")
     units = shown.pop("unit")
     shown["quantity"] += [f" ({unit})" * (unit != SHARE) for unit in units]
-    # The caption says that a group is a context, so that "counter-memory context" becomes "counter-memory".
+    # The caption says that a group is a context, so "counter-memory context" becomes "counter-memory".
     groups = shown["group"].str.removesuffix(" context").str.removesuffix(" passage")
     return shown.assign(group=groups)
 
@@ -116,9 +116,9 @@ AT_A_GLANCE = Table(
     "The models at a glance",
     "Shares of greedy answers, and means, with 95% intervals over the unit that n names last; a group is the context "
     "before the question, or the type of a query. A row 'where nothing changes' compares two halves of the answers "
-    "without a context. An answer counts once, so that a question counts as often as it has contexts of the group. "
+    "without a context. An answer counts once, so a question counts as often as it has contexts of the group. "
     f"Fewer than {FEWEST_FOR_INTERVAL} items have no interval, and fewer answers than that no share ({FEW}). Direction "
-    "is of the difference of two models on the items of both: undecided if neither a difference nor equality is shown, "
+    "compares two models on the items that both have: undecided if neither a difference nor equality is shown, "
     "equal if the difference is shown to be within the margin.",
     ("models_side_by_side", "model_differences", "stand_ins", "unfinished_greedy_answers", "served_models"),
     _at_a_glance,
@@ -134,10 +134,10 @@ SIDE_BY_SIDE = Table(
     "models-side-by-side",
     "The models side by side",
     f"Means with 95% intervals over clusters, if there are at least {FEWEST_FOR_INTERVAL}; a column names the "
-    "clusters. Intervals of shares are Wilson's, others bootstraps. Shares are of greedy answers, by their words; a "
-    "group is the context before the question, or the type of a query. n counts answers; for susceptibility, queries. "
-    "A row on giving up a right answer, or on keeping a wrong one, counts questions that the model answers rightly, "
-    "or wrongly, without a context.",
+    "clusters. Intervals of shares are Wilson's, others are bootstraps. Shares are of greedy answers, by their words; "
+    "a group is the context before the question, or the type of a query. n counts answers, or queries for "
+    "susceptibility. A row on giving up a right answer, or on keeping a wrong one, counts questions that the model "
+    "answers rightly, or wrongly, without a context.",
     ("models_side_by_side",),
     lambda frames: _in_words(frames["models_side_by_side"], "group"),
 )
@@ -146,9 +146,10 @@ DIFFERENCES = Table(
     "Differences between models",
     "The model's mean minus the other's, over the n answers or queries that both have, with the 95% interval over "
     "clusters: subjects (questions without a subject), or entities. p is of a two-sided sign-flip permutation test, "
-    "after Benjamini-Hochberg over the rows on right and wrong passages, by which variants are chosen, and over all "
-    "other rows; intervals are not adjusted. Larger or smaller: p is at most 0.05, and the interval excludes 0. Equal: "
-    "the interval lies within the margin on both sides of 0. Undecided: neither a difference nor equality is shown.",
+    "after Benjamini-Hochberg, separately over the rows on right and wrong passages, by which variants are chosen, "
+    "and over all other rows; intervals are not adjusted. Larger or smaller: p is at most 0.05, and the interval "
+    "excludes 0. Equal: the interval lies within the margin on both sides of 0. Undecided: neither a difference nor "
+    "equality is shown.",
     ("model_differences",),
     _differences,
 )
@@ -186,8 +187,8 @@ SUSCEPTIBILITIES = Table(
 RUNTIME = Table(
     "runtime-of-susceptibilities",
     "How much faster is Fisher susceptibility?",
-    "Time spent on the same queries by the same device: on susceptibility over contexts, which is the time of their "
-    "persuasion; on Fisher susceptibility; and the ratio of the two. The ratio grows with the contexts of a query, and "
+    "Time for susceptibility over contexts (measured as the time for persuasion) and for Fisher susceptibility, on the "
+    "same queries and device, and the ratio of the two times. The ratio grows with the contexts of a query, and "
     "falls with the draws that estimate the whole vocabulary. Loading a model is not counted.",
     ("runtime_of_susceptibilities",),
     items=("liu-runtime",),
@@ -234,8 +235,8 @@ SETUP = Table(
     "size-of-the-study",
     "Size of the study",
     "Entities, queries, contexts and questions: the number of relations or groups, the number in each (fewest to "
-    "most), and the total. A context of several queries counts once for each; contexts that mention its entity are "
-    "relevant. Every model was asked the same.",
+    "most), and the total. A context of several queries counts once for each; contexts that mention the query's "
+    "entity are relevant. Every model was asked the same.",
     ("setup", "partition_means"),
     _setup,
     items=ITEMS,
@@ -245,8 +246,9 @@ SETUP = Table(
 SHARDS = Table(
     "corpus",
     "Corpus of the counts",
-    "The files, or the index, in which names were counted: documents, words (of an index: tokens), unpacked bytes, the "
-    "lines (of a text file: bytes) that could not be read and were left out, the first of them, and the time (UTC).",
+    "A row is a file or an index in which names were counted: its documents, words (of an index: tokens) and unpacked "
+    "bytes, the number of unreadable lines (of a text file: bytes) that were left out, the first of these, and the "
+    "time (UTC).",
     ("corpus_summary",),
     items=("du-app-f.2",),
 )

@@ -134,8 +134,9 @@ TESTS = Table(
 NAME_LENGTHS = Table(
     "name-lengths",
     "How long the names of real and invented entities are",
-    "A row is the names of a relation's entities, in characters and in words; all is every relation. Invented names "
-    "that are longer may sway a model by their length alone: the regression among the tests controls for it.",
+    "A row is the names of a relation's entities, in characters and in words; the relation all pools every relation. "
+    "Invented names that are longer may sway a model by their length alone: the regression among the tests controls "
+    "for it.",
     ("name_lengths",),
     lambda frames: in_order(frames["name_lengths"], unit=("characters", "words")),
 )
@@ -160,7 +161,7 @@ def _group_comparisons(frames: Frames) -> pd.DataFrame:
 GROUP_COMPARISONS = Table(
     "tests-of-groups",
     "Every test between groups, sets and kinds of contexts",
-    "The unit of a test is an entity, a name or a pair, with the mean over its queries; all tests are two-sided. "
+    "The unit of a test is an entity (a name or a pair), with the mean over its queries; all tests are two-sided. "
     "Labels and types are compared by a permutation test of the entities. Sets of contexts, and contexts about the "
     "queried entity with different labels or strengths, are compared by a sign-flip permutation test of the entities' "
     "differences. p is adjusted by Benjamini-Hochberg over the tests of a model, query type and comparison; d is "
@@ -171,7 +172,7 @@ GROUP_COMPARISONS = Table(
 ENTITIES = Table(
     "entities-of-groups",
     "Every entity of the groups",
-    "A row is an entity, a name or a pair, with its label, its type if it has one, and the mean susceptibility over "
+    "A row is an entity (a name or a pair), with its label, its type if it has one, and the mean susceptibility over "
     "its queries of a query type.",
     ("susceptibility_of_labelled_entities",),
     items=("du-table-1",),
@@ -179,7 +180,7 @@ ENTITIES = Table(
 EXTREMES = Table(
     "most-and-least-susceptible",
     "The most and the least susceptible entities",
-    "The five entities, names or pairs, that contexts of a set sway furthest, and the five that they sway least, by "
+    "The five entities (names or pairs) that contexts of a set sway furthest, and the five that they sway least, by "
     "the mean over the queries of a type.",
     ("most_and_least_susceptible",),
 )

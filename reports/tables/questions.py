@@ -184,7 +184,7 @@ def _outcomes(frames: Frames) -> pd.DataFrame:
 SHARES = Table(
     "shares-persuaded-and-stubborn",
     "How many answers follow the context, how many stay",
-    "An instance is a question with a context. Shares with 95% intervals over subjects (Wilson's, by cluster): "
+    "An instance is a question with a context. Shares with 95% intervals over subjects (Wilson's, by cluster), because "
     "instances about one subject depend on each other. Outcomes follow the answer that the greedy answer gives, or "
     "ROUGE-L over 0.3, the rule of Marjanović et al. 2024. ROUGE-L was chosen for answers of one word, and can count "
     "an answer as persuaded and as stubborn.",
@@ -282,8 +282,8 @@ def _rejected_note(frames: Frames) -> str:
     count = len(frames["answers_of_questions"].get("question_id", pd.Series()).unique())
     beside = f" beside the {plural(count, 'question')} with scores" if count else ""
     return (
-        f"A candidate is a fact, a dispute or a question that was looked at{beside}, and rejected by a rule. Nothing "
-        "is rejected without one; the database lists each in its table rejected."
+        f"A candidate is a fact, a dispute or a question that was looked at{beside}, and rejected by a rule. Only "
+        "rules reject candidates; the database lists each rejected candidate in its table rejected."
     )
 
 
@@ -294,9 +294,9 @@ ACCURACY = Table(
     "has its own n if fewer have a value. Accuracy, as published, is the share of greedy answers that match the "
     "expected answer by ROUGE-L over 0.3: the original object, or the context's answer; disputable questions have no "
     "accuracy without a context, and are not pooled. Entropies and coherent persuasion are means in nats. Semantic "
-    "entropy sums log-probabilities, so it grows with the length of answers; if length-normalised, it takes their "
-    "mean. Rao's is the entropy of the clusters' length-normalised probabilities, “of clusters” the entropy of the "
-    "clusters' sizes. Intervals have 95%, over subjects: Wilson's by cluster for accuracy, else bootstraps. Groups "
+    "entropy sums log-probabilities, so it grows with the length of answers; the length-normalised form takes their "
+    "mean. Rao's is the entropy of the clusters' length-normalised probabilities, and “of clusters” is the entropy of "
+    "the clusters' sizes. Intervals have 95%, over subjects: Wilson's by cluster for accuracy, else bootstraps. Groups "
     "with fewer than 5 sampled answers a question have no mean.",
     ("partition_means", "measures_summary"),
     lambda frames: side_by_side(

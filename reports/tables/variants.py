@@ -8,11 +8,11 @@ COMPARISON = Table(
     "Comparison of variants",
     "A variant is a model, with its prompt and its decoding if there are several. Shares of greedy answers with 95% "
     "intervals over questions: answers that state the right answer, and no wrong one, if a right passage is given; "
-    "that do not state the wrong answer alone, if a wrong passage is given; that are right without a passage; that "
+    "that do not state only the wrong answer, if a wrong passage is given; that are right without a passage; that "
     "decline if no passage supports an answer. An answer of neither passage, and a refusal, resist a wrong passage, "
-    "too. Then tokens of a greedy answer (a dash if its server does not return them), and seconds of a prompt with "
-    "all its answers. A variant is not beaten if no other is as good in the first two shares and better in one, "
-    "whether the difference is shown or not. Variants are compared in pairs, question by question, after "
+    "too. Further columns: tokens of a greedy answer (a dash if its server does not return them), and seconds of a "
+    "prompt with all its answers. A variant is not beaten if no other is as good in the first two shares and better in "
+    "one, whether the difference is shown or not. Variants are compared in pairs, question by question, after "
     "Benjamini-Hochberg.",
     (variants.MEANS, variants.DIFFERENCES, variants.COSTS),
     variants.table,

@@ -68,14 +68,14 @@ def fetch_invented_names(
     names: list[str] = []
     stores = [graph.open() for graph in FACT_SOURCES[options.source].graphs(options, access)]
     while len(names) < requested:
-        # After the first round, twice as many as are missing, because names turn out to exist.
+        # Later rounds invent twice as many names as are missing, because some names turn out to exist.
         total += 2 * (requested - len(names)) if total else requested
         try:
             new = [name for name in invent(total) if name not in looked_up]
         except InputError:
             if len(names) < options.invented_entities:
                 raise
-            new = []  # there are enough names, without the spare ones
+            new = []  # there are enough names, only fewer spare ones
         if not new:
             break
         looked_up.update(new)

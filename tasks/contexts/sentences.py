@@ -107,7 +107,8 @@ def unknown_names(relation: RelationName, names: Sequence[str], subjects: Collec
     if len(unknown) < count:
         raise InputError(
             f"relation {relation}: {count} invented entities are requested, but only {len(unknown)} names are "
-            "available; lower `invented_entities` under `facts`, or generate more names with `invented: names`"
+            "available; lower `invented_entities`, or set `invented: names` (both under `facts`), which generates "
+            "more names"
         )
     return unknown
 
@@ -187,7 +188,7 @@ def write_contexts(
             if count > len(context_objects):
                 repeating.add(entity.name)
             for number in range(count):
-                # The own object is used once; the false objects repeat.
+                # The entity's own object is used once; the false objects repeat.
                 repetition = max(number - len(own_object), 0) // len(false_objects)
                 index = number - repetition * len(false_objects)
                 # The first template of an object is drawn; each repetition takes the next template.

@@ -1,9 +1,9 @@
 """Counts of names in a corpus, and of pairs of names within a window, in one pass of bounded memory.
 
     entity count                       occurrences of the entity's names
-    capitals count, lower-case count   occurrences of the entity's names of one word: with capitals, in lower case
-    pair count                         occurrences of the entity's names with an answer at most `window` words away,
-                                       before or after, in the same document; neighbours are 1 word away
+    capitals count, lower-case count   how often the entity's names of one word occur with capitals, and in lower case
+    pair count                         occurrences of the entity's names with an answer at most `window` words before
+                                       or after them, in the same document; neighbours are 1 word away
 
 If a name contains a shorter name of the same entity, such as "New York City" and "New York", one occurrence counts. An
 answer within the entity's name is not near it. An occurrence with the answer on both sides is counted once.
@@ -40,8 +40,8 @@ class Counts:
 
     Attributes:
         entities: (n_pairs,), occurrences of each pair's entity.
-        capitals: (n_pairs,), occurrences of the entity's names of one word with capitals.
-        lower_case: (n_pairs,), occurrences of these names in lower case.
+        capitals: (n_pairs,), how often the entity's names of one word occur with capitals.
+        lower_case: (n_pairs,), how often these names occur in lower case.
         pairs: (n_pairs,), occurrences of the entity with the answer near it.
         documents: number of documents.
         words: number of words.

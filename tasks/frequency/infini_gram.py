@@ -2,8 +2,8 @@
 
 A pair has two counts: of its entity, and of the entity near the answer. Each count has one of three kinds:
 
-    words        if the entity (for the count of the pair: the entity or the answer) occurs at most `fetch` times: the
-                 passages around all its occurrences are read, and their words are counted as in a corpus
+    words        for entities that occur at most `fetch` times, and for pairs whose entity or answer does: the passages
+                 around all these occurrences are read, and their words are counted as in a corpus
     tokens       for other entities: occurrences of the tokens of all names. If a name contains another name of the
                  entity, only the shorter name is counted
     approximate  for other pairs: the index estimates how often the two names stand near each other, in tokens
@@ -103,7 +103,7 @@ class IndexCounts:
         return count([Piece(text, begins=True) for text in texts], Names([pair]), self.window)
 
     def _total(self, names: set[str]) -> int:
-        """Return the number of occurrences of names of one word, in tokens."""
+        """Return how often names of one word occur, in tokens."""
         return sum(self._count(ids) for ids in {ids for name in names for ids in self.index.after_space(name)})
 
     def _name_tokens(self, names: Sequence[str]) -> tuple[Ids, ...]:

@@ -8,7 +8,7 @@ A name occurs if its words stand side by side, with the same capitals. The alias
 
 A name of one word, such as May, may also be a common word. The default rule for the names of an entity:
 
-    n     = occurrences in the corpus of the entity's names of one word, with their capitals or in lower case
+    n     = how often the entity's names of one word occur in the corpus, with their capitals or in lower case
     share = the share of n in lower case; the names are common words if n > 50 and share > 0.75
 
 Capitals alone tell whether an occurrence is a name. Names of several words, and of a script without capitals, are never
@@ -101,8 +101,8 @@ class CommonWords:
 
         Args:
             names: the name of the entity and its aliases.
-            capitals: occurrences of its names of one word with capitals.
-            lower_case: occurrences of these names in lower case.
+            capitals: how often its names of one word occur with capitals.
+            lower_case: how often these names occur in lower case.
         """
         cleaned = [words(name.encode()).decode() for name in names]
         if not any(cleaned):
@@ -149,8 +149,8 @@ class Names:
         count: number of sets.
         entity_ids: (n_pairs,), the id of the names of each pair's entity.
         answer_ids: (n_pairs,), the id of the names of each pair's answer.
-        capitals_ids: (n_pairs,), the id of the entity's names of one word with capitals.
-        lower_case_ids: (n_pairs,), the id of these names in lower case.
+        capitals_ids: (n_pairs,), the id of the entity's names of one word, written with capitals.
+        lower_case_ids: (n_pairs,), the id of these names, written in lower case.
         is_answer: (count,), True for the names of an answer.
         pairs: for each set, the indices of the pairs whose entity has these names.
         longest: number of words of the longest text.

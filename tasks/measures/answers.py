@@ -66,7 +66,7 @@ def compute_chunks(inputs: Inputs, model: Samples, chunks: Sequence[Sequence[Que
     entailment = load_equivalence_model(inputs) if inputs.outputs & {"clusters", "coherent_persuasion"} else None
     for questions in chunks:
         prompts = sum(len(question.cases) for question in questions)
-        share = 0.5 if entailment else 1.0  # of the progress; the clusters of the replies are the other half
+        share = 0.5 if entailment else 1.0  # share of the progress; clustering the replies is the other half
         with reporting(share * prompts, reports=prompts):
             sampled = sample(inputs, model, questions)
         rows: dict[str, Sequence[Row]] = {"answers": [row for case in sampled for row in _rows(case)]}

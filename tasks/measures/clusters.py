@@ -38,8 +38,8 @@ class ClustersParameters(Parameters):
     threshold: float = Field(default=0.8, gt=0, le=1)
     """The least similarity of equivalent answers for a stand-in."""
     grouping: Literal["disjoint", "overlapping", "first_member"] = "disjoint"
-    """The rule that forms clusters. disjoint: an answer joins the first cluster all of whose members it is equivalent
-    to. overlapping, as in the released code of DynamicQA: every answer opens a cluster and may be in several; coherent
+    """The rule that forms clusters. disjoint: an answer joins the first cluster whose members are all equivalent to
+    it. overlapping, as in the released code of DynamicQA: every answer opens a cluster and may be in several; coherent
     persuasion compares these clusters, and an entropy counts an answer in its last cluster. first_member, as in the
     released code of Farquhar et al.: an answer without a cluster opens one and takes every later answer that is
     equivalent to it, also from an earlier cluster."""

@@ -100,7 +100,7 @@ def reply_rejection(inputs: Inputs, model: Model, question: Question) -> str | N
 
 
 def _thinking(inputs: Inputs, model: Model) -> tuple[int, AnswerPrompts, int | None]:
-    """Return the token limit of thoughts and reply, the prompts, and the limit of thoughts, None without thoughts."""
+    """Return the token limit of thoughts and reply, the prompts, and the limit of thoughts (None without thoughts)."""
     from swaymeter.tasks.models.prompts.answer_prompts import thinks_always
 
     parameters: AnswersParameters = inputs.parameters["answers"]

@@ -142,9 +142,10 @@ def rows_by_question(
         ScoreError: a question with a context has no stored row.
     """
     answers = rows_of(inputs.scores["answers"], questions)
-    # `possibly_empty` has the questions that get an empty list if no row is left below. For the measure `answers`, it
-    # has all questions, because a question may have only greedy replies. For another measure, it has the questions with
-    # a reply that has no answer, because the measure stores no row for it.
+    # `possibly_empty` has the questions that may have an empty list; any other question without rows raises an error
+    # below. For the measure `answers`, these are all questions, because a question may have only greedy replies. For
+    # another measure, these are the questions with a reply without an answer, because the measure stores no row for
+    # such a reply.
     possibly_empty = answers if measure == "answers" else answers.filter(_is_missing(answers))
     keys = possibly_empty.select(["question_id", "context_id"]).to_pylist()
     by_question: dict[QuestionKey, list[Row]] = {(row["question_id"], row["context_id"]): [] for row in keys}

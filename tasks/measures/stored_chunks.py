@@ -124,7 +124,7 @@ def _compute_pass(
             continue
         if chunks:
             _join(output, len(chunks))
-        else:  # for example a derived measure without a row for the relation
+        else:  # no chunk: for example, a derived measure has no row for the relation
             log.warning("relation %s: %s has no rows, because it applies to no prompt", inputs.relation, output.name)
             times = {"started_at": _now(), "finished_at": _now()}
             _store(inputs, model, [], output, {"pass": measure.name, **asdict(Cost()), **times, **rejected})

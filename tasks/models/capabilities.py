@@ -200,7 +200,10 @@ class DiagnosableModel(Model, Protocol):
         """Return True if the model gives no finite distribution after this prompt read alone."""
 
     def in_reach(self, prompts: Sequence[Tokens]) -> bool:
-        """Return True if the last tokens of the prompts can attend to a difference between the prompts."""
+        """Return True if the last tokens of the prompts can attend to a difference between the prompts.
+
+        If not, for example because a sliding window is too short, equal distributions after all prompts are no error.
+        """
 
 
 class NextTokenLogits(DiagnosableModel, Protocol):

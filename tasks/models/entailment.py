@@ -26,7 +26,7 @@ REFERENCE = "microsoft/deberta-large-mnli"
 CLOSE_LOGITS = 1e-3  # batches in float32 differ by about 1e-5
 CLOSE_COSINES = 1e-4  # batches in float32 differ by about 1e-6
 READINGS_A_PAIR = 1.5
-"""Expected number of readings of a pair, for the display of progress: a few pairs are read in both directions."""
+"""Assumed mean of readings of a pair, for the display of progress: 2 if the first text entails the second, else 1."""
 MAX_CACHED = 100_000
 """Limit of the pairs whose decisions stay in memory."""
 
@@ -114,7 +114,7 @@ class EntailmentModel(Encoder, Entailment):
         (self._entailment,) = indices
 
     def _equivalent(self, pairs: Collection[Pair]) -> set[Pair]:
-        # The shorter text is the first premise. It entails the longer text less often, so few pairs are read twice.
+        # The shorter text is the first premise. It entails the longer text less often, so fewer pairs are read twice.
         with reporting(1, reports=READINGS_A_PAIR * len(pairs)):
             forward = self.entailing(pairs)
             backward = self.entailing([(longer, shorter) for shorter, longer in pairs if (shorter, longer) in forward])

@@ -69,7 +69,7 @@ class Halving:
         Raises:
             ScoreError: memory ran out, and every amount is 1.
         """
-        if self.ran_out:  # only now, because the error of the failed attempt held the memory
+        if self.ran_out:  # not in the failed attempt, whose error still held the memory
             release_memory(self._model.device)
         self.ran_out = False
         try:

@@ -193,7 +193,7 @@ def _refuse_more_layers(identity: ModelIdentity, folder: Path) -> None:
     from safetensors import safe_open
 
     config = json_object((folder / "config.json").read_text(encoding="utf-8"))
-    parts = [config, *(part for part in config.values() if isinstance(part, dict))]  # for text, images, ...
+    parts = [config, *(part for part in config.values() if isinstance(part, dict))]  # such as one for images
     names = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
     numbers = (part.get(name) for part in parts for name in names)
     layers = max((number for number in numbers if isinstance(number, int)), default=0)

@@ -3,9 +3,9 @@
 A reply cites a passage if it has
 
     a number in square brackets     [2], [1, 3], [1-3], [2†source], 【2】; also a footnote mark [^2]
-    a number in round brackets      (2) or (1, 3), after a word and before the end of a clause or line. Marks of a list,
-                                    "(1) nine (2) ten", a repeated numeral, "two (2)", and other numberings,
-                                    "Section 5 (2)", cite nothing
+    a number in round brackets      (2) or (1, 3), after a word and before the end of a clause or line. Marks of a list
+                                    ("(1) nine (2) ten"), a repeated numeral ("two (2)") and other numberings
+                                    ("Section 5 (2)") cite nothing
     a name of passages and a number  passage 2, documents 1 and 3, Source: 2, passage two; "the text 2" and "the
                                     context 2" cite nothing
     an ordinal and a name of passages  the second passage; in such a reply, "the third says" cites a passage, too
@@ -20,12 +20,13 @@ A reply names the conflict of right and wrong passages (a mixed context) by any 
     contrast      a word of contrast (but, however, while, whereas, although, though, on the other hand, in or by
                   contrast, conversely, another, others, the other) separates two parts. One part states only the right
                   answer, and the other part states only the wrong answer. Besides, the reply attributes: it cites a
-                  passage, or has a word such as passage, source, text, says, states, according to. A comma after while,
-                  whereas, although or though separates two parts, too: "While passage 1 says nine, passage 2 says ten".
+                  passage, or has a word such as passage, source, text, says, states, according to. After "while",
+                  "whereas", "although" or "though", a comma separates two parts, too: "While passage 1 says nine,
+                  passage 2 says ten".
     disagreement  the reply states both answers and has a word of disagreement: disagree, contradict, inconsistent,
-                  discrepancy, conflicting, depending on the source. If the reply attributes, the words differ,
-                  different and conflict count, too. A word of the question does not count, nor a negated word (do not
-                  contradict).
+                  discrepancy, conflicting, depending on the source. If the reply attributes, these words count, too:
+                  "differ", "different" and "conflict". A word of the question does not count, nor a negated word ("do
+                  not contradict").
     citations     the reply states both answers, and cites a passage of each answer
 
 What it is not: a judgement of the reply. A reply can name the conflict and still choose one answer; with words such as

@@ -1,4 +1,4 @@
-"""The first token of an answer: the model's next token after a prompt; and context utilisation.
+"""The first token of an answer after a prompt, and context utilisation, which is computed from its probability.
 
 An answer begins where the chat template writes the assistant's turn. In the plain form it follows a space, unless the
 prompt ends with a space. Prompt and answer are tokenized as one text.

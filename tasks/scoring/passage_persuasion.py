@@ -85,7 +85,9 @@ def passage_persuasion(
             score = float(divergences(tokens.log_probs(row)[None], tokens.log_probs(row_without)[None]))
             if not -ROUNDING <= score < np.inf:
                 text = shorten(str(model.tokenizer.decode(list(whole))))
-                raise ScoreError(f"persuasion of a passage by {model.name} is not a valid score, {score}, in {text}")
+                raise ScoreError(
+                    f"{model.name}: the persuasion of a passage is {score}, not a valid score, in the prompt {text}"
+                )
             likeliest = tokens.likeliest(row), tokens.likeliest(row_without)
             scores.append(PassagePersuasion(max(score, 0.0), *likeliest, engine))
     return scores

@@ -107,7 +107,7 @@ _CONSTRUCTION = (
 FIELDS = tuple(column.name for column in FACTS.columns if column.in_digest and column.name not in _PROVENANCE)
 """Compared fields of a fact."""
 _TEXTS = ("original_context", "counter_memory_context", "contexts")
-"""Fields in place of the column `contexts`: one for each of DynamicQA's two contexts, one for all of own questions."""
+"""Fields in place of the column `contexts`: DynamicQA's two contexts, one each, and all contexts of own questions."""
 QUESTION_FIELDS = tuple(
     field
     for column in QUESTIONS.columns
@@ -191,8 +191,8 @@ def compare_items(
         after: The later run, or B.
         pairs: Pairs of models to compare, see `model_pairs`.
         numbers: Paired differences of headline numbers.
-        both_completed: True if both runs are completed, and so have all of their settings. None: True if both have the
-            setting PROGRAM, which snapshots of changed items alone may lack.
+        both_completed: True if both runs are completed, and so have all of their settings. None stands for
+            True if both have the setting PROGRAM, which snapshots of changed items alone may lack.
     """
     flips, counts_of_others = _replies(before, after, pairs)
     if both_completed is None:
@@ -247,7 +247,7 @@ def changes_of_run(changes: "pd.DataFrame", numbers: "pd.DataFrame") -> RunChang
     )
     pairs = model_pairs(*models, over_time=True)
     stored_differences = [_stored_difference(row) for row in number_rows[1] if not pd.isna(row["change"])]
-    snapshots = [Snapshot.from_items(items) for items in states.values()]  # of the changed items alone
+    snapshots = [Snapshot.from_items(items) for items in states.values()]  # with the changed items alone
     comparison = compare_items(snapshots[0], snapshots[1], pairs, stored_differences, both_completed=True)
     return RunChanges(now["run"], before.get("completed_at", ""), comparison)
 
@@ -563,7 +563,7 @@ _FACTS = _Rules(
     equalities=(
         lambda old, new: not _changes(old, new, FIELDS),
         _same_object,
-        lambda old, new: True,  # of the rows that are left, an old and a new row are a change of the object
+        lambda old, new: True,  # any old and new row that are still left: the object has changed
     ),
 )
 

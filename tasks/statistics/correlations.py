@@ -1,4 +1,4 @@
-"""Correlation of susceptibility with other measures of the same queries: Pearson's and Spearman's; envelopes.
+"""Pearson's and Spearman's correlation of susceptibility with other measures of the same queries; and envelopes.
 
     fisher, fisher_top_k          Fisher susceptibility, over the whole vocabulary and over the likeliest answers
     answer_set_susceptibility     susceptibility over complete answers
@@ -16,7 +16,7 @@ contexts, so the p-values over queries are too small. The p-values over relation
 
 An envelope is a high percentile of susceptibility near each degree, or near each count in a corpus. It is not a fit:
 
-    bound(d) = 95th percentile of the susceptibility of real entities of degree (count) d / 2 to 2 d, d > 0
+    bound(d) = 95th percentile of the susceptibility of real entities whose degree or count is d / 2 to 2 d, d > 0
 
 Groups: at least 20 real entities near a degree or a count, for each query type. A degree is the number of an entity's
 triples, in the graph or with the query's relation. A count is the number of an entity's occurrences, all or only those

@@ -13,7 +13,7 @@ Source: Marjanovic et al. 2024, DynamicQA, Figure 15 and Table 8.
 TF-IDF, the words that distinguish a group of texts from the others:
 
     tf(w, d)    = how often the word w is in the text d
-    idf(w)      = ln((1 + n) / (1 + df(w))) + 1,  n texts, df(w) of them with w
+    idf(w)      = ln((1 + n) / (1 + df(w))) + 1,  n the number of texts, df(w) the number of texts with w
     tfidf(w, d) = tf(w, d) idf(w) / ||tf(., d) idf(.)||,  so that each text has length 1
     score of w in a group of texts = the mean of tfidf(w, d) over its texts
 

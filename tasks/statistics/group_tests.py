@@ -244,7 +244,8 @@ about an entity are a cluster, whose errors may depend on each other. `FAMILIARI
 """
 
 MAX_SEPARATE_LEVELS = 1_024
-"""Largest number of answers in a test whose levels are single scores; followed_levels.sql has the same limit."""
+"""Up to this number of answers in a test, each different score is a level. With more answers, a level is a range of
+scores. followed_levels.sql has the same limit."""
 _BY_FOLLOWED = Comparison(
     "followed", "followed_levels", "persuasion", "follows", ("context", "context"), ("original", "original"), "greater"
 )
@@ -295,7 +296,7 @@ def _answer_test_row(about: Row, a: Levels, b: Levels, *, seed: int) -> Row:
 
 
 FOLLOWED = Statistic(_BY_FOLLOWED.name, 3, GroupTest, (_BY_FOLLOWED.query,), _followed)
-"""Contexts that the greedy answer follows against contexts that leave it original: do followed contexts persuade more?
+"""Followed contexts against contexts after which the greedy answer stays the original one: do they persuade more?
 
 As published, a row of a group is a single answer: a context before a query. The permutation test is one-sided with the
 published 10,000 permutations; two groups of more than 1,024 answers together are tested by levels (`Levels`). By

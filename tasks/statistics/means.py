@@ -228,7 +228,7 @@ def _frames_with_errors(frames: Frames) -> Frames:
 
 
 def _beside_susceptibility(measure: str, frame: str, unit: str) -> list[Mean]:
-    """Return the means of a measure and of susceptibility over queries with both, and of the measure over relations."""
+    """Return means of a measure and of susceptibility over queries with both, and the measure's mean over relations."""
     both, count = (measure, SUSCEPTIBILITY), _count_distinct("query_id")
     measure_mean = Mean(measure, RELATION, "query", unit, frame=frame, required=both, extra_columns=count)
     return [

@@ -26,14 +26,14 @@ An effect is a - b, two shares of replies that state a passage:
     beside      the passage is in a set  the passage is alone       a right or a wrong passage
 
 Both shares are means over the same questions; the value of a question is a mean over its contexts. A model that always
-states the right passage would seem to follow the longer passage if right passages are longer. So the effects of length
-and date are means of two halves with equal weight: questions whose right passage is longer (newer), and questions whose
-wrong passage is longer (newer). An effect has no test if one of its halves has fewer than 5 questions. Contexts that
-exceed the model's window are left out.
+states the right passage would seem to follow the longer passage if right passages are longer. So the effect of length
+is the mean of two halves with equal weight: questions whose right passage is longer, and questions whose wrong passage
+is longer. The effect of date has such halves, too: the right or the wrong passage is newer. An effect has no test if
+one of its halves has fewer than 5 questions. Contexts that exceed the model's window are left out.
 
-Intervals and tests take subjects as independent (questions if no subject is named); `formulas.paired` flips the signs
-of whole clusters. If all questions have the same difference, there is no interval. p_adjusted is over all effects of a
-study.
+Intervals and tests take subjects as independent, or questions if no subject is named; `formulas.paired` flips the
+signs of whole clusters. If all questions have the same difference, there is no interval. p_adjusted is over all
+effects of a study.
 What it is not: a comparison of different questions.
 """
 
@@ -68,7 +68,8 @@ def stated_passages(answers: Frame) -> Frame:
     verdict, mixed = answers["verdict"].astype(object), answers["condition"].astype(object) == "mixed"
     parts = []
     for kind, side in KINDS.items():
-        number = answers[f"{side}_at"].astype("Float64")  # of the first passage of this kind; missing if there is none
+        # The number of the first passage of this kind; missing if there is none.
+        number = answers[f"{side}_at"].astype("Float64")
         is_stated = verdict.isin(("context", "both"))
         if side == "right":
             is_stated = is_stated.mask(mixed, verdict.isin(("original", "both")))

@@ -4,11 +4,11 @@
                             disputable question
     reversions              number of reversions of a disputable question; missing for other questions
     subject_popularity, object_popularity   page views a month
-    semantic_entropy_without, _with         of the replies without and with the context, also length-normalised
+    semantic_entropy_without, _with         entropy of the replies without, and with the context; also length-normalised
 
 Groups: a partition under a condition; `all` stands for every partition, and for every condition. Unit of analysis: an
-instance, a question with a context. As published, p-values and intervals (of regressions, and of correlations by
-Fisher's z) take instances as independent. Further columns let instances of one subject depend on each other. The
+instance, a question with a context. As published, p-values and intervals take instances as independent; the
+intervals of correlations are by Fisher's z. Further columns let instances of one subject depend on each other. The
 published regression is about the temporal partition under one condition, with one row for each question. Edits of
 static facts are all 1, and disputable questions have neither edits nor an object, so the regressions in these two
 partitions are untestable. Each regression has two versions, on summed and on length-normalised entropies. The paper

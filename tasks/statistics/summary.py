@@ -115,7 +115,7 @@ class Mean:
         return rows
 
     def _interval(self, values: Scores, clusters: "pd.Series[Any] | None", seed: int) -> Row:
-        """Return the interval of the mean of values (n,), its unit, and the number of clusters."""
+        """Return columns of `Summary`: `interval_over`, `low` and `high` of the mean of values (n,), and `items`."""
         row: Row = {"interval_over": self.interval_over or self.unit_of_analysis}
         if self.unit == SHARE:
             interval = share_interval(values, range(len(values)) if clusters is None else clusters)

@@ -33,7 +33,7 @@ def questions_of(frames: Frames) -> list[Claim]:
 def test_audit_is_told_in_words_of_its_user(own: dict[str, pd.DataFrame]) -> None:
     said = headline(own)
     wrong = next(claim for claim in said if "With a wrong passage" in claim.sentence)
-    assert wrong.sentence == "With a wrong passage it gave the passage's answer in"
+    assert wrong.sentence == "With a wrong passage, the model gave the passage's answer in"
     assert [number.label for number in wrong.numbers] == ["other (float32)", f"{MODEL} (float32)"]
     assert wrong.numbers[0].text == "50.0% [29.0, 71.0] of 24 wrong passages, of 12 questions"
     assert wrong.numbers[0].interval == pytest.approx((50.0, 28.97, 71.03), abs=0.01)

@@ -149,7 +149,7 @@ def test_measure_without_rows_made_up_gives_empty_frames() -> None:
 def test_a_study_without_scores_says_so(tmp_path: Path) -> None:
     html = write_report({}, tmp_path / "report", CARD).read_text(encoding="utf-8")
     assert "Nothing yet: the study holds no scores." in html
-    assert "not shown, for want of scores" in html
+    assert "not shown, because scores are missing" in html
     assert "Tables without rows" in html
 
 

@@ -141,7 +141,7 @@ def test_tests_in_short_count_what_the_tests_say(known: dict[str, pd.DataFrame])
 
 def test_one_share_has_one_text_everywhere(own: dict[str, pd.DataFrame]) -> None:
     follows = "follows the passage: gives its answer"
-    (claim,) = (one for one in findings(own).headline if one.sentence.startswith("With a wrong passage it"))
+    (claim,) = (one for one in findings(own).headline if one.sentence.startswith("With a wrong passage, the model"))
     said = next(number.text for number in claim.numbers if number.label == f"{MODEL} (float32)")
     glance = filled(TABLES["models-at-a-glance"], own).rows.set_index(["quantity", "group"])
     cell = glance.loc[(follows, "wrong"), f"{MODEL} (float32)"]

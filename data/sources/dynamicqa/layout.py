@@ -144,6 +144,6 @@ def _records(lines: Sequence[str], name: str) -> Iterator[tuple[int, list[str], 
 
 
 def _csv_line(cells: Iterable[str], line_end: str) -> str:
-    out = StringIO(newline="")
-    csv.writer(out, lineterminator=line_end).writerow(cells)
-    return out.getvalue()
+    line = StringIO(newline="")
+    csv.writer(line, lineterminator=line_end).writerow(cells)
+    return line.getvalue()

@@ -1,8 +1,8 @@
 """The published DynamicQA questions: three CSV files in a folder, or downloaded files.
 
 The column `context` of a static or temporal question is a snippet with the slot [ENTITY] for the answer. For a
-disputable question, it is a sentence with the original answer, in which the answer is replaced. Rows that break a rule
-are flagged; unreadable rows are refused.
+disputable question, it is a sentence with the original answer; the counter-memory context is this sentence with the
+replacement answer. Rows that break a rule are flagged; unreadable rows are refused.
 
 Source: github.com/copenlu/dynamicqa, folder Data.
 """
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 VERSION = 5
 SOURCE = "DynamicQA (copenlu/dynamicqa)"
 LICENCE = "as published with DynamicQA; facts: Wikidata CC0 1.0, texts: Wikipedia CC BY-SA 4.0"
-WITHOUT_IT = "name a `folder` with DynamicQA's CSV files under `questions`, or use `source: sample`"
+DOWNLOAD_REMEDY = "name a `folder` with DynamicQA's CSV files under `questions`, or use `source: sample`"
 """The remedy if the files cannot be downloaded."""
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _DISPUTE_PATH = re.compile(r"\./result/(.+)-\d+/(\d{1,18})", re.DOTALL | re.ASCII)
@@ -94,7 +94,7 @@ def downloaded(partition: Partition, session: "Session") -> list[Question]:
         raise
     except ServiceError as error:
         message = f"{name} of the published DynamicQA could not be fetched: {error}"
-        raise ServiceError(f"{message}; {WITHOUT_IT}") from error
+        raise ServiceError(f"{message}; {DOWNLOAD_REMEDY}") from error
     return questions_of(rows_of(response.content.encode(), partition, name), partition, name)
 
 

@@ -27,7 +27,7 @@ from swaymeter.data.sources.graph.sparql import (
 BATCH = 100
 """Number of entities in a query, before batches that take too long are halved."""
 MAX_ROWS = 10_000
-"""Limit of the rows of a response. So many rows may not be all: some services cut off further rows without notice."""
+"""Limit of the rows of a response. At this number, rows may be missing: some services cut them off without notice."""
 
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 SAME_AS = ("http://www.w3.org/2002/07/owl#sameAs", "http://schema.org/sameAs")

@@ -125,9 +125,9 @@ def read_qec(path: Path) -> QecDataset:
         entry: _Entry = validated(f"{path}: {predicate}: ", _Entry, value)
         columns = [getattr(entry, key) or [None] * len(entry.entities) for key in _COLUMNS]
         all_pairs = [_Pair(*values) for values in zip(*columns, strict=True)]
-        with_names = [pair for pair in all_pairs if pair.entity.strip() and pair.answer.strip()]
-        nameless += len(all_pairs) - len(with_names)
-        pairs.setdefault(relations[predicate].name, []).extend(with_names)
+        named_pairs = [pair for pair in all_pairs if pair.entity.strip() and pair.answer.strip()]
+        nameless += len(all_pairs) - len(named_pairs)
+        pairs.setdefault(relations[predicate].name, []).extend(named_pairs)
     if not pairs:
         raise InputError(f"{path} is not a yago_qec.json: none of its keys is a predicate of the catalog")
     warnings = []
@@ -177,7 +177,7 @@ def _read_object(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}; correct the path") from None
     except RecursionError:
-        raise InputError(f"{path} is nested too deeply to be read") from None
+        raise InputError(f"{path} has JSON that is nested too deeply to be read; correct it") from None
     except ValueError as error:
         raise InputError(f"{path} is not JSON in UTF-8: {error}") from None
     if not isinstance(content, dict):

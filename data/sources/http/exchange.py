@@ -60,10 +60,10 @@ class _TimedReader(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any, /) -> int | None:
-        left = self._deadline - time.monotonic()
-        if left <= 0:
+        seconds_left = self._deadline - time.monotonic()
+        if seconds_left <= 0:
             raise TimeoutError
-        self._socket.settimeout(min(left, self._timeout_s))
+        self._socket.settimeout(min(seconds_left, self._timeout_s))
         return self._raw.readinto(buffer)
 
     def close(self) -> None:
@@ -122,7 +122,7 @@ class Exchange(LimiterSession):
             self.mount(scheme, _TimedAdapter(service.max_concurrency))
 
     def get_redirect_target(self, resp: requests.Response) -> str | None:
-        """Return None, so that no redirect is followed or read: requests would read its body, however large."""
+        """Return None, so that no redirect is followed or read: the library would read its body, however large."""
         return None
 
     def fetch(self, request: requests.PreparedRequest) -> Response:
@@ -143,7 +143,7 @@ class Exchange(LimiterSession):
         except failures.ConnectionError as error:
             raise self._connection_error(error) from None
         except (OSError, broken.LocationValueError) as error:
-            # requests raises OSError itself, and no subclass, if the file of certificates is missing.
+            # The library raises OSError itself, and no subclass, if the file of certificates is missing.
             advice = "; correct REQUESTS_CA_BUNDLE or CURL_CA_BUNDLE" if type(error) is OSError else ""
             raise ServiceError(f"{self._label} cannot be requested: {self._quoted(str(error), 200)}{advice}") from None
         except broken.HTTPError:
@@ -193,9 +193,9 @@ def _spellings_of(key: str) -> re.Pattern[bytes]:
     """Return a pattern of an API key; each of its characters may be plain, or escaped as in JSON or an address."""
 
     def spellings(character: str) -> str:
-        in_address = "".join(f"%{byte:02x}" for byte in character.encode())
+        percent_encoded = "".join(f"%{byte:02x}" for byte in character.encode())
         forms = map(re.escape, (character, json.dumps(character)[1:-1], f"\\{character}"))
-        return "|".join([*forms, rf"(?i:\\u{ord(character):04x})", f"(?i:{in_address})"])
+        return "|".join([*forms, rf"(?i:\\u{ord(character):04x})", f"(?i:{percent_encoded})"])
 
     return re.compile("".join(f"(?:{spellings(character)})" for character in key).encode())
 

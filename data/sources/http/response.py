@@ -17,7 +17,7 @@ MISREAD = (LookupError, TypeError, ValueError, AttributeError)
 """Exceptions that a function raises if it reads a response of an unexpected form."""
 _TIMEOUT_WORDS = re.compile(rb"timed?[ -]?out|TimeoutException|deadline is expired|cancel+ed", re.IGNORECASE)
 _SEARCHED_BYTES = 2**16
-"""Number of bytes of a message in which these words are looked for."""
+"""Number of bytes of a message in which `_TIMEOUT_WORDS` is looked for."""
 
 
 @dataclass(frozen=True)

@@ -78,4 +78,4 @@ SERVICES: Mapping[str, Service] = {
         max_requests=100_000,
     ),
 }
-"""The services of a study that names no others. For a service without published limits, the limits are cautious."""
+"""The services with their default addresses and limits; without published limits, the limits are cautious."""

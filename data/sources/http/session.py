@@ -137,8 +137,8 @@ class Session:
         read = partial(read_content, is_json="json" in accept, allow=allow, error_of=error_of, label=self._label)
         key = key_of(request, self.service.address if self.service.may_move else "")
         with self._lock:
-            in_progress = self._in_progress.setdefault(key, threading.Lock())
-        with in_progress:  # equal requests of several threads are sent once, and then cached
+            request_lock = self._in_progress.setdefault(key, threading.Lock())
+        with request_lock:  # equal requests of several threads are sent once, and then cached
             cached = self._cache.get(key)
             if cached and (self.offline or not bypass_cache) and (usable := self._usable(cached, read, immutable)):
                 return usable

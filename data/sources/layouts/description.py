@@ -25,11 +25,12 @@ class ContextRule(Entry):
     """The paths of a row's context, or of each of its contexts."""
 
     each: str | None = None
-    """The path of a list of contexts; other paths begin at an item of the list, or at the row if it lacks the key."""
+    """The path of a list of contexts.
+    Another path begins at an item of this list, or at the row if the item lacks the first key of the path."""
     text: str
     kind: str | dict[str, dict[str, OwnKind | None]] | None = None
     """A kind, the path of a kind, or a column with a kind for each value, such as {context_type: {gold: supporting}}.
-    null: the kind follows from the text."""
+    null, for the whole field or for a value: the kind follows from the text."""
     answers: str | dict[OwnKind, str] | None = None
     """The path of the answers that the context states: one path, or a path for each kind of contexts."""
     id: str | None = None

@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 VERSION = 2
 ENDINGS = (".csv", ".json", ".jsonl", ".parquet", ".pqt", ".tsv")
-"""Endings of the data files that are read in a folder. A file that the study names itself may have any ending."""
+"""Endings of the data files that are read in a folder. If the study names a file itself, its ending does not matter."""
 
 
 class PublishedFile(QuestionFile):
@@ -104,7 +104,8 @@ def rows_of_files(published: DataSet, path: Path) -> list[FileRow]:
             prefix = f"{file.relative_to(path)}, " if len(files) > 1 else ""
             rows += (row._replace(location=f"{prefix}{row.location}") for row in file_rows)
     if not rows:
-        more = f"; and likewise {len(problems) - 1} more" if len(problems) > 1 else ""
+        others = len(problems) - 1
+        more = f"; {others} more {'file' if others == 1 else 'files'} cannot be used, either" if others else ""
         raise InputError(f"{problems[0]}{more}")
     for message in problems:
         log.warning("a file is left out: %s", message)

@@ -52,11 +52,11 @@ def conflictqa(cells: Cells) -> Cells:
     yes_or_no = {"true": "yes", "false": "no"}.get(truth[0].lower()) if len(truth) == 1 else None
     sentences = {side: text(cells, side) for side in SIDES}
     if yes_or_no:
-        right = _side_of_yes_or_no(sentences, yes_or_no, text(cells, "question"))
+        right_side = _side_of_yes_or_no(sentences, yes_or_no, text(cells, "question"))
     else:
-        right = _side_of_truth(sentences, truth)
-    wrong = next(side for side in SIDES if side != right)
-    wrong_answers = _difference(sentences[wrong], sentences[right])
+        right_side = _side_of_truth(sentences, truth)
+    wrong_side = next(side for side in SIDES if side != right_side)
+    wrong_answers = _difference(sentences[wrong_side], sentences[right_side])
     if yes_or_no:
         wrong_answers = ["no" if yes_or_no == "yes" else "yes"]
     return {
@@ -64,9 +64,9 @@ def conflictqa(cells: Cells) -> Cells:
         "part": "StrategyQA" if yes_or_no else "PopQA",
         "answers": [yes_or_no] if yes_or_no else truth,
         "wrong_answers": wrong_answers,
-        "right_passages": _texts_in(cells, SIDES[right]),
-        "wrong_passages": _texts_in(cells, SIDES[wrong]),
-        "the model was right": "yes" if right == "memory_answer" else "no",
+        "right_passages": _texts_in(cells, SIDES[right_side]),
+        "wrong_passages": _texts_in(cells, SIDES[wrong_side]),
+        "the model was right": "yes" if right_side == "memory_answer" else "no",
     }
 
 
@@ -87,8 +87,8 @@ def _side_of_truth(sentences: Mapping[str, str], truth: Sequence[str]) -> str:
 
 def _side_of_yes_or_no(sentences: Mapping[str, str], truth: str, question: str) -> str:
     """Return the side whose sentence says the ground truth, yes or no."""
-    in_question = _negations(re.sub(r"n['’]t\b", "", question))  # "Isn't it old?" asks if it is old
-    denying = [side for side, sentence in sentences.items() if _negations(sentence) != in_question]
+    question_negations = _negations(re.sub(r"n['’]t\b", "", question))  # "Isn't it old?" asks if it is old
+    denying = [side for side, sentence in sentences.items() if _negations(sentence) != question_negations]
     if len(denying) != 1:
         which = "both say no" if denying else "neither says no"
         raise InputError(f"memory_answer, counter_answer: {which} to the question; one must say yes and the other no")
@@ -217,8 +217,8 @@ def popqa(rows: Sequence[Cells]) -> Callable[[Cells], Cells]:
         subject, name, answer = (text(cells, column) for column in ("subj", "prop", "obj"))
         template = _SENTENCES.get(name, "The {prop} of {subj} is {obj}.")
         answers = list(dict.fromkeys((answer, *texts(cells, "possible_answers"))))
-        right = {form.casefold() for form in answers}
-        wrong = [value for value in objects[str(cells.get("prop"))] if value.casefold() not in right]
+        right_forms = {form.casefold() for form in answers}
+        wrong = [value for value in objects[str(cells.get("prop"))] if value.casefold() not in right_forms]
         drawn = [random.Random(f"popqa {text(cells, 'id')}").choice(wrong)] if wrong else []
         others = [{"wrong": other, "passage": template.format(prop=name, subj=subject, obj=other)} for other in drawn]
         sentence = template.format(prop=name, subj=subject, obj=answer)

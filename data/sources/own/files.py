@@ -30,7 +30,7 @@ MAX_VALUES = 8_000_000
 MAX_BROKEN = 1000
 """Limit of the lines that are not CSV."""
 MAX_REREAD = 1 << 30
-"""Limit of the characters read again after broken lines: in each, a quote may be open up to the end of the file."""
+"""Limit of the characters read again after broken lines, because a quote may stay open up to the end of the file."""
 _ROWS_AT_ONCE = 8
 """Number of rows of a Parquet file that are unpacked at once."""
 SEPARATORS = ",;\t|"
@@ -232,11 +232,11 @@ def _row(location: str, header: Sequence[str], cells: list[str], separator: str)
 @contextmanager
 def _large_cells() -> Iterator[None]:
     """Raise the csv module's limit of the length of a cell, which the whole process shares."""
-    before = csv.field_size_limit(LARGEST_CELL)
+    previous_limit = csv.field_size_limit(LARGEST_CELL)
     try:
         yield
     finally:
-        csv.field_size_limit(before)
+        csv.field_size_limit(previous_limit)
 
 
 def _json_rows(text: str, file: Path, expected: Collection[str]) -> FileRows:

@@ -112,9 +112,9 @@ class Groups(FactsOptions, _Files):
     source: Literal["groups"] = "groups"
     """Entities with labels in a file, and texts about them."""
     per_label: int | None = Field(default=None, ge=1, le=100_000)
-    """The most entities of each label, drawn by the study's seed; null: all of the file."""
+    """Limit of the entities of each label, drawn by the study's seed; null: all of the file."""
     invented_entities: Literal[0] = 0
-    """All entities come from the file; leave it out."""
+    """All entities come from the file; leave this key out."""
 
     @classmethod
     def available_relations(cls) -> tuple[str, ...]:
@@ -172,7 +172,7 @@ def _read(file: Path, digest: str, pairs: bool) -> tuple[LabelledEntity, ...]:
         InputError: Fewer than two labels are left.
     """
     taken: dict[frozenset[str] | str, str] = {}
-    """The location of each entity, by the set of its names, in which their order does not count, and by its name."""
+    """The location of each entity, by its name and, for pairs in either order, by the set of its names."""
 
     def check(location: str, cells: Mapping[str, Any]) -> LabelledEntity:
         row = row_of(PairRow, cells) if pairs else row_of(EntityRow, cells)

@@ -195,9 +195,9 @@ class OwnRow(BaseModel):
         for answer in (self.answer, *(context.answer for context in self.contexts if context.answer)):
             if not any(map(str.isalnum, answer)):
                 raise validation_error([Problem(("answer",), f"{answer!r} has no letter and no digit to look for")])
-        right = {form.casefold() for form in (self.answer, *self.aliases)}
+        right_forms = {form.casefold() for form in (self.answer, *self.aliases)}
         for context in self.contexts:
-            if context.kind == "conflicting" and right & {
+            if context.kind == "conflicting" and right_forms & {
                 form.casefold() for form in (context.answer or "", *context.aliases)
             }:
                 raise validation_error(

@@ -2,8 +2,8 @@
 
 A reply belongs to the passages of its row, in their order: one passage in a row with `context`, all of them in a row
 with a list of `contexts`, none in a row without a context (closed-book). A reply within an object of `contexts` belongs
-only to this passage. A study finds a reply by the texts of the passages in their order; the names of sets, orders and
-contexts do not matter.
+only to the passage of this object. A study finds a reply by the texts of the passages in their order; the names of
+sets, orders and contexts do not matter.
 """
 
 from collections.abc import Mapping

@@ -75,8 +75,9 @@ class JoinedQuestion:
             context.model_dump(include=set(OwnContext.model_fields)) | extra
             for context, extra in zip(self.contexts, context_extras, strict=True)
         ]
+        # A file with `answer` and a column of `TRUTHS` is refused, because either may have the right answers.
         others = {
-            f"{name} of the file" if plain(name) in TRUTHS else name: value  # `answer` alone has right answers
+            f"{name} of the file" if plain(name) in TRUTHS else name: value
             for name, value in self.others.items()
             if not any(name in extra for extra in context_extras)
         }
@@ -89,7 +90,7 @@ def _without_empty(cells: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class UnusableKinds(NamedTuple):
-    """Kinds whose contexts are all in unusable rows, and the missing column that explains it.
+    """Kinds whose contexts are all in unusable rows, and the missing column that is the cause.
 
     Attributes:
         kinds: The kinds, sorted.
@@ -136,13 +137,13 @@ class FileQuestions(NamedTuple):
         """Return a sentence on contexts without a kind; `file` is the file's name with the options that map columns."""
         if not (without := self.derived + self.unknown):
             return ""
-        asks = f"`swaymeter annotate passages {file} --annotator NAME` asks for the kind"
+        asks = f"`swaymeter annotate passages {file} --annotator NAME` asks for"
         if without == 1:
             counts = "supporting, because it states the right answer" if self.derived else "unknown"
-            return f"1 context has no kind, and counts as {counts}; {asks}"
+            return f"1 context has no kind, and counts as {counts}; {asks} the kind"
         return (
             f"{without} contexts have no kind: {self.derived} count as supporting, because they state the "
-            f"right answer, and {self.unknown} as unknown; {asks}s"
+            f"right answer, and {self.unknown} as unknown; {asks} the kinds"
         )
 
 
@@ -424,14 +425,14 @@ def _refuse_right_as_wrong(question: JoinedQuestion, row: OwnRow) -> None:
     """Refuse a row by which an answer of its question would be both right and wrong."""
     contexts, aliases = [*question.contexts, *row.contexts], [*question.aliases, *row.aliases]
     joined = JoinedQuestion(question.location, question.row, contexts, aliases)
-    right = {form.casefold(): form for form in joined.forms}
+    right_forms = {form.casefold(): form for form in joined.forms}
     wrong = (
         form
         for context in joined.contexts
         if context.kind == "conflicting"
         for form in (context.answer or "", *context.aliases)
     )
-    if both := next((right[form.casefold()] for form in wrong if form.casefold() in right), ""):
+    if both := next((right_forms[form.casefold()] for form in wrong if form.casefold() in right_forms), ""):
         raise InputError(
             f"answer: {both} is the right answer and the answer of a conflicting context; correct one of them"
         )

@@ -38,17 +38,17 @@ class QuestionFile(QuestionsOptions, OwnFile):
     prompts_per_question: ClassVar[int | None] = None
 
     neutral: bool = False
-    """Add a neutral context without content to questions with an irrelevant one: the share of answers that stay with
-    it is the baseline for the share that stays with an irrelevant context."""
+    """Add a neutral context without content to questions with an irrelevant context. The share of answers that a
+    neutral context leaves unchanged is the baseline for the share that an irrelevant context leaves unchanged."""
     passages: PassagesPart | None = None
     """Combine the contexts of a question, as passages, into contexts of several passages (docs/retrieval.md); null:
     each passage is a context."""
     partitions: tuple[Partition, ...] = ("own",)
-    """These questions have groups in place of partitions; leave it out."""
+    """These questions have groups in place of partitions; leave this key out."""
     per_partition: int | None = Field(default=None, ge=1)
     """Number of questions, drawn by the study's seed; null for all."""
     annotated: Literal[False] = False
-    """These questions have no annotation; leave it out."""
+    """These questions have no annotation; leave this key out."""
 
     @field_validator("partitions")
     @classmethod
@@ -278,11 +278,11 @@ def _with_replies(rows: Sequence[FileRow], original: Sequence[FileRow], replies:
     """Return the rows of a layout, each with the recorded replies of its original row."""
     if not replies:
         return [*rows]
-    with_replies = []
+    rows_with_replies = []
     for row, original_row in zip(rows, original, strict=True):
         recorded = {name: original_row.cells[name] for name in replies if name in original_row.cells}
-        with_replies.append(row._replace(cells={**row.cells, **recorded}))
-    return with_replies
+        rows_with_replies.append(row._replace(cells={**row.cells, **recorded}))
+    return rows_with_replies
 
 
 def unusable_message(file: Path, file_questions: FileQuestions) -> str:

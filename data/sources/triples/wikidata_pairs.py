@@ -96,8 +96,8 @@ def _chosen(store: SparqlStore, property_id: WikidataId, count: int, seed: int) 
         items = dict.fromkeys(item for pair in item_pairs for item in (pair.subject, pair.object))
         new = [item for item in items if item not in has_article]
         rows = in_batches(store, [ENTITY + item for item in new], _article_query, size=BLOCK)
-        with_articles = {bound(row, "e") for row in rows}
-        has_article |= {item: Uri(ENTITY + item) in with_articles for item in new}
+        items_with_article = {bound(row, "e") for row in rows}
+        has_article |= {item: Uri(ENTITY + item) in items_with_article for item in new}
         for pair in item_pairs:
             if len(chosen) < count and has_article[pair.subject] and has_article[pair.object]:
                 chosen.setdefault(pair.subject, pair)

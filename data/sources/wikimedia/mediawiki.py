@@ -26,7 +26,7 @@ _METADATA = "ids|timestamp|user|userid|flags|sha1|size|comment|tags"
 ContentCheck = Callable[[Any], object]
 """A function that reads a response, and raises an error of `http.response.MISREAD` (such as KeyError) if it cannot."""
 PATIENCE = 15
-"""Tries while a wiki lags or limits the rate, over about eight minutes."""
+"""Limit of the tries while a wiki lags or limits the rate; all tries take about eight minutes."""
 _WAIT_S = 5.0
 """Least seconds before a retry of a request that a busy wiki refused."""
 _BUSY_CODES = ("maxlag", "ratelimited", "actionthrottledtext")

@@ -19,7 +19,8 @@ class TriplesOptions(Options):
     """Triples of Wikidata that become static and temporal questions."""
 
     source: Literal["popqa", "file", "wikidata"] = "popqa"
-    """PopQA's list (`file`, or from its hub), another list (`file`), or pairs drawn by Wikidata's query service."""
+    """popqa: PopQA's list, from `file` or the Hugging Face hub. file: the list in `file`. wikidata: pairs drawn by
+    Wikidata's query service."""
     file: NamedPath | None = None
     """A copy of PopQA's list, or a CSV file of triples."""
     properties: Annotated[tuple[PropertyId, ...], AfterValidator(partial(refuse_repeated, kind="property"))] = ()
@@ -69,8 +70,8 @@ class WikidataQuestions(QuestionsOptions):
     months: int = Field(default=12, ge=1, le=120)
     """Number of the last months over which page views are averaged."""
     counter_memory: Literal["wembedder", "embeddings"] = "wembedder"
-    """Origin of the answer that replaces the object. wembedder: Wembedder, or embeddings without a result. embeddings:
-    only embeddings."""
+    """Origin of the answer that replaces the object. wembedder: Wembedder, or embeddings if it has no result.
+    embeddings: only embeddings."""
     embedder: ModelName = Field(default="all-minilm-l6-v2", min_length=1)
     """The embedding model that compares entities and spans."""
 

@@ -100,7 +100,7 @@ def _page(fields: Mapping[str, Any], address: str, retrieved_at: datetime) -> Pa
 
 
 def _check_page(content: Any, before: Mapping[str, Any]) -> None:
-    """Check a part of a page; `before` has the fields of the earlier parts. A later part may have the revision."""
+    """Check a part of a page; `before` has the fields of the earlier parts. The revision may be in a later part."""
     part = page_of(content)
     if part is not None:
         placeholder = {"revisions": [{"revid": 0}]} if "continue" in content else {}

@@ -1,5 +1,5 @@
--- How often a judge's verdicts on greedy answers are those of the rule, and of people, with 95% intervals, and Cohen's kappa.
--- kappa is NULL if both gave one verdict alone.
+-- How often a judge's verdicts on greedy answers equal the rule's or people's, with 95% intervals and Cohen's kappa.
+-- kappa is NULL if both gave the same verdict on all answers.
 -- unit: agree = share
 -- unit: agree_low = share
 -- unit: agree_high = share

@@ -1,4 +1,5 @@
--- Greedy answers of a model, how many of them a person judged (`judged`), and of how many the rule said something else.
+-- Numbers of a model's greedy answers, of the answers that a person judged (`judged`), and of those that the rule
+-- judged otherwise.
 SELECT
     model, dtype, count(*) AS greedy_answers, count(judgement) AS judged,
     count(judgement) FILTER (WHERE judgement IS NOT NULL AND verdict <> rule) AS changed

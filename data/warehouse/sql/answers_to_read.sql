@@ -1,6 +1,5 @@
--- Every answer in its words, the greedy one first: its cluster, its log-probability in nats, how it ended.
--- The greedy answer is in no cluster, nor are thoughts that did not end, and no answer is where clusters were not measured:
--- NULL.
+-- Every answer in its words, the greedy answer first: its cluster, its log-probability in nats, how it ended.
+-- The cluster is NULL for a greedy answer, for unfinished thoughts, and if clusters were not measured.
 SELECT
     answers.model, answers.dtype, answers.relation, answers.question_id, answers.context_id, answers.condition,
     answers.sample, answers."text", clusters.cluster AS answer_group,

@@ -1,4 +1,5 @@
--- Susceptibility over contexts and Fisher susceptibility over all queries, and by entities, wording or the other's size.
+-- Susceptibility over contexts and Fisher susceptibility: of all queries, by kind of entity, by wording, and by the
+-- size of the other susceptibility.
 -- unit: share_queries = share
 SELECT
     model, dtype, query_type, if(quantity = 'pooled_fisher', 'fisher', 'susceptibility') AS measure,

@@ -1,5 +1,5 @@
--- The queries whose contexts a report shows: all of them up to 500, of more five of each relation and type.
--- By susceptibility, the mean over models: the most and least susceptible and the three at the quarters between them.
+-- The queries whose contexts a report shows: all of them, or if there are over 500, five of each relation and type.
+-- The five are, by the mean susceptibility over models, the most and the least susceptible and the three quartiles.
 -- view
 WITH means AS (
     SELECT relation, query_id, avg(susceptibility::DECIMAL(38, 18))::DOUBLE AS mean

@@ -1,4 +1,4 @@
--- Every word that sets the questions and contexts of a class of semantic entropy apart, with its TF-IDF score.
+-- Every word that distinguishes the questions or contexts of a class of semantic entropy, with its TF-IDF score.
 SELECT *
 FROM class_words
 ORDER BY model, dtype, entropy_class, text_kind, "rank"

@@ -1,7 +1,7 @@
--- The contexts of the chosen queries by persuasion: all up to 12 a query, of more the six that persuade most and the three
--- that persuade least, by the mean over models; with the greedy answer, where it was measured.
--- A kind is base, assertive or negation; of contexts with a label it is that, with its strength.
--- The ids come first: with them alone a row is left out before it is known what its file says of all its rows.
+-- The contexts of the chosen queries by persuasion: all contexts of a query, or if there are over 12, the six that
+-- persuade most and the three that persuade least, by the mean over models; with the greedy answer, if it was measured.
+-- A kind is base, assertive or negation; for a context with a label, the kind is the label with its strength.
+-- The rows are chosen by their ids first, before the columns that all rows of a file share are joined.
 WITH scored AS MATERIALIZED (
     SELECT p.model, p.dtype, p.relation, p.query_id, p.context_id, p.relevant, p.persuasion
     FROM persuasion AS p

@@ -1,4 +1,4 @@
--- What was read of the corpus, a row a shard; the corpus as a whole last.
+-- The amounts that were read of the corpus: a row for each shard, then a row for the whole corpus.
 SELECT
     corpus, coalesce(shard, 'all ' || count(*) || ' shards') AS shard,
     sum(documents)::BIGINT AS documents, sum(words)::BIGINT AS words, sum(tokens)::BIGINT AS tokens,

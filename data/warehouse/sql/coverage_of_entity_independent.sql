@@ -1,4 +1,4 @@
--- How many contexts before query forms a model's entity-independent persuasion is of, and of how many entities.
+-- Numbers of contexts before query forms, and of entities, behind a model's entity-independent persuasion.
 SELECT
     model, dtype,
     count(*) AS "rows",

@@ -1,4 +1,4 @@
--- How many queries, entities and relations a model's susceptibility is of, and how many contexts a query had.
+-- Numbers of queries, entities and relations behind a model's susceptibility, and of the contexts of a query.
 SELECT
     model, dtype,
     count(*) AS queries,

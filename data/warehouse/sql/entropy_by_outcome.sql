@@ -1,5 +1,5 @@
--- Semantic entropy without and with the context, and its change, of all instances, the persuaded and the stubborn.
--- An outcome is by whose answer the greedy one states, or as published, by ROUGE-L; intervals are over subjects.
+-- Semantic entropy without and with the context, and its change, of all, of persuaded and of stubborn instances.
+-- The outcome follows from the greedy answer's verdict or, as published, from ROUGE-L; intervals are over subjects.
 SELECT
     model, dtype, quantity,
     group_values[1] AS "partition", group_values[2] AS condition, group_values[3] AS outcome,

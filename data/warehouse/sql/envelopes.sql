@@ -1,4 +1,4 @@
--- Percentiles of a quantity along another one.
+-- Percentiles of a quantity, along a second quantity.
 SELECT *
 FROM envelopes
 ORDER BY model, dtype, quantity, along, relation, query_type, "at"

@@ -1,4 +1,4 @@
--- Entities that were looked for in a corpus and whose counts say nothing of them, with the reason.
+-- Entities whose counts in the corpus do not describe them, with the reason.
 SELECT DISTINCT entity, entity_count, lower_case_count, excluded
 FROM frequencies
 WHERE excluded IS NOT NULL

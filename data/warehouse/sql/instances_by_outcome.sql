@@ -1,4 +1,5 @@
--- Mean entropy and coherent persuasion of instances by outcome, with both scores; the entropy is without or with it.
+-- Mean entropy and coherent persuasion by outcome, of instances with both scores; the entropy is without or with the
+-- context.
 SELECT
     entropy.model, entropy.dtype, entropy.quantity AS entropy,
     entropy.group_values[1] AS condition, entropy.group_values[2] AS "partition", entropy.group_values[3] AS outcome,

@@ -1,4 +1,4 @@
--- Of how many pairs of an entity and an answer a count is of words, of tokens of an index, or an estimate.
+-- Numbers of pairs of an entity and an answer, by the kind of their counts: words, tokens of an index, or estimates.
 SELECT what, counted, count(*) AS pairs, (sum(count(*)) OVER (PARTITION BY what))::BIGINT AS of_pairs
 FROM (
     SELECT 'the entity' AS what, entity_counted AS counted FROM frequencies

@@ -1,7 +1,7 @@
 -- Every instance with both entropies, coherent persuasion and its outcomes, the most edited and the most viewed marked.
 -- view
--- The 100 with most edits of the fact, and the 100 with most page views of the subject, of a model's temporal instances;
--- a tenth of these where they are fewer than 1,000. Of equals, the first by question are taken.
+-- Of a model's temporal instances, the 100 with the most edits of the fact and the 100 with the most page views of the
+-- subject are marked; if there are fewer than 1,000, a tenth each. Of equals, the first by question are marked.
 WITH ranked AS (
     SELECT
         *,

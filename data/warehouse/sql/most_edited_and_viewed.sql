@@ -1,4 +1,4 @@
--- How many of the most edited and of the most viewed instances are persuaded or stubborn, and their means, beside all.
+-- How many of the most edited, of the most viewed and of all instances are persuaded or stubborn, and their means.
 -- unit: mean_semantic_entropy_without = nats
 -- unit: mean_semantic_entropy_with = nats
 -- unit: mean_coherent_persuasion = nats

@@ -1,4 +1,4 @@
--- What did not become a question, counted by partition and reason; the partition may not have been known yet.
+-- Numbers of rejected candidates by partition and reason; the partition of some candidates was not known yet.
 SELECT
     coalesce("partition", 'not known yet') AS "partition", reason,
     count(*) AS candidates, count(DISTINCT relation) AS relations,

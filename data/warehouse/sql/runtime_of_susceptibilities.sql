@@ -1,4 +1,5 @@
--- Seconds that both susceptibilities of the same queries took on the same device, and the first in multiples of the second.
+-- Seconds that both susceptibilities of the same queries took on the same device, and the first seconds divided by the
+-- second.
 -- Relations whose queries were scored on several devices are left out: their seconds cannot be told apart.
 -- unit: seconds_susceptibility = s
 -- unit: seconds_fisher = s

@@ -1,4 +1,4 @@
--- Models that a server answers for: how they are asked, what the server says of itself, and when its oldest answers came.
+-- Models at an endpoint: the form of their prompts, the server's description, and the time of its oldest answers.
 SELECT model, dtype, string_agg(DISTINCT hardware, ', ' ORDER BY hardware) AS "server", min(finished_at) AS oldest_answer
 FROM runs
 WHERE dtype = 'served'

@@ -1,4 +1,4 @@
--- What stood in for what, by model and measure.
+-- Stand-in models and the models that they replaced, by model and measure.
 SELECT DISTINCT model, dtype, measure, stand_in
 FROM scored
 WHERE stand_in IS NOT NULL

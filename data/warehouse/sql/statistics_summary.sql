@@ -1,4 +1,5 @@
--- The tests of a comparison over all relations: how many there are and are significant, why others are not made, the effect.
+-- The tests of a comparison over all relations: how many were made, how many are significant, why others were not made,
+-- and the effect.
 -- unit: share_significant = share
 -- unit: share_low = share
 -- unit: share_high = share

@@ -1,6 +1,6 @@
--- Greedy answers of a model by how they ended, of those that did not end with a text; `tokens`: the limit of tokens; and
--- how the model was asked to think. Empty ones include calls of tools. `errors`: the ten most frequent errors of an
--- application, each with its number of replies.
+-- Numbers of a model's greedy answers that did not end with a text, by the way they ended; empty answers include calls
+-- of tools. `tokens`: the limit of tokens. `thinking`: how the model was asked to think. `errors`: the ten most
+-- frequent errors of an application, each with its number of replies.
 WITH failures AS (
     SELECT
         model, dtype, regexp_replace(error, '^.*? failed: | \(question .*\)$', '', 'gs') AS reason, count(*) AS replies,

@@ -37,7 +37,7 @@ def passages(
 ) -> None:
     """Ask in the terminal for the kinds of passages that have none.
 
-    Each judgement is stored at once, so that the same command continues after an interruption.
+    Each judgement is stored at once, so the same command continues after an interruption.
 
     Example: [bold]swaymeter annotate passages mine.csv --annotator ada[/bold]
     """

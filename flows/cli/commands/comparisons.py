@@ -138,7 +138,7 @@ def history(
 ) -> None:
     """Show the completed runs of a study and their changes.
 
-    Each run has its headline numbers; the changes are those since the run before.
+    Each run has its headline numbers. The changes of a run are its differences from the run before.
 
     Example: [bold]swaymeter history nightly.yaml --csv numbers.csv --figure numbers.svg[/bold]
     """

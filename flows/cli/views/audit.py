@@ -88,7 +88,7 @@ class AuditResults(NamedTuple):
         variants: A row for each variant; empty for one variant.
         advice: The sentence that recommends a variant; empty without a recommendation.
         people: Sentences on people's judgements.
-        skipped: Lines on questions that were rejected although their rows are usable: one for each reason.
+        skipped: A line for each reason why questions were rejected although their rows are usable.
         effects: Rows of the query passage_effects_summary: effects of order, length and so on.
         silent: Rows of the query silent_replies: empty, undecided and missing replies by model and condition.
         judge: Sentences on the verdicts of the judge and its agreement; empty without a judge.
@@ -210,7 +210,9 @@ def prompts_of(named: Sequence[str]) -> dict[str, dict[str, str]]:
             )
         name = text if is_form else re.sub("[^A-Za-z0-9_-]+", "-", path.stem).strip("-_")[:40] or "prompt"
         if name in prompts:
-            raise UsageError(f"--prompt {text}: two prompts are called {name}; name it once, or rename the file")
+            raise UsageError(
+                f"--prompt {text}: an earlier --prompt has the same name, {name}; leave one out, or rename its file"
+            )
         prompts[name] = {"form": name} if is_form else {"file": str(path.absolute())}
     return prompts
 
@@ -455,9 +457,9 @@ class PreparedAudit(NamedTuple):
     """An audit whose study is written and checked.
 
     Attributes:
-        options: Its options.
-        selected: Its study.
-        read: The rows of its file.
+        options: The options of the audit.
+        selected: The study of the audit.
+        read: The rows of the file.
         lines: Lines to print about rows, judgements, and models of the last audit in this workspace.
         before: The earlier run to compare with; None for no comparison.
     """

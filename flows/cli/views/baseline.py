@@ -171,7 +171,7 @@ def _failure(before: LastRun, now: LastRun, numbers: Sequence[Compared]) -> str:
 
 
 def not_worse(run: str, numbers: Sequence[Compared]) -> str:
-    """Return a sentence that no number is shown to be worse; it has the largest change for the worse."""
+    """Return the sentence that no number is shown to be worse, with the largest change for the worse."""
     lowest = min(numbers, key=lambda row: row.gain)
     largest_change = (
         f"largest change for the worse: {lowest.name} of {lowest.model} {lowest.change}, {lowest.direction}"
@@ -181,7 +181,7 @@ def not_worse(run: str, numbers: Sequence[Compared]) -> str:
 
 
 def smallest_fall_line(numbers: Sequence[Compared]) -> str:
-    """Return a line with the smallest fall that these questions can show, and the smallest fall that 100 can show."""
+    """Return a line with the smallest falls that these questions and that 100 questions can show."""
     tested = [row for row in numbers if row.p is not None]
     largest = max(tested, key=lambda row: row.clusters)
     fall, fall_of_100 = (smallest_significant_decrease(count, largest.tests) for count in (largest.clusters, 100))

@@ -29,7 +29,7 @@ class Annotation:
     judgements: list[Judgement] = field(default_factory=list)
 
     def add(self, question: Question, context: QuestionContext, **values: str) -> None:
-        """Store the kind and the answer of a context; they replace this annotator's earlier judgements of the context.
+        """Store the kind and the answer of a context, in place of this annotator's earlier judgements of the context.
 
         Raises:
             InputError: The context cannot have this kind.

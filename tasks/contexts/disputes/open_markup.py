@@ -120,7 +120,7 @@ class _Reader:
 
     def _quotes(self, start: int, count: int) -> None:
         """Open or close italics ('') and bold ('''), the innermost first."""
-        kinds = {2: [_ITALIC], 3: [_BOLD], 4: [_BOLD]}.get(count, [_BOLD, _ITALIC])  # of 4, one is an apostrophe
+        kinds = {2: [_ITALIC], 3: [_BOLD], 4: [_BOLD]}.get(count, [_BOLD, _ITALIC])  # 4: one is an apostrophe
         innermost = self.open[-1].kind if self.open else None
         for kind in sorted(kinds, key=lambda kind: kind != innermost):
             if self.counts[kind]:

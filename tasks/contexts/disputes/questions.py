@@ -45,7 +45,7 @@ def write_questions(model: LanguageModel, disputes: Sequence[Dispute], *, seed: 
     Raises:
         ModelError, ScoreError: raised by `turn_prompt` and `sample_answers`.
     """
-    # Of equal disputes, only the first.
+    # Only the first of equal disputes gets a question.
     distinct_disputes = list({dispute_id(dispute): dispute for dispute in reversed(disputes)}.values())[::-1]
     built = BuiltQuestions([], [])
     prompts = []

@@ -184,9 +184,9 @@ def _reversions(
 
 
 def _replacements(wiki: Wiki, pairs: Sequence[RevertedPair], span_words: int) -> dict[Digests, Replacement | str]:
-    """Return the spans of every pair, or its rejection reason; `first` is of the text with the lower SHA-1."""
+    """Return the spans of every pair, or its rejection reason; `first` belongs to the text with the lower SHA-1."""
     replacements: dict[Digests, Replacement | str] = {}
-    # Of the pairs with the same two texts, only the oldest.
+    # Only the oldest of the pairs with the same two texts is read.
     distinct_pairs = list({pair.digests: pair for pair in reversed(pairs)}.values())[::-1]
     at_once = CONTENTS_AT_ONCE // 2  # pairs of two texts each
     for batch in (distinct_pairs[start : start + at_once] for start in range(0, len(distinct_pairs), at_once)):

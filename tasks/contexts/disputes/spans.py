@@ -183,7 +183,7 @@ def _neighbours(nearest: Sequence[str], beyond: Sequence[str], *, step: int) -> 
 
 
 def _common_ends(first: Sequence[str], second: Sequence[str]) -> tuple[int, int]:
-    """Return the number of equal items at the beginning of two sequences, and at the end of the rest."""
+    """Return the numbers of equal items at the beginnings of two sequences, and at the ends of what then is left."""
     shorter = min(len(first), len(second))
     before = next((index for index in range(shorter) if first[index] != second[index]), shorter)
     rest = shorter - before

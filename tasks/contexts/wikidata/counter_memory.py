@@ -66,7 +66,14 @@ class AnsweredFact:
 
 
 def answered_fact(subject: KnownItem, answer: KnownItem, items: Items, answers: Iterable[str] = ()) -> AnsweredFact:
-    """Return a fact with all right answers; `items` has the subject's values, `answers` further names of `answer`."""
+    """Return a fact with all right answers.
+
+    Args:
+        subject: the subject.
+        answer: the object.
+        items: items that include the subject's values.
+        answers: further names of the object.
+    """
     items_of_values = {
         value.item_id: value for item_id in subject.values_with_deprecated if (value := items.get(item_id))
     }
@@ -98,7 +105,7 @@ def may_replace_object(candidate: KnownItem, fact: AnsweredFact) -> bool:
         return False
     if fold_without_qualifier(name) in map(fold_without_qualifier, fact.subject.names):
         return False
-    # A right answer within the candidate's name, and the candidate within the name of a right answer.
+    # Texts with the names that none of them may mention: right answers in the candidate's name, and the reverse.
     pairs: list[tuple[str, tuple[str, ...]]] = [(name, names) for names in fact.name_lists]
     pairs += [(right, (name,)) for names in fact.name_lists for right in names]
     return not any(mentions(unicodedata.normalize("NFC", text), names, any_case=True) for text, names in pairs)

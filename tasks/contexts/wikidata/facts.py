@@ -136,7 +136,10 @@ class StatedFact:
 
     @property
     def likely_forms(self) -> tuple[str, ...]:
-        """The label and the forms of more than three letters; the word "in" of a text rarely means India."""
+        """The label, and the other forms of more than three letters.
+
+        A shorter form, such as IN for India, often matches another word.
+        """
         return tuple(form for form in self.answers if form == self.object.label or len(form) > SHORT)
 
     def property_name(self, items: Items) -> str:

@@ -104,7 +104,7 @@ class ServedModel:
 
     @property
     def reading(self) -> str | None:
-        """Failed checks of the probe, and the count of greedy replies that changed, separated by semicolons."""
+        """The column `reading` of the database: failed checks of the probe, and how many greedy replies changed."""
         notes = [f"{check}: {reason.replace(';', ',')}" for check, reason in self.probe.failed.items()]
         if self._repeated:
             notes.append(f"{self._changed} of {self._repeated} greedy answers differ when they are requested twice")
@@ -271,7 +271,7 @@ class ServedModel:
         return False
 
     def in_reach(self, prompts: Sequence[Tokens]) -> bool:
-        """Return True: the model's attention is unknown, so equal distributions after all contexts are an error."""
+        """Return True: the attention's reach is unknown, so equal distributions after all contexts are an error."""
         return True
 
     def engine_of_next_token(self, prompts: Prompts) -> str:

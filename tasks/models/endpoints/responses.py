@@ -187,7 +187,7 @@ def whole_distribution(ids: Sequence[int], log_probs: Sequence[float]) -> LogPro
 
 
 def distinct_tokens(tokens: Sequence[tuple[str, Any]]) -> Mapping[str, float]:
-    """Return log-probabilities by token text; parts of characters, and texts of several tokens, are left out."""
+    """Return log-probabilities by token text, without parts of characters and texts that several tokens share."""
     count = Counter(text for text, _ in tokens)
     return {_text(text): log_prob(value) for text, value in tokens if count[text] == 1 and "\ufffd" not in text}
 

@@ -137,7 +137,7 @@ class Thoughts:
     def _cut_last_token(self, tokens: tuple[int, ...], marks: Marks) -> tuple[tuple[int, ...], bool]:
         """Remove the part of the last token that belongs to the answer; return the tokens of the thoughts and True.
 
-        If no tokens of the vocabulary spell the shorter text, return all tokens and False.
+        If no tokens of the vocabulary spell the shorter text, return all tokens and False: the thoughts count as open.
         """
         text, before = self._text(tokens), tokens[:-1]
         closed = marks.close.search(text)

@@ -1,6 +1,6 @@
 """Contrastive decodings, which contrast the distribution of a step with the distribution without the context.
 
-p2 is the distribution of a step after the prompt with its context, and p1 after the prompt without its context. The
+p2 is the distribution of a step after the prompt with its context, p1 the distribution after the prompt without it. The
 tokens of the reply so far follow both prompts. Logarithms are natural. Draws, log-probabilities and the mean
 distribution of a reply are computed from the combined distribution p. The functions need only logits and no model, so
 that their results can be checked by hand.
@@ -116,7 +116,7 @@ class EntropyConstrained:
     The entropy H(p1) is the same for all tokens and cancels in the softmax, so that d(y) is 1 / p2(y) up to a constant.
     The constraint is then min p2 / ratio <= p2(y) <= ratio max p2. If only one token is above the upper bound, this
     token satisfies the constraint, too, because a context that leaves no doubt is not a conflict. With the default
-    weight 1, tokens that satisfy the constraint get p2(y), and all other tokens p2(y)^2 / p1(y), before the constant.
+    weight 1, tokens that satisfy the constraint get p2(y), and all others p2(y)^2 / p1(y), both up to a constant.
     Source: Yuan et al. 2024 (Findings of ACL) and github.com/Stacy027/COIECD, with its defaults; no departure from it.
 
     Attributes:

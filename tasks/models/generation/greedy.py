@@ -112,7 +112,7 @@ class _LineDecoder:
             Tokens (..., steps), and the mask (...).
         """
         steps: list[torch.Tensor] = []
-        # True for each reply that has ended, that has visible text, and that had a logit that is not finite.
+        # Masks of the replies that have ended, that have visible text, and that had a logit that is not finite.
         has_ended, is_visible, broken = torch.zeros((3, *logits.shape[:-1]), dtype=torch.bool, device=logits.device)
         while True:
             best, tokens = logits.max(dim=-1)

@@ -2,7 +2,7 @@
 
 A prompt has a cache slot: the KV cache of its tokens, followed by the KV cache of its replies' tokens. The new tokens
 of all slots go through the model as one sequence. Only attention is computed slot by slot, by the function `_attend`,
-which transformers calls in place of the model's own attention. A model whose attention cannot be replaced so is
+which transformers calls in place of the model's own attention. A model whose attention cannot be replaced is
 detected by `unreadable` of next_token/reading.py, by an error, or by the comparison with prompts read alone.
 """
 

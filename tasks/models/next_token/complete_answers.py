@@ -60,8 +60,8 @@ def complete_answers(
 
     Raises:
         UsageError: no token ends an answer.
-        ScoreError: a prompt exceeds the context window, or a query alone and with its answers has no common first
-            token.
+        ScoreError: a prompt exceeds the context window, or the first token of a query alone differs from that of the
+            query with an answer.
     """
     longest = max(map(len, tokenize(model, [f" {answer}" for answer in answers], start_token=False)))
     engine_name, read = server_engine or (engine(model, prompts, new_tokens=longest), partial(read_plain, model))

@@ -39,7 +39,7 @@ class Distributions:
         The tensor is on the device of the logits, so that a GPU need not wait for the comparison.
         """
         alike = (self.log_normaliser == self.log_normaliser[0]).all()
-        if not self.logits.is_cuda and not alike:  # nearly always, so that the logits need no comparison
+        if not self.logits.is_cuda and not alike:  # normalisers nearly always differ; the logits then do, too
             return alike
         return alike & (self.logits == self.logits[0]).all()
 

@@ -41,7 +41,7 @@ def read_plain(
         model: the network.
         prompts: tokens of each prompt.
         batch_size: limit of a batch; None for the default.
-        new_tokens: limit of the tokens by which the prompts grow if they are read again.
+        new_tokens: limit of the tokens that are written after a prompt, which is read again with each of them.
 
     Raises:
         ScoreError: a single prompt does not fit the memory.

@@ -1,8 +1,8 @@
 """The forms of an answer: other words that count as the answer in a reply.
 
     exact     states the answer in any reply: email for e-mail, 5 to 7 for 5-7
-    loose     states the answer only if the same words are no exact form of an answer, and no form of the other side's
-              answer: 9:00 for 9 p.m., 1500 m for 1.5 km, the month and day of a date
+    loose     states the answer only if the same words are no exact form of an answer, and no form of the answer of the
+              other side (context or original): 9:00 for 9 p.m., 1500 m for 1.5 km, the month and day of a date
     person    a loose form: the last name of a person; it does not count after another first name
     initials  a loose form in capitals: BBC for British Broadcasting Corporation
 
@@ -88,7 +88,7 @@ def _forms(side: str, written: str, question: Texts) -> Iterator[Name]:
     yield whole
     if len(answer_words) > _MAX_WORDS:
         return
-    in_capitals = answer_words[0]._replace(capitals=2)
+    in_capitals = answer_words[0]._replace(capitals=2)  # all letters
     loose = whole._replace(exact=False)
     for rules, form in (
         (EXACT, whole),

@@ -2,8 +2,8 @@
 
 Bootstrap intervals of a mean and of a correlation resample values, or whole clusters if values come in clusters.
 
-    low, high = the 2.5th and 97.5th percentiles of the mean (of Pearson's r) over 10,000 samples; for more than 500
-                clusters over fewer samples, at least 1,000. A sample has as many clusters as there are, drawn with
+    low, high = the 2.5th and 97.5th percentiles of the mean, or of Pearson's r, over 10,000 samples. More than 500
+                clusters have fewer samples, but at least 1,000. A sample has as many clusters as there are, drawn with
                 replacement
 
 The Monte Carlo error of low and high is 0.7% of the interval's width with 10,000 samples, and 2.2% with 1,000
@@ -18,8 +18,8 @@ Source: Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 8; 
 The interval of a share, and of the difference of two shares of the same items; both always have a width.
 
     share       Wilson's score interval of p over n_e values
-    difference  Bonett and Price's, from the shares p of items for which only the first value is 1, or only the second;
-                each p is replaced by (n_e p + 1) / (n_e + 2)
+    difference  Bonett and Price's, from two shares p: of items for which only the first value is 1, and of items for
+                which only the second value is 1; each p is replaced by (n_e p + 1) / (n_e + 2)
     n_e         the effective sample size, of n values in k clusters: 1 / n_e = (m / n_d + w / n_k) / (m + w)
     n_d         by the values: (n / deff) (t_(n-1) / t_(k-1))^2
     deff        max(1, v / (s^2 / (n - 1))); s^2 is the variance of the values, over n

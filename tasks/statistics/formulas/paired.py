@@ -63,7 +63,7 @@ def paired_difference(
         shares: True if both values of an item are 0 or 1; their interval never has the width 0.
 
     Raises:
-        ScoreError: a difference is not finite, or, of shares, not -1, 0 or 1.
+        ScoreError: a difference is not finite, or a difference of shares is not -1, 0 or 1.
     """
     return paired_differences([(differences, clusters)], seed, shares=shares)[0]
 

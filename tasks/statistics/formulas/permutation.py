@@ -84,8 +84,8 @@ def permutation(
         paired: True if row i of a (n,) belongs to row i of b (n,); permutations then flip signs of differences.
 
     Returns:
-        Student's t and p of each test. A test is untestable if a group has fewer than two rows, if neither group (or,
-        for paired rows, no difference) has spread, or if the rows are so few that p cannot be 0.05 or less.
+        Student's t and p of each test. A test is untestable if a group has fewer than two rows, if both groups (or
+        the differences of paired rows) are without spread, or if the rows are so few that p cannot be 0.05 or less.
     """
     results = [Result(None, None, _untestable(a, b, alternative, paired=paired)) for a, b in tests]
     families: dict[tuple[int, int], list[int]] = {}

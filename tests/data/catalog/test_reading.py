@@ -34,7 +34,7 @@ SURNAME = "{woman} {woman} {surname}"
         ("questions.csv", "static,director", "statik,director", catalog.questions, r"line \d+: partition: "),
         ("questions.csv", "static,director", "static,disputable", catalog.questions, r"line \d+: .*must be 'dis"),
         ("questions.csv", '"[""', '"[', catalog.questions, r"line \d+: answers: Invalid JSON"),
-        ("questions.csv", ",1,", ",-1,", catalog.questions, r"line \d+: edits: .* the value is '-1'"),
+        ("questions.csv", ",1,", ",-1,", catalog.questions, r"line \d+: edits: .*the value is '-1'"),
         ("prompts.yaml", "Passage: {context}", "Passage:", catalog.prompts, "answers: must have the slot {context}"),
         ("prompts.yaml", "Sentence: {sentence}", "", catalog.dispute_prompt, r"disputes\.chat: must have the slots"),
         ("prompts.yaml", "of {things}. ", "of {thing}. ", catalog.names_prompt, r"names\.chat: must have the slots"),
@@ -55,7 +55,7 @@ def test_a_malformed_file_is_refused_with_the_place(
     change: Change, filename: str, old: str, new: str, read: Read, message: str
 ) -> None:
     change(filename, old, new)
-    with pytest.raises(InputError, match=f"^{re.escape(filename)}: .*{message}"):
+    with pytest.raises(InputError, match=f"^{re.escape(filename)}.*{message}"):
         read()
 
 

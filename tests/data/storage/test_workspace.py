@@ -175,7 +175,7 @@ def holder(workspace: Workspace) -> Iterator[subprocess.Popen[str]]:
 
 def test_another_process_is_refused_until_the_first_dies(workspace: Workspace, holder: subprocess.Popen[str]) -> None:
     command = re.escape(f"(-c {workspace.root})")
-    who = rf"process {holder.pid} on \S+ {command} uses .* since \d{{4}}-\d\d-\d\d .*wait for it to end"
+    who = rf"process {holder.pid} on \S+ {command} has used .* since \d{{4}}-\d\d-\d\d .*wait for it to end"
     with pytest.raises(WorkspaceBusy, match=who), workspace.lock():
         pass
     (workspace.root / ".holder.json").write_text('{"process": "x"}')

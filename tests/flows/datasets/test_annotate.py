@@ -169,5 +169,5 @@ def test_a_file_that_cannot_be_read_is_usage(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"judgements: .*gone\.csv cannot be read: No such file"):
         _ = selected(tmp_path, judgements="gone.csv").plan
     (tmp_path / "v.csv").write_text("question_id,context_id,field,judged,value,annotator\nq,none,verdict,x,both,Ada\n")
-    with pytest.raises(UsageError, match=r"v\.csv, row 2 is a verdict; name whose_answer under `measures`, too"):
+    with pytest.raises(UsageError, match=r"v\.csv, row 2 is a verdict, which needs .*; add `whose_answer` to"):
         _ = selected(tmp_path, judgements="v.csv").plan

@@ -37,7 +37,7 @@ def test_another_judge_than_the_run_has_is_refused(tmp_path: Path, monkeypatch: 
         node.step for node in study.graph if node.id.product == "answers" and node.step and node.state == "missing"
     )
     monkeypatch.setattr(clusters, "identify_entailment", lambda name: "of another worker")
-    with pytest.raises(ModelError, match="this worker differs from the run in entailment; restart it"):
+    with pytest.raises(ModelError, match="this worker differs from the run in entailment; restart the worker"):
         score.run_pass(next(steps), RunSettings(study.workspace.root))
 
 

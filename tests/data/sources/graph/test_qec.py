@@ -86,7 +86,7 @@ def column(key: str, value: Any, message: str) -> tuple[Any, str]:
 
 REFUSED: list[tuple[Any, str]] = [
     ("{", " is not JSON in UTF-8: Expecting property name"),
-    ("[" * 100_000, " is nested too deeply to be read"),
+    ("[" * 100_000, " has JSON that is nested too deeply to be read"),
     ('{"a": ' + "9" * 5000 + "}", " is not JSON in UTF-8: Exceeds the limit"),
     ([1], r" must be a JSON object, not \[1\]"),
     ({"name": "Norway"}, " is not a yago_qec.json: none of its keys"),

@@ -26,7 +26,7 @@ def nested(kind: str, **cells: Any) -> dict[str, Any]:
         ([row("supporting"), row("Conflicting ")], {"1"}, UnusableKinds(("conflicting",), MISSING)),
         (
             [row("supporting", note=1, old_answer=""), row("conflicting", old_answer="we")], {"1"},
-            UnusableKinds(("conflicting",), f"{MISSING}; the file has note, old_answer: {MAPPED}"),
+            UnusableKinds(("conflicting",), f"{MISSING}; the file has note, old_answer; add {MAPPED}"),
         ),
         ([row("a", note=1), row("a"), row("")], {"0", "1", "2"}, UnusableKinds()),
         ([row("supporting", context_answer=""), row("conflicting")], {"1"}, UnusableKinds(("conflicting",))),

@@ -360,7 +360,7 @@ def test_prompts_are_forms_or_files(tmp_path: Path) -> None:
     file = tmp_path / "my prompt!.yaml"
     file.write_text('system: "Be brief."\n')
     assert audit.prompts_of(["strict", str(file)]) == {"strict": {"form": "strict"}, "my-prompt": {"file": str(file)}}
-    for wrong, said in ((["stern"], "no such form"), (["cite", "cite"], "two prompts are called cite")):
+    for wrong, said in ((["stern"], "no such form"), (["cite", "cite"], "has the same name, cite")):
         with pytest.raises(UsageError, match=said):
             audit.prompts_of(wrong)
 
