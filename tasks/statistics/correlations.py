@@ -147,7 +147,7 @@ EFFECTS_BY_FREQUENCY = Statistic(
 Groups: a model's relations that have an effect and a count, by query type. Unit of analysis: a relation. Entities with
 unusable counts are left out of the means.
 
-Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, figure 18.
+Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, figure 17.
 """
 
 ENVELOPE_PERCENTILE, ENVELOPE_FACTOR, ENVELOPE_FEWEST = 95, 2, 20
