@@ -1,7 +1,7 @@
 """Every digest of the project.
 
-Keys, file names, caches and published folders contain digests. A function may therefore never return another digest for
-the same content.
+Keys, file names, caches and published folders contain digests. A function may therefore never change: it returns the
+same digest for the same content in every version.
 
 SHA-256 is for digests that people or other programs compare. BLAKE3 is for large files. BLAKE2 is for short ids, and
 for the large files of `swaymeter.data.storage.remembered`. The module imports only swaymeter.data.errors.
@@ -24,7 +24,7 @@ from swaymeter.data.errors import MissingFile
 
 _SEPARATOR = "\x1f"
 _PIECE = 1 << 16
-"""Number of bytes that are read at once: they fit into the processor's cache, and need no large pages of memory."""
+"""Number of bytes that are read at once: they fit into the processor's cache."""
 
 
 def sha256(*parts: str | bytes | memoryview) -> str:

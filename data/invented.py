@@ -18,7 +18,7 @@ LENGTHS = range(2, 81)
 """Possible numbers of characters of a name."""
 
 _DRAWS_PER_NAME = 20
-"""Draws for each requested name; after these and 100 more draws, the parts are taken to give no further name."""
+"""Draws for each requested name; if these and 100 more draws give too few names, the class has too few parts."""
 _REPETITION = re.compile(r"(\w)\1\1|(\w\w)\2")  # Fellleni, Kararan
 
 

@@ -28,7 +28,7 @@ PAGE_MISSING = _reason("page_missing", "The article that the subject's item name
 PAGE_OF_ANOTHER = _reason("page_of_another", "The article that the subject's item names is about something else now.")
 PAGE_WITHOUT_TEXT = _reason("page_without_text", "The subject's article has no text.")
 SLOT_IN_TEXT = _reason(
-    "slot_in_text", "The article's own text has the sign of a slot, so slots could not be recognised."
+    "slot_in_text", "The article itself contains the text [ENTITY], which stands for an answer in its snippets."
 )
 NOT_MENTIONED = _reason(
     "not_mentioned", "No whole sentence of the subject's article mentions the object by its label or an alias."
@@ -51,7 +51,7 @@ NOT_SINGLE_SPAN = _reason("not_one_span", "The edit did not replace exactly one 
 SPAN_TOO_LONG = _reason("span_too_long", "One of the spans has more words than an answer may have.")
 ONLY_MARKUP = _reason("only_markup", "The spans differ in markup, spaces or punctuation alone.")
 NOT_IN_RUNNING_TEXT = _reason(
-    "not_in_running_text", "The span is not in running text: a template, reference, link, heading, table or comment."
+    "not_in_running_text", "The span is in a template, reference, link, heading, table or comment, not in running text."
 )
 NO_SENTENCE = _reason(
     "no_sentence", "No sentence of the page's text has the span, or only sentences with a gap that a template left."

@@ -52,7 +52,7 @@ class StatusRow:
     """The state of a step or, for a scoring step, of one of its measures; a field that does not apply is empty.
 
     Attributes:
-        subject: Relation, class of entities, partition or list that the step is about.
+        subject: Subject of the step, such as a relation, a partition or a class of entities.
         model: Label of the variant.
         measure: Measure of a scoring step; for other steps the name of what the step makes.
         stage: Stage of the step.
@@ -258,7 +258,7 @@ class Study:
             sizes = sorted({relation.counts.contexts for relation in planned})
             contexts = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
             by_origin = f"{facts.real_entities} real and {facts.invented_entities} invented"
-            # A relation of groups has no entry in the catalog, and no invented entities.
+            # A group has no entry in the catalog, and no invented entities.
             entities = by_origin if planned[0].entry else str(counts.entities)
             file = self.study.contexts.file
             own = f" (in relations of {Path(file).name}: the contexts of this file)" if file else ""
@@ -360,7 +360,7 @@ class Results:
             WorkspaceError: The workspace has no report yet.
         """
         if not self.page.with_name(FINDINGS_FILE).exists():
-            raise WorkspaceError(f"there is no report {self.page}; run its study with --stage report")
+            raise WorkspaceError(f"there is no report {self.page}; run the study with --stage report")
         return read_findings(self.page.parent)
 
     def _answer(self, query: NamedQuery) -> "pd.DataFrame":

@@ -19,7 +19,7 @@ LITTLE_MEMORY = 0.25
 
 
 def missing_work(card: StudyCard | None) -> str:
-    """Return a sentence on the number of tasks without a result."""
+    """Return a sentence on the number of missing pieces of the study."""
     missing = card.not_run if card else ()
     if not missing:
         return ""

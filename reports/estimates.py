@@ -161,8 +161,8 @@ def server_sentences(servers: pd.DataFrame, means: pd.DataFrame | None = None) -
     if means is None or not set(models(means)) - set(models(servers)):
         return answered
     return (
-        f"{answered} Their results may differ by the number format and the rounding of the server and, if prompts are "
-        "sent as messages, by its chat template, system prompt and start token, and not only by the models' weights."
+        f"{answered} Apart from the models' weights, their results may differ by the number format and the rounding of "
+        "the server and, if prompts are sent as messages, by its chat template, system prompt and start token."
     )
 
 

@@ -62,8 +62,8 @@ class Finding:
         section: Part of the report that shows the finding.
         queries: Named queries of the database that the finding reads.
         sentence: Function that returns the claim, or a text without numbers; None or "" if nothing was measured.
-        condition: Function that returns True if the finding applies to a study. Without one, it applies if its first
-            query has rows.
+        condition: Function that returns True if the finding applies to a study. Without a condition, it applies if its
+            first query has rows.
     """
 
     section: Section
@@ -439,7 +439,7 @@ def _ends(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _faster(frames: Frames) -> Claim | None:
-    """Return the claim on how many times as long susceptibility over contexts took as Fisher susceptibility."""
+    """Return the claim on the time for susceptibility over contexts, as a multiple of Fisher susceptibility's time."""
     rows = frames["runtime_of_susceptibilities"] if len(frames["correlations"]) else pd.DataFrame()
     several = len(models(rows)) > 1
     numbers = [
@@ -693,7 +693,9 @@ FINDINGS: tuple[Finding, ...] = (
     Finding(
         "details",
         ("measures_summary",),
-        _on_frames(_means_of_measure, "fisher_top_k", "Mean Fisher susceptibility over the top answers, in {unit}:"),
+        _on_frames(
+            _means_of_measure, "fisher_top_k", "Mean Fisher susceptibility over the likeliest tokens, in {unit}:"
+        ),
     ),
     Finding("details", ("precision_of_queries", "precision_summary", *_SCORED), _on_frames(_precision), _always),
     # caveats, the gravest first

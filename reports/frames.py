@@ -104,7 +104,7 @@ def finite(frame: pd.DataFrame, *columns: str) -> FiniteRows:
 
 
 def where(frame: pd.DataFrame, **values: object) -> pd.DataFrame:
-    """Return the rows whose columns have these values; of a list, a row needs to have one of the values.
+    """Return the rows whose columns have these values; if a value is a list, a row needs one of its items.
 
     An empty frame, which may lack the columns, is returned as it is.
     """

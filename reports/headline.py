@@ -179,7 +179,7 @@ def _bar_of_replies(rows: pd.DataFrame, label: str, variant: str, condition: str
 
 
 def _with_threshold(bar: Bar, condition: str, means: pd.DataFrame) -> Bar:
-    """Return the bar with the name of its number in thresholds, or with this number if the main part differs."""
+    """Return the bar with the name of its number in thresholds, or with the number if the main part differs from it."""
     name, main = MAIN_PARTS[condition][1], bar.part(bar.main)
     names = means["quantity"].map(THRESHOLD_NAMES) + "." + means["group"] if len(means) else pd.Series(dtype=str)
     row = next(iter(records(means[names == name])), None)
@@ -202,7 +202,7 @@ def _chart_of_bars(
 
 
 def _mostly_undecided(frames: Frames) -> str:
-    """Return a sentence on the share of undecided replies if it is above a half."""
+    """Return a sentence on the share of undecided replies if it is above 50%."""
     rows = frames["silent_replies"]
     undecided, replies = (int(rows[name].sum()) if len(rows) else 0 for name in ("undecided", "replies"))
     if 2 * undecided <= replies:
@@ -235,7 +235,7 @@ def _sentence_on_replies(chart: HeadlineFigure) -> str:
     )
     largest = max((bar.n for bar in [*right, *wrong, *mixed] or chart.bars), default=0)
     if largest < FEWEST_FOR_INTERVAL:
-        return f"Too few replies to tell: at most {largest} with one kind of passage."
+        return f"Too few replies to tell: no kind of passage has more than {largest}."
     sentence = _comparison(chart, right, wrong, mixed, closed_book)
     if not (wrong and mixed):
         return sentence

@@ -188,8 +188,8 @@ def plain(text: object, max_length: int = 34) -> str:
     Characters without a glyph in the font are replaced.
     """
     characters = [(c, unicodedata.category(c)) for c in unicodedata.normalize("NFC", str(text))]
-    visible = [(c, category) for c, category in characters if category not in ("Cf", "Cs")]  # format, surrogate
-    spaced = "".join(" " if category in ("Zl", "Zp", "Cc") else c for c, category in visible)  # breaks, control
+    visible = [(c, category) for c, category in characters if category not in ("Cf", "Cs")]  # formats, surrogates
+    spaced = "".join(" " if category in ("Zl", "Zp", "Cc") else c for c, category in visible)  # breaks, controls
     cleaned = "".join(c if ord(c) in _glyphs() else NO_GLYPH for c in " ".join(spaced.split()))
     if len(cleaned) <= max_length:
         return cleaned

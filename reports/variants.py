@@ -75,8 +75,9 @@ def advice(frames: Frames) -> str:
     """Return a sentence on the best variants; empty with fewer than two variants.
 
     Candidates for the best variant in a quantity are the variants that are shown to be better than another variant.
-    Candidates that are themselves shown to be worse than a variant count only if all candidates are. The candidate with
-    the highest mean is the best. Variants that are not shown to be worse than the best are named, too.
+    A candidate that is itself shown to be worse than another variant drops out, unless all candidates would drop out.
+    The candidate with the highest mean is the best. Variants that are not shown to be worse than the best are named,
+    too.
     """
     variants = variants_of(frames)
     if len(variants) < 2:
@@ -133,7 +134,7 @@ def silent(frames: Frames) -> str:
 
 
 def _best(quantity: str, variants: Sequence[Variant], differences: pd.DataFrame) -> list[str]:
-    """Return the name of the best variant, then of all not shown to be worse; empty if none is shown to be better."""
+    """Return the names of the best variant and of all not shown to be worse; empty if none is shown to be better."""
     beaten_by: dict[Model, set[Model]] = {}  # by a model, all models that are shown to be worse than it
     for row in records(where(differences, quantity=quantity)):
         model, other = Model(row["model"], row["dtype"]), Model(row["against_model"], row["against_dtype"])

@@ -168,7 +168,7 @@ def _message(problem: Problem) -> str:
 
 
 def _first_repeated(texts: Sequence[str]) -> str | None:
-    """Return the first text that occurs twice, in small letters, because capitals do not count; None if all differ."""
+    """Return the first text that occurs twice, itself in small letters; capitals do not count. None if all differ."""
     folded = [text.casefold() for text in texts]
     return next((text for text in folded if folded.count(text) > 1), None)
 

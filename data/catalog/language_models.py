@@ -158,7 +158,7 @@ class NamesPrompt:
 
 @dataclass(frozen=True, config=ENTRY)
 class DisputePrompt:
-    """The prompt for the question of a dispute: a page's title, a sentence, and the words of it that are the answer."""
+    """The prompt for the question of a dispute, with a page's title, a sentence, and the answer within the sentence."""
 
     chat: Annotated[Text, _slots("page", "sentence", "answer")]
     plain: Annotated[Text, _slots("page", "sentence", "answer")]

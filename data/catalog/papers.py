@@ -104,7 +104,7 @@ def _values_by_column(cell: object) -> object:
     columns = {column: value for column, _, value in pairs}
     if len(columns) < len(pairs) or not all(column and value for column, value in columns.items()):
         raise ValueError(
-            "must be KEY=VALUE pairs with semicolons between them and different keys, such as "
+            "must be KEY=VALUE pairs with different keys, separated by semicolons, such as "
             '"query_type=open; level=query"'
         )
     return columns

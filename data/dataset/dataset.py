@@ -165,7 +165,7 @@ def _newest_rows(root: Path, table: Table) -> tuple[list[dict[str, Any]], list[s
         if len(files) > 1:
             subject = " ".join(filter(None, part[:2]))  # subject and part of the step, without its stage and product
             count = f"{len(files)} files of {table.name}"
-            warnings.append(f"{root}: {subject} has {count}; the newest counts, {newest.name}")
+            warnings.append(f"{root}: {subject} has {count}; only the newest is read, {newest.name}")
     return rows, warnings
 
 

@@ -94,7 +94,8 @@ class Dispute:
     replacement: Annotated[str, Meaning("the span that replaced the object and was undone")]
     reversions: Annotated[int, Meaning("how often editors undid the exchange of the two spans", in_digest=False)]
     edit_revisions: Annotated[
-        tuple[int, ...], Meaning("the revisions of these edits and their reversions, in pairs", in_digest=False)
+        tuple[int, ...],
+        Meaning("the revisions: each edit that wrote the replacement, then the edit that undid it", in_digest=False),
     ]
     similarity: Annotated[float, Meaning("cosine similarity of the two spans", in_digest=False)]
     subject_popularity: Annotated[float | None, Meaning("page views of the page", "views a month", in_digest=False)]

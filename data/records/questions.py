@@ -11,9 +11,9 @@ from swaymeter.data.records.passages import PLAIN, SEPARATOR, Passage, text_of
 from swaymeter.data.records.row import Meaning, RelationName, WikidataId, table
 
 Partition = Literal["static", "temporal", "disputable", "own"]
-"""DynamicQA's three partitions, and `own` for a user's file.
+"""DynamicQA's three partitions, and `own` for all questions of a user's file.
 
-A user's question has its group in the column `partition`."""
+Only studies and rejected rows name `own`: a user's question has its group in the column `partition`."""
 
 Condition = Literal[
     "none", "original", "counter_memory", "supporting", "conflicting", "mixed", "irrelevant", "neutral", "unknown"
@@ -142,7 +142,7 @@ class Question:
         ),
     ] = None
     replacement_quality: Annotated[
-        float | None, Meaning("cosine similarity of the two answers, by this origin", in_digest=False)
+        float | None, Meaning("cosine similarity of the original and the counter-memory answer", in_digest=False)
     ] = None
     item_revision: Annotated[
         int | None, Meaning("newest revision of the subject's item that was read", in_digest=False)

@@ -198,7 +198,7 @@ class EnvelopePoint(ModelScores):
     quantity: Annotated[str, Meaning("the quantity whose percentile is computed")]
     unit: Annotated[str, Meaning("the unit of the quantity")]
     along: Annotated[str, Meaning("name of the second quantity, without its unit")]
-    at: Annotated[float, Meaning("a value of the other quantity")]
+    at: Annotated[float, Meaning("a value of the second quantity")]
     percentile: Annotated[float, Meaning("the percentile, such as 90")]
     value: Annotated[float, Meaning("the value of the percentile")]
     n: Annotated[int, Meaning("entities near this value")]
@@ -225,7 +225,9 @@ class ModelDifference(ModelScores):
     mean: Annotated[float | None, Meaning("mean of the model over these items; NULL without items")]
     against_mean: Annotated[float | None, Meaning("mean of the other model over these items")]
     difference: Annotated[float | None, Meaning("the model's mean minus the other's")]
-    low: Annotated[float | None, Meaning("lower end of its 95% interval over clusters; of shares by Bonett and Price")]
+    low: Annotated[
+        float | None, Meaning("lower end of the difference's 95% interval over clusters; Bonett and Price for shares")
+    ]
     high: Annotated[float | None, Meaning("upper end of the interval")]
     p: Annotated[float | None, Meaning("two-sided p of a sign-flip test over clusters; NULL if untestable")]
     p_adjusted: Annotated[
@@ -238,7 +240,7 @@ class ModelDifference(ModelScores):
     margin: Annotated[float | None, Meaning("largest difference for which the models count as equal")]
     direction: Annotated[
         str | None,
-        Meaning("larger or smaller where p_adjusted is at most 0.05, else equal within the margin, or undecided"),
+        Meaning("larger or smaller if p_adjusted is at most 0.05, else equal within the margin, or undecided"),
     ]
     untestable: Annotated[str | None, Meaning("reason why there is no test; NULL if there is one")]
 
@@ -266,16 +268,16 @@ class PassageEffect:
     b: Annotated[str, Meaning("the second side: last, shorter, older, alone")]
     unit: Annotated[str, Meaning("the unit of the means and of the difference")]
     n: Annotated[int, Meaning("questions with both sides")]
-    clusters: Annotated[int, Meaning("subjects or questions of these, which the bootstrap draws")]
+    clusters: Annotated[int, Meaning("subjects, or questions without a subject, which the bootstrap draws")]
     mean_a: Annotated[float, Meaning("share of replies that state a passage of side a, the mean over the questions")]
     mean_b: Annotated[float, Meaning("the same share for side b")]
     difference: Annotated[float | None, Meaning("the first mean minus the second")]
-    low: Annotated[float | None, Meaning("lower end of its 95% interval over clusters, by the bootstrap")]
+    low: Annotated[float | None, Meaning("lower end of the difference's 95% bootstrap interval over clusters")]
     high: Annotated[float | None, Meaning("upper end of the interval")]
     p: Annotated[float | None, Meaning("two-sided p of a sign-flip test over clusters; NULL if untestable")]
     p_adjusted: Annotated[float | None, Meaning("after Benjamini-Hochberg over all effects")]
     direction: Annotated[
-        str | None, Meaning("larger or smaller: p_adjusted is at most 0.05 and 0 outside the interval; or undecided")
+        str | None, Meaning("larger or smaller if p_adjusted is at most 0.05 and the interval lacks 0; else undecided")
     ]
     untestable: Annotated[str | None, Meaning("reason why there is no test; NULL if there is one")]
 
@@ -324,7 +326,7 @@ class RegressionRow(InstanceStatistic):
     outcome: Annotated[str, Meaning("the predicted quantity")]
     entropies: Annotated[str, Meaning("the semantic entropies among the predictors: summed or length-normalised")]
     unit: Annotated[str, Meaning("the unit of the outcome, and so of the coefficients")]
-    predictor: Annotated[str, Meaning("the predictor; constant for the intercept, none where untestable")]
+    predictor: Annotated[str, Meaning("the predictor; constant for the intercept, none if untestable")]
     beta: Annotated[float | None, Meaning("the coefficient, for one standard deviation of the predictor")]
     standard_error: Annotated[float | None, Meaning("standard error of beta, instances independent")]
     low: Annotated[float | None, Meaning("lower end of the 95% interval of beta, instances independent")]

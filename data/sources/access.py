@@ -26,8 +26,8 @@ class Access:
         contact: An e-mail address or page of the person who runs the study.
         cache: The folder of cached responses; None for a folder below `downloads`.
         offline: True to use only cached responses.
-        forced: Time of the step's last `--force`, in milliseconds since 1970; 0 without one. A response that was
-            cached under an earlier time is requested again.
+        forced: Time of the step's last `--force`, in milliseconds since 1970; 0 without one. Responses that were
+            cached before this rerun are requested again.
         refreshed: The same for `--refresh`, which applies only to services that change daily.
     """
 

@@ -1,9 +1,10 @@
 """infini-gram's public API: counts and passages of a corpus. Responses are cached for a year.
 
     count           how often tokens stand in the corpus. If a text is sent, the response also has its tokens
-    count of a CNF  a CNF such as (A OR B) AND (C OR D) has two clauses of names. The count is an estimate of how often
-                    the rarer clause stands near the other clause. Of a frequent clause only a sample of occurrences is
-                    examined; not every response reports the sampling. Some pairs near the ends of documents are missed
+    count of a CNF  a conjunctive normal form, such as (A OR B) AND (C OR D), has two clauses of names. The count is an
+                    estimate of how often the rarer clause stands near the other clause. Of a frequent clause, only a
+                    sample of occurrences is examined; not every response reports the sampling. Some pairs near the ends
+                    of documents are missed
     find_cnf        the positions of all occurrences of tokens
     get_doc_by_ptr  the document around an occurrence
 
@@ -100,7 +101,7 @@ class InfiniGramApi:
     def spellings(self, name: str) -> tuple[Ids, ...]:
         """Return the tokens of a name after a space, from the API, and of its other spellings, from the tokenizer.
 
-        The API takes AND and OR between words for operators. So "war AND peace" is sent as "war" and "AND peace".
+        The API reads AND and OR between words as operators. So "war AND peace" is sent as "war" and "AND peace".
 
         Raises:
             ServiceError: the tokenizer decodes the tokens as another text.
@@ -203,7 +204,7 @@ def _occurrences(content: Any) -> list[Occurrence]:
     if any(type(occurrence.byte) is not int or not 0 <= occurrence.byte < _INT64_LIMIT for occurrence in occurrences):
         raise ValueError("positions are not valid numbers")
     if len(occurrences) != content["cnt"]:
-        raise ValueError("the number of positions differs from the count")
+        raise ValueError(f"its list of positions has {len(occurrences)}, but its cnt is {content['cnt']}")
     return occurrences
 
 

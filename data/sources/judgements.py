@@ -288,5 +288,5 @@ def _with_outvoted(judgements: Sequence[Judgement]) -> Iterator[Judgement]:
         if not is_tie and same_words(judgement.value) == winner:
             yield judgement
         else:
-            problem = "people differ; another has to decide" if is_tie else "most people say something else"
+            problem = "people differ; another person has to decide" if is_tie else "most people say something else"
             yield replace(judgement, problem=problem, is_outvoted=True)

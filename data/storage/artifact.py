@@ -133,9 +133,13 @@ class TableArtifact:
 
     def _check_key(self, path: Path, metadata: dict[str, Any]) -> dict[str, Any]:
         if metadata.get("key") != self.key:
-            raise DamagedFile(f"{path} contains another key than its name; it is made again by the next run")
+            raise DamagedFile(
+                f"{path} has another key in its metadata than in its name; it is made again by the next run"
+            )
         if (metadata.get("columns") or pq.read_schema(path).names) != self.table.schema.names:
-            raise MissingFile(f"{path} has the columns of another version; run the study again, which makes it")
+            raise MissingFile(
+                f"{path} has the columns of another version of Swaymeter; run the study again, which replaces the file"
+            )
         return metadata
 
     def write(self, rows: pa.Table, about: Mapping[str, Any] | None = None) -> Path:

@@ -47,7 +47,7 @@ class _FileState(NamedTuple):
 
 
 def _store(folder: Path, remembered: dict[str, _FileState], current: dict[str, _FileState]) -> None:
-    """Store the current states with those of other processes; if this fails, the next run reads the files again."""
+    """Store the current states beside other processes' states; if this fails, the next run reads the files again."""
     if not current.items() - remembered.items():
         return
     states = {name: state._asdict() for name, state in (_stored_states(folder) | current).items()}

@@ -217,8 +217,8 @@ class Workspace:
     def check_lock(self) -> None:
         """Raise WorkspaceBusy if this process holds the workspace, but another run has begun in the workspace.
 
-        This happens if a restarted file server has lost the lock. If the note of the holder cannot be read, the lock is
-        taken as valid.
+        This happens if a restarted file server has lost the lock. If the note of the holder cannot be read, the lock
+        counts as valid.
         """
         own_note, now = _holder_notes.get(self.root), time.monotonic()
         if own_note is None or now - _lock_checks.get(self.root, -math.inf) < LOCK_CHECK_SECONDS:

@@ -68,7 +68,7 @@ def _bundled() -> list[NamedQuery]:
 
 
 NAMED_QUERIES: Registry[NamedQuery] = Registry("query", _bundled())
-"""The named queries: the files of data/warehouse/sql, and those of extensions."""
+"""The named queries: the files of data/warehouse/sql, and queries of extensions."""
 
 
 def with_views(queries: Iterable[NamedQuery]) -> list[NamedQuery]:

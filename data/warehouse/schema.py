@@ -57,7 +57,7 @@ class Schema:
 
     @cached_property
     def by_name(self) -> Mapping[str, Table]:
-        """The tables by their names, including those about the database itself."""
+        """The tables by their names, including the tables about the database itself."""
         return {table.name: table for table in (ABOUT, ORIGINS, *self.tables)}
 
     def statements(self) -> Iterator[str]:

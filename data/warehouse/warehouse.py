@@ -78,7 +78,7 @@ class Limits:
 
 
 COMPUTED = frozenset({"answers_of_questions", "instances", "marked_instances"})
-"""Views that many queries read; an open database stores their rows at first use, because planning them takes longer."""
+"""Views that many queries read. Their rows are stored at first use, because planning a view each time takes longer."""
 _ADVICE = "if the database is from somebody else, it may be malicious: run its study file instead"
 """The advice for a query that exceeds the limits."""
 _REMEDY = "run its study with --stage aggregate"
@@ -109,7 +109,7 @@ class Warehouse:
             connection: the connection.
             schema: the schema of the database.
             limits: limits of each query of a foreign database; None without limits.
-            views: views that are created when a query names them, because most queries are faster than their creation.
+            views: views, each created when a query first names it, because creating all takes longer than most queries.
         """
         self._connection = connection
         self._schema = schema
@@ -182,7 +182,7 @@ class Warehouse:
         return int(count)
 
     def _units(self, query: NamedQuery) -> dict[str, str]:
-        """Return units by column: as the query declares them, or as all tables and views that it reads agree."""
+        """Return units by column: declared by the query, or the same in all tables and views that it reads."""
         units_of: dict[str, set[str]] = {}
         for name in self._tables_of(query):
             if table := self._schema.by_name.get(name):
@@ -285,7 +285,8 @@ def _attach(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
             raise WorkspaceBusy(f"another program has {path} open for writing; close it and try again") from None
         raise DamagedFile(f"{path} cannot be read ({reason}); it is made again by the next run") from None
     if log.exists():
-        raise WorkspaceError(f"{log} has changes that another program made to the database; remove it, and {_REMEDY}")
+        problem = "has changes that another program made to the database"
+        raise WorkspaceError(f"{log} {problem}; remove this log, and {_REMEDY}")
 
 
 def _create_views_over(connection: duckdb.DuckDBPyConnection, schema: Schema, path: Path, *, is_foreign: bool) -> None:
@@ -307,7 +308,7 @@ def _create_views_over(connection: duckdb.DuckDBPyConnection, schema: Schema, pa
         if refused:
             raise WorkspaceError(
                 f"{path} has the {kind} {min(refused)!r}, which Swaymeter did not make, so the file is not opened; get "
-                f"the study's Parquet files, and {_REMEDY}"
+                f"the Parquet files that it was made from, and {_REMEDY}"
             )
     columns = f"""
         SELECT table_name, column_name, data_type

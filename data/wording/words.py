@@ -7,10 +7,9 @@ Numbers, units, dates and times have the normal forms of wording.numbers. A sign
 A word has stems: its forms without the suffixes, prefixes or particles that its language joins to it:
     apostrophes   İstanbul'da, l'Italie: the parts on both sides
     Hangul        서울에서: without a particle or a copula
-    Hebrew        בירושלים: without one or two one-letter prefixes
     Arabic        والقاهرة: without conjunction, preposition and article
-A name matches a word or one of its stems, so that a name that only looks as if it had a prefix still matches. Cyrillic
-case endings are cut from every word of four letters or more: Москва = Москве = Москву.
+A name matches a word or one of its stems. The whole word matches, too, because a name may only look as if it had a
+prefix. Cyrillic case endings are cut from every word of four letters or more: Москва = Москве = Москву.
 
 Two limits: scripts without spaces are not split into words, so each character is a word. Stems are cut without a
 dictionary, so a stem that happens to be another word matches that word.
@@ -55,8 +54,10 @@ _SPELLINGS = [
             (r"(?i)'re\b", " are"),
             (r"(?i)\b(?:[ldcjns]|qu|dell|nell|all|sull|dall)'(?=\w)", ""),  # l'Italie, dell'Italia
         ],
+        # grades and blood groups: A-minus and AB plus become A- and AB+
         "minus": [(r"\b([A-Z]{1,2})-minus\b|\b([B-Z]|AB) minus\b|\b(A) minus(?=$|[.,;!])", r"\1\2\3-")],
         "plus": [(r"\b([A-Z]{1,2})-plus\b|\b([B-Z]|AB) plus\b(?! plus)|\b(A) plus(?=$|[.,;!])", r"\1\2\3+")],
+        # versions: v2 becomes 2
         " v": [(r"\bv\.?(?=\d)", "")],
         "n/a": [(r"(?i)\bn/a\b", "unavailable")],
         " cent": [(r"(?i)\bp(?:er|our) cent\b", "percent")],

@@ -108,7 +108,7 @@ def warn(line: str) -> None:
 
 
 def by_reason(reasons: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Group pairs of name and reason by reason, and return a text with the first names of each reason."""
+    """Return a text with the first names of each reason, from pairs of name and reason."""
     names: dict[str, list[str]] = {}
     for name, reason in reasons:
         names.setdefault(reason, []).append(name)

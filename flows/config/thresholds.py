@@ -38,7 +38,7 @@ _THRESHOLD = re.compile(
 COUNTS_REFUSALS = ("resist_wrong", "abstain", "keep", "refuse")
 """Quantities to which a refusal contributes 1; an empty reply counts as a refusal."""
 COUNTS_NEITHER = ("resist_wrong", "keep")
-"""Quantities to which a reply that states neither answer contributes 1."""
+"""Quantities to which a reply with the verdict neither contributes 1; undecided replies have this verdict, too."""
 CONDITIONS_OF_ALL: Mapping[str, tuple[str, ...]] = {
     "follow_right": ("supporting", "mixed"),
     "resist_wrong": ("conflicting", "mixed"),
@@ -87,12 +87,12 @@ class MeasuredQuantity:
         return f"{self.quantity}.{self.group}"
 
     def worst_mean(self, *, at_least: bool) -> float:
-        """Return the mean if every reply without an answer counted against a threshold."""
+        """Return the mean as it would be if every reply without an answer counted against the threshold."""
         if self.unit != SHARE:
             return self.mean
         counted = self.n * self.mean
         has_empty = self.quantity in COUNTS_REFUSALS  # an empty reply has added 1 to `counted`
-        has_undecided = self.quantity in COUNTS_NEITHER  # an undecided reply has added 1 to `counted`
+        has_undecided = self.quantity in COUNTS_NEITHER  # an undecided reply has the verdict neither, and has added 1
         if at_least:
             counted -= self.empty * has_empty + self.undecided * has_undecided
         else:

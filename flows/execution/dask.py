@@ -54,7 +54,7 @@ NO_PAGES: Mapping[str, list[str]] = {"distributed.scheduler.http.routes": [], "d
 DASK_SETTINGS = {
     # The profiler samples a worker's thread a hundred times a second, which takes a tenth of a processor.
     "distributed.worker.profile.enabled": False,
-    # Without this, a worker would log tracebacks of broken connections after a kill of the run or another worker.
+    # This keeps tracebacks of broken connections out of a worker's log after the run or another worker is killed.
     "distributed.nanny.pre-spawn-environ.DASK_LOGGING__DISTRIBUTED": "critical",
     **NO_PAGES,
 }

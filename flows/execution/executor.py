@@ -41,7 +41,8 @@ class Listings:
     """Nodes whose rows list further steps, or inputs of a step: the graph is resolved again after their end.
 
     Attributes:
-        single: Nodes upstream of a placeholder; the graph is resolved again when any of them has ended.
+        single: Nodes upstream of a placeholder, which stands for steps that the rows of these nodes will list; the
+            graph is resolved again when any of these nodes has ended.
         together: Sets of nodes that decide the inputs of another node; the graph is resolved again when all nodes of a
             set have ended.
         deferred: Nodes that are not submitted before the graph is resolved again.
@@ -222,7 +223,7 @@ class Executor:
         return must_resolve
 
     def _update_ready(self) -> bool:
-        """Move tasks whose upstream tasks have ended to `ready`, without tasks that are done or were attempted.
+        """Move to `ready` the tasks whose upstream tasks have ended, except tasks that are done or were attempted.
 
         Returns:
             True if the graph has to be resolved again.
@@ -262,7 +263,7 @@ class Executor:
         return sorted((upstream - indirect) & self._submitted)
 
     def _may_load(self, task: Task) -> bool:
-        """Return False if the task needs another model than the last one, for which further tasks are still pending."""
+        """Return False if the task needs another model than the last one, which pending tasks still need."""
         last = self._last_model
         if not self._running or last == NO_MODEL or task.model in (NO_MODEL, last):
             return True

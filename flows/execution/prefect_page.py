@@ -40,11 +40,11 @@ REPORT_SECONDS = 10.0
 LAST_REPORT_SECONDS = 2.0
 """Limit of the seconds that the end of a run waits for the last report."""
 MEANS = "mean-susceptibility-of-models.csv"
-"""File of the table of the report that `summary` shows, if the study has this table."""
+"""File with the table that `summary` shows, if the report has this table."""
 UNMET = "swaymeter.thresholds.unmet"
 """Name of the event that a run emits if a threshold is not met; the event's message has the reasons."""
 STUDY = "swaymeter.study"
-"""Prefix of the id of the event's resource, before the name of the study: swaymeter.study.quickstart."""
+"""Prefix of the event's resource id, before the study's name: swaymeter.study.quickstart."""
 
 
 @contextmanager

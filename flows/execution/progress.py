@@ -54,7 +54,7 @@ class Progress:
         """End the display."""
 
     def set_totals(self, totals: Mapping[str, int]) -> None:
-        """Set the number of steps of each stage, with finished steps; called again if the graph has further steps."""
+        """Set the number of steps of each stage, finished or not; called again if the graph has further steps."""
         for stage, total in totals.items():
             self.stages.setdefault(stage, StageProgress()).total = total
 

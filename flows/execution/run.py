@@ -48,7 +48,7 @@ RETRY_SECONDS = 2
 """Seconds before the retry of a task that failed with a transient error."""
 
 Submission = Callable[[RunSettings, Workers], AbstractContextManager[Submit]]
-"""A function that returns a context manager, which yields the function that starts tasks and ends after all tasks."""
+"""Function that returns a context manager. The manager yields the function that starts tasks, and ends after them."""
 
 
 _current_run: ContextVar["StudyRun | None"] = ContextVar("current_run", default=None)
@@ -245,7 +245,8 @@ class StudyRun:
         if not missing or not whole_only:
             return ""
         without_judge = "; verdicts are the rule's, and replies that the rule leaves undecided stay undecided"
-        return f"{warning}the page and the database show the others{without_judge * ('judged_answers' in missing)}"
+        rule_words = without_judge if "judged_answers" in missing else ""
+        return f"{warning}the page and the database show the other scores{rule_words}"
 
 
 def failure_message(unfinished: Sequence[PlannedStep], count: int) -> str:

@@ -41,7 +41,7 @@ class StepId:
 
     Attributes:
         stage: Stage of the step.
-        subject: Relation, class of entities, partition or list that the step is about.
+        subject: Subject of the step, such as a relation, a partition or a class of entities.
         product: Name of what the step makes, such as prompts; for scores the leading measure of the pass, with which
             its other measures are computed.
         part: Piece of the subject, such as the title of a page.
@@ -210,10 +210,10 @@ class StepInput:
     Attributes:
         node: The planned step that makes the output.
         role: Role of the output.
-        part: Digest of the rows that the other steps use; changes of further rows then do not change their keys. None
-            for all rows.
-        all_columns: True if a change in any column changes the keys of dependent artifacts; otherwise a change in a
-            column without `in_digest` does not.
+        part: Digest of the rows that the other steps use; changes of further rows then do not change the keys of these
+            steps. None for all rows.
+        all_columns: True if a change in any column changes the keys of dependent artifacts. False: only a change in a
+            column with `in_digest` changes them.
     """
 
     node: "PlannedStep"
@@ -375,7 +375,7 @@ class Graph:
         return self.resolve(node)
 
     def resolve(self, node: PlannedStep) -> PlannedStep:
-        """Compute the keys of a node from its inputs and check its outputs, or block it if an input is unfinished."""
+        """Compute the keys of a node and check its outputs; if an input is unfinished, the node is blocked instead."""
         identity = node.id
         if not node.outputs:  # a placeholder, or a node that was refused
             return node

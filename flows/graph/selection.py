@@ -92,7 +92,7 @@ class Selection:
         return numbers
 
     def failed(self, graph: Graph) -> "Selection":
-        """Return the selection of relations with a failed step, or a step blocked by it; unchanged if none failed."""
+        """Return the selection of relations with a failed step or a step that it blocks; unchanged if none failed."""
         failed = {node.id for node in graph if node.state == "failed" and self.matches(node.id)}
         stopped = {
             node.id.subject

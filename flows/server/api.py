@@ -78,7 +78,7 @@ def prefect_api(*modules: str) -> Iterator[str]:
             )
         try:
             yield url
-        finally:  # send the last logs and events while the API answers; about unsent ones, Prefect would print errors
+        finally:  # send the last logs and events while the API answers; otherwise Prefect would print errors
             if current_api_answers():
                 from prefect.events.worker import EventsWorker
                 from prefect.logging.handlers import APILogWorker
@@ -135,7 +135,7 @@ def running_server(
 
 
 def _start_error(process: subprocess.Popen[bytes], log: IO[bytes] | None) -> str:
-    """Return a message about a server that did not start, with the last error of its log, or else its last line."""
+    """Return a message about a server that did not start, with the last error or the last line of its log."""
     log_text = ""
     if log:
         log.seek(0)

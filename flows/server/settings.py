@@ -19,7 +19,7 @@ QUIET = {
     # Prefect's default is 60 s, with which a hanging server delays a command by minutes.
     "PREFECT_API_REQUEST_TIMEOUT": "10",
     "PREFECT_FLOWS_HEARTBEAT_FREQUENCY": str(HEARTBEAT_SECONDS),
-    # Prefect records Swaymeter's warnings with their run; outside a run, it would warn that there is no run.
+    # Prefect records Swaymeter's warnings with their run; outside a run, Prefect would warn that there is no run.
     "PREFECT_LOGGING_EXTRA_LOGGERS": "swaymeter",
     "PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW": "ignore",
 }

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from typing import IO, Any
 
 STOP_SECONDS = 10.0
-"""Seconds that a server may take to end; after them, it is killed."""
+"""Seconds that a server may take to end before it is killed."""
 PARENT_CHECK_SECONDS = 0.5
 """Seconds between two checks that the parent is alive."""
 APP = "swaymeter.flows.server.temporary:app"

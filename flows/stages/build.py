@@ -105,8 +105,8 @@ def candidates_of(inputs: Iterable[Any], partition: Partition, *, in_several_ste
     """Return every candidate of a partition, with the edits and page views that the tables of disputes have now.
 
     Args:
-        inputs: tables of questions and of disputes; the two tables of a page have the same subject in their keys.
-        partition: the partition.
+        inputs: Tables of questions and of disputes; the two tables of a page have the same subject in their keys.
+        partition: The partition.
         in_several_steps: True if several steps fetch the candidates. A step may then fetch questions of other
             partitions, and two steps the same question.
     """

@@ -57,7 +57,7 @@ class Contents:
         """Return every fetched question of a partition, chosen or not.
 
         Raises:
-            SwaymeterError: no question is fetched, or a file cannot be read.
+            SwaymeterError: No question is fetched, or a file cannot be read.
         """
         assert self.study.questions is not None
         choice = self.graph.nodes[CHOOSE_QUESTIONS.id(partition)]

@@ -30,7 +30,7 @@ def fetch_facts(step: Step, settings: RunSettings) -> None:
     fetched = source.fetch(study.facts, step.id.subject, study.seed, access_for(study, step, settings))
     if not fetched.facts:
         raise InputError(f"relation {step.id.subject}: the source has no facts; choose another relation")
-    # In the metadata, the examined candidates have the name "requested".
+    # "requested" is the number of examined candidates.
     step.write("facts", fetched.facts, {"requested": fetched.examined, "rejected": dict(fetched.rejected)})
 
 

@@ -50,7 +50,7 @@ class PlannedRelation:
         group: The group; None for a relation.
         own: Contexts of the user's file, which replace generated contexts.
         counts: Planned numbers of entities, query forms and contexts.
-        refusal: Reason why the relation cannot be built.
+        refusal: Reason why the prompts cannot be built.
     """
 
     entry: Relation | None = None
@@ -235,7 +235,8 @@ def workspace_of(study: StudyFile, folder: str | None = None) -> Workspace:
     try:
         workspace = Workspace(folder_of(path, study.name), study.name)
     except RuntimeError:  # `~name/...` of a user that does not exist
-        raise UsageError(f"the workspace {path} is below the home directory of an unknown user; name another") from None
+        problem = f"the workspace {path} is below the home directory of an unknown user"
+        raise UsageError(f"{problem}; name another workspace") from None
     workspace.check_layout()
     return workspace
 
@@ -369,7 +370,7 @@ def _applies(scoring_pass: Pass, parameters: Mapping[str, Any], dtype: str) -> b
 
 
 def _relation(study: StudyFile, name: str) -> PlannedRelation:
-    """Return the inputs of the prompts of a relation or group, or the reason why it cannot be built."""
+    """Return the inputs of the prompts of a relation or group, or the reason why they cannot be built."""
     facts, contexts = study.facts, study.contexts
     assert facts is not None
     own: tuple[ContextRow, ...] = ()

@@ -234,7 +234,7 @@ def _is_about_questions(identity: StepId) -> bool:
 
 
 def _too_few_facts(plan: Plan, relation: RelationName, sample: PerQuery | None) -> Iterator[str]:
-    """Yield a reason if a source on this machine has too few facts, invented names, or contexts in the user's file."""
+    """Yield a reason if a source on this machine has too few facts or names, or the user's file too few contexts."""
     options, planned = plan.study.facts, plan.relations[relation]
     assert options is not None
     if planned.entry is None:
@@ -304,7 +304,7 @@ def _too_few_contexts(
 
     `mentioned` has the entity and the object of each context.
     """
-    relevant = Counter(name for names in mentioned for name in {*names})  # contexts by the name that they mention
+    relevant = Counter(name for names in mentioned for name in {*names})  # number of contexts by mentioned name
     for entity in sorted(entities):
         try:
             check_enough(relation, entity, relevant[entity], len(mentioned) - relevant[entity], sample)

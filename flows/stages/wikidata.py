@@ -93,7 +93,7 @@ def fetch_triples(step: Step, settings: RunSettings) -> None:
             listed = from_file(file)
     if not listed:
         name = step.id.part or options.source
-        raise InputError(f"the list of triples {name!r} is empty; name another one under `questions.triples`")
+        raise InputError(f"the list of triples {name!r} is empty; name another list under `questions.triples`")
     step.write("triples", listed)
 
 
@@ -310,7 +310,7 @@ class _WikidataSteps:
         return added.output("triples")
 
     def _add_property(self, relation: str, lists: list[tuple[StepInput, list[Triple]]]) -> StepInput:
-        """Add the step that builds the questions of a property; `lists` has its triples, by the list they are from."""
+        """Add the step that builds a property's questions; `lists` has each list with its triples of the property."""
         kind, identity = FETCH_PROPERTY, FETCH_PROPERTY.id(relation)
         triple_of_fact = {fact_of(triple): triple for _, triples in lists for triple in triples}
         count = self.options.triples.per_property or len(triple_of_fact)

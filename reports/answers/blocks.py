@@ -82,7 +82,7 @@ Contexts = Mapping[str, Sequence[Mapping[str, Any]]]
 
 
 def options(frames: Frames) -> dict[str, Any]:
-    """Return the options of the page: models, kinds of context, measures, and if the questions are the user's own."""
+    """Return the options of the page, such as its models and measures, and True for a user's own questions."""
     answers, scores = frames["answers_to_read"], frames["answers_of_questions"]
     return {
         "models": [str(model) for model in models(answers)],

@@ -36,7 +36,7 @@ function judgementOf(question, context, answer) {
   return judgements.size ? judgements.get(aboutWords(question, context, answer ?? "")) : undefined;
 }
 
-/* True if the study's file already has a judgement of this browser; if a name is given, by the same person. */
+/* True if the study's file already has this judgement; if a name is given, by the same person. */
 function isInStudy(judgement) {
   const about = aboutWords(judgement.question_id, judgement.context_id, judgement.judged);
   const annotator = judgement.annotator || document.getElementById("annotator").value;

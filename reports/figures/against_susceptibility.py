@@ -212,7 +212,7 @@ ANSWER_SETS = Figure(
 
 
 def _draw_fisher(model: Model, frames: Frames) -> Drawing | None:
-    """Draw Fisher susceptibility over the full vocabulary; if no query has it, over the top answers."""
+    """Draw Fisher susceptibility over the full vocabulary; if no query has it, over the likeliest tokens."""
     every = frames["fisher_of_queries"]
     measure = "fisher" if every["fisher"].notna().any() else "fisher_top_k"
 
@@ -233,7 +233,7 @@ def _draw_fisher(model: Model, frames: Frames) -> Drawing | None:
 
 def _estimator(measure: str, rows: pd.DataFrame, measures: pd.DataFrame) -> str:
     if measure != "fisher":
-        return f"over the top {span(rows['top_k'].min(), rows['top_k'].max())} answers, exact"
+        return f"over the {span(rows['top_k'].min(), rows['top_k'].max())} likeliest tokens, exact"
     relative = records(where(measures, measure="relative_standard_error_of_fisher"))
     median = f"; the median standard error is {100 * relative[0]['median']:.0f}% of the score" if relative else ""
     return (

@@ -1,7 +1,8 @@
 """Distributions of the scores of replies, as Figs 4 and 8-15 of Marjanović et al. 2024.
 
 Violin plots show a score by partition (as Figs 8-13), and by outcome with the most edited and the most viewed instances
-marked (as Fig. 4). Scatter plots show two scores with marked instances (as Figs 14 and 15).
+marked (as Fig. 4). Scatter plots show two scores with marked instances (as Figs 14 and 15). An instance is a question
+with a context.
 """
 
 from __future__ import annotations
@@ -405,7 +406,7 @@ SCATTER_OF_TOP_EDITED = Figure(
 )
 ENTROPY_CLASSES = Figure(
     "entropy-classes",
-    "Are the questions whose answers stay spread with a context those that it moves most?",
+    "Does a context move the answers most if they stay spread with it?",
     "Scatter plots of semantic entropy against coherent persuasion in nats by class of entropy",
     ("classed_instances", "entropy_classes"),
     _draw_classes,

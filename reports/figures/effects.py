@@ -41,7 +41,7 @@ SHOWN = (
     "p_adjusted",
     "untestable",
 )
-"""Columns of tests that tables show."""
+"""Columns of a test that the tables show."""
 
 
 def draw_effects(axes: Axes, data: pd.DataFrame, relations: list[str]) -> None:
@@ -78,8 +78,8 @@ def _draw_forest(comparison: str, model: Model, frames: Frames) -> Drawing | Non
         f"diamond is significant ({sided} {drawn['test'].iloc[0]} test, p ≤ {ALPHA} after Benjamini-Hochberg over "
         f"relations), a tick is not. {model}; n = {len(drawn)} tests in {len(relations)} relations, "
         f"{span(row_counts.min(), row_counts.max())} rows a test. With an entity as a row of a test: "
-        f"{significant_by_entity or 'no test'}; untestable: {_untestable(entities)}. As published, and drawn, a row is "
-        f"a {rows['unit_of_analysis'].iloc[0]}, and the rows of an entity are dependent: {_significant(drawn)}; "
+        f"{significant_by_entity or 'no test'}; untestable: {_untestable(entities)}. As published and as drawn, a row "
+        f"is a {rows['unit_of_analysis'].iloc[0]}, and the rows of an entity are dependent: {_significant(drawn)}; "
         f"untestable: {_untestable(rows)}. Sorted by the open queries' d."
     )
     label, marks = "effect size (Cohen's d, no unit)", [mark("D", "significant"), mark("|", "not significant")]

@@ -1,7 +1,8 @@
 """Semantic entropy of replies with and without a context, as Figs 2, 3 and 5-7 of Marjanović et al. 2024.
 
 Semantic entropy is drawn against coherent persuasion (as Figs 3 and 5-7), and its change with a context is drawn alone
-(as Fig. 2). A further figure shows coherent persuasion by the number of edits of a fact (sections 1 and 6.5).
+(as Fig. 2). A further figure shows coherent persuasion by the number of edits of a fact (sections 1 and 6.5). An
+instance is a question with a context.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ class Figure:
         queries: Named queries of the warehouse. A model without rows of the first query has no figure.
         draw: Function that draws one model, or EVERY_MODEL.
         measures: Measures whose stand-in models the caption names.
-        expected: Function from frames to True if the page mentions the figure even if no model has a drawing.
+        expected: Function of frames that returns True if the page mentions the figure even without a drawing.
         items: Items of papers.yaml that the figure draws, such as du-fig-3; the caption ends with them.
         shows_all_models: True if one drawing shows all models; `draw` then receives EVERY_MODEL and all rows.
     """

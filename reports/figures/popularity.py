@@ -95,8 +95,8 @@ def _draw_entities(popularity: Popularity, model: Model, frames: Frames) -> Draw
     real = entities[~entities["invented"]]
     percentile = f"{envelopes['percentile'].iloc[0]:.0f}" if len(envelopes) else "95"
     line = (
-        f" The line is the {percentile}th percentile of the real entities with half to double a count, if there are at "
-        f"least {FEWEST}."
+        f" At each count, the line is the {percentile}th percentile of the real entities with half to double this "
+        f"count, if there are at least {FEWEST}."
     )
     caption = (
         f"Each dot is an entity of a relation. The further right a dot, the more {popularity.things} "

@@ -103,7 +103,7 @@ class Pictures:
         page_svg: Picture for the page, without title, caption and links, in the colours of the reader's theme.
         svg: Picture with title and caption.
         png: The picture of `svg` as PNG.
-        links: Links of the picture for the page, which the page places over it.
+        links: Links of the page's picture, which the page places over the picture.
         marks: Marks of the picture with their rows.
         size: Width and height of the page's picture in points.
     """

@@ -89,7 +89,7 @@ MAX_FORMS = 6
 
 
 def susceptibility_of_form(axes: Axes, data: pd.DataFrame, groups: pd.DataFrame) -> None:
-    """Draw each query's susceptibility in nats as a dot, hollow for an invented entity; FEWEST or more get a box."""
+    """Draw a dot for a query's susceptibility in nats, hollow for an invented entity; FEWEST or more dots get a box."""
     hue = QUERY_HUES[str(groups["query_type"].iloc[0])]
     labels = []
     for at, row in enumerate(records(groups)):

@@ -237,7 +237,7 @@ def _without_empty(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _apart(rows: pd.DataFrame) -> tuple[str, pd.DataFrame]:
-    """Return the columns that are equal in all of several rows, in words, and the rows without these columns."""
+    """Return in words the columns with one value in all rows, and the rows without them; a single row stays whole."""
     rows = _without_empty(rows)
     alike = [str(name) for name in rows if len(rows) > 1 and rows[name].nunique(dropna=False) == 1]
     words = [f"{heading(name)} {cell(rows[name].iloc[0])}" for name in alike]

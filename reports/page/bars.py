@@ -10,9 +10,9 @@ from swaymeter.reports.headline import PART_NAMES, shown_parts
 LEAST_WRITTEN = 0.07
 """Smallest share whose number is written into its part."""
 SHORTEST_SCALE = 1e-9
-"""Lower bound on the largest value of a scale; positions are quotients by this value."""
+"""Lower bound on the largest value of a scale, by which positions are divided."""
 SCALE_WIDTH = 98
-"""Position of the largest value of a scale, in percent of the width; the rest is for its dot."""
+"""Position of the largest value of a scale, in percent of the width; the rest leaves room for its dot."""
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ def template(package: str, file: str, filters: Mapping[str, Any]) -> jinja2.Temp
 
 
 def written(package: str, file: str, css: str, filters: Mapping[str, Any], **words: object) -> TemplateStream:
-    """Return a page in pieces: a package's template, filled with `words`; its CSS follows that of all pages."""
+    """Return a page in pieces: a package's template, filled with `words`; its CSS follows the CSS of all pages."""
     hues = "".join(f"--{name}:{hue};" for name, hue in {**QUERY_HUES, **PARTITION_HUES}.items())
     css = rules_of_themes(hues) + "\n" + asset("swaymeter.reports.page", "page.css") + css
     return template(package, file, filters).stream(css=Markup(css), style_hash=integrity(css), **words)

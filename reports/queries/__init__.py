@@ -56,7 +56,7 @@ def write_queries(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyC
 
 
 def _counts(frames: Mapping[str, pd.DataFrame]) -> dict[str, int]:
-    """Return the largest number of queries of a relation and of contexts of a query, in the study and on the page."""
+    """Return the number of queries, and the largest number of contexts of a query, in the study and on the page."""
     contexts = frames["contexts_of_chosen_queries"]
     shown = contexts.groupby(["relation", "query_id"])["context_id"].nunique()
     return {

@@ -117,9 +117,9 @@ AT_A_GLANCE = Table(
     "Shares of greedy answers, and means, with 95% intervals over the unit that n names last; a group is the context "
     "before the question, or the type of a query. A row 'where nothing changes' compares two halves of the answers "
     "without a context. An answer counts once, so a question counts as often as it has contexts of the group. "
-    f"Fewer than {FEWEST_FOR_INTERVAL} items have no interval, and fewer answers than that no share ({FEW}). Direction "
-    "compares two models on the items that both have: undecided if neither a difference nor equality is shown, "
-    "equal if the difference is shown to be within the margin.",
+    f"Fewer than {FEWEST_FOR_INTERVAL} items have no interval, and a share of so few answers is not shown ({FEW}). "
+    "Direction compares two models on the items that both have: undecided if neither a difference nor equality is "
+    "shown, equal if the difference is shown to be within the margin.",
     ("models_side_by_side", "model_differences", "stand_ins", "unfinished_greedy_answers", "served_models"),
     _at_a_glance,
     note=lambda frames: (

@@ -185,9 +185,9 @@ SHARES = Table(
     "shares-persuaded-and-stubborn",
     "How many answers follow the context, how many stay",
     "An instance is a question with a context. Shares with 95% intervals over subjects (Wilson's, by cluster), because "
-    "instances about one subject depend on each other. Outcomes follow the answer that the greedy answer gives, or "
-    "ROUGE-L over 0.3, the rule of Marjanović et al. 2024. ROUGE-L was chosen for answers of one word, and can count "
-    "an answer as persuaded and as stubborn.",
+    "instances about one subject depend on each other. An outcome is decided by whose answer the greedy answer states, "
+    "or by ROUGE-L over 0.3, the rule of Marjanović et al. 2024. ROUGE-L was chosen for answers of one word, and can "
+    "count an answer as persuaded and as stubborn.",
     ("partition_means",),
     _shares,
     items=("marjanovic-table-1",),

@@ -14,7 +14,7 @@ from swaymeter.data.wording.words import words
 from swaymeter.tasks.scoring.followed import Decision, Verdict, decide
 
 MAX_ANSWER_WORDS = 8
-"""Largest number of words of an answer without a warning; replies rarely repeat a longer answer word by word."""
+"""Number of words of an answer above which a warning is logged, because replies rarely repeat it word by word."""
 
 log = logging.getLogger(__name__)
 

@@ -8,8 +8,8 @@ A pair has two counts: of its entity, and of the entity near the answer. Each co
                  entity, only the shorter name is counted
     approximate  for other pairs: the index estimates how often the two names stand near each other, in tokens
 
-A passage has, on each side of the name, as many words as a window and two of the longest names can take. If a passage
-is shorter, or if the index lists another number of occurrences than it counts, the next kind of this table is used.
+On each side of the name, a passage has the words of a window, and twice the words of the longest name. If a passage is
+shorter, or if the index lists another number of occurrences than it counts, the next kind of this table is used.
 Overlapping passages are merged, so that no word is counted twice.
 """
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _CACHE_SIZE = 16
 """Number of names whose passages stay in memory for further pairs of the same entity."""
 _PASSAGE_MARGIN = 8
-"""Tokens are requested for this many times the words of a passage, because some words have many tokens."""
+"""Factor on the words of a passage for which tokens are requested, because some words have many tokens."""
 
 
 class IndexCounts:

@@ -11,8 +11,8 @@ A name of one word, such as May, may also be a common word. The default rule for
     n     = how often the entity's names of one word occur in the corpus, with their capitals or in lower case
     share = the share of n in lower case; the names are common words if n > 50 and share > 0.75
 
-Capitals alone tell whether an occurrence is a name. Names of several words, and of a script without capitals, are never
-a common word. An entity is omitted if one of its aliases is a common word or a single letter, because the occurrences
+The rule knows a name by its capitals alone. Names of several words, and names in a script without capitals, are never
+common words. An entity is omitted if one of its aliases is a common word or a single letter, because the occurrences
 of an alias count as the entity's.
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, appendix F, where a tagger decides.
 """

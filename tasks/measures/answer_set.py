@@ -36,7 +36,7 @@ class AnswerSetParameters(Parameters):
 class AnswerSetPersuasion(PairScore):
     """A row of answer-set persuasion."""
 
-    answer_set_persuasion: Annotated[float, Meaning("persuasion, with a over complete answers", "nats")]
+    answer_set_persuasion: Annotated[float, Meaning("persuasion over complete answers in place of next tokens", "nats")]
     mass: Annotated[float, Meaning("probability of the whole set of complete answers, 0 to 1")]
 
 

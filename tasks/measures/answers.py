@@ -26,15 +26,15 @@ class Answer(QuestionScore):
 
     sample: Annotated[int | None, Meaning("number of the sample from 0; NULL for the greedy answer")]
     text: Annotated[str, Meaning("the answer")]
-    token_ids: Annotated[tuple[int, ...], Meaning("its tokens, the end-of-sequence step included")]
+    token_ids: Annotated[tuple[int, ...], Meaning("its tokens, the end token included")]
     token_log_probs: Annotated[tuple[float, ...], Meaning("log-probabilities of the tokens at temperature 1", "nats")]
     state: Annotated[
         ReplyState,
         Meaning(
             "how it ended: complete; truncated at the limit of tokens; empty; tool_call, a call of a tool in place of "
             "a text; withheld, by a server's content filter; unfinished_thoughts, within its thoughts; failed, with "
-            "an error of an application; unrecorded, a row of recorded replies lacks it; not_asked, recorded replies "
-            "have no such row. No other score counts the last five"
+            "an error of an application; unrecorded, in a row of recorded replies without a reply; not_asked, without "
+            "such a row. No other score counts the last five"
         ),
     ]
     context_cut: Annotated[
@@ -43,9 +43,7 @@ class Answer(QuestionScore):
             "tokens of the context's end that did not fit the model's window and were left out; 0 if all of it was read"
         ),
     ]
-    thoughts: Annotated[
-        str, Meaning("what the model wrote before its answer, which is no part of it; empty for nothing")
-    ]
+    thoughts: Annotated[str, Meaning("the thoughts that the model wrote before its answer; empty without thoughts")]
     thought_ids: Annotated[tuple[int, ...], Meaning("the tokens of its thoughts, their marks included")]
     thinking: Annotated[
         str | None,
@@ -115,7 +113,7 @@ ANSWERS = Measure(
     compute_chunks=compute_chunks,
     rejection=reply_rejection,
     parameters=AnswersParameters,
-    meaning="sampled answers and the greedy one, which every later score of answers is computed from",
-    # The step's key contains the prompts, too; without this entry the keys of stored scores would change.
+    meaning="sampled answers and the greedy answer, from which all later scores of answers are computed",
+    # Redundant, because the step's key contains the prompts; without it, the keys of stored scores would change.
     depends_on=lambda parameters: {"prompts": content_key(catalog.prompts().content)},
 )

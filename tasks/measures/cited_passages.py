@@ -28,7 +28,7 @@ class CitedPassages(QuestionScore):
 
     sample: Annotated[int | None, Meaning("number of the sample from 0; NULL for the greedy answer")]
     cited: Annotated[tuple[int, ...], Meaning("the numbers of passages that the answer cites, from 1 on; may be empty")]
-    cited_exist: Annotated[bool | None, Meaning("whether each cited number is a passage's; NULL if none is cited")]
+    cited_exist: Annotated[bool | None, Meaning("whether every cited number is of a passage; NULL if none is cited")]
     citation_right: Annotated[
         bool | None,
         Meaning(

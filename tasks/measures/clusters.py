@@ -36,7 +36,7 @@ class ClustersParameters(Parameters):
     entailment_with_question: bool = False
     """Put the question before each answer."""
     threshold: float = Field(default=0.8, gt=0, le=1)
-    """The least similarity of equivalent answers for a stand-in."""
+    """The least cosine similarity of two answers that a stand-in takes as equivalent."""
     grouping: Literal["disjoint", "overlapping", "first_member"] = "disjoint"
     """The rule that forms clusters. disjoint: an answer joins the first cluster whose members are all equivalent to
     it. overlapping, as in the released code of DynamicQA: every answer opens a cluster and may be in several; coherent

@@ -39,7 +39,8 @@ class CoherentPersuasion(QuestionScore):
         tuple[int, ...], Meaning("sizes of the clusters with the context, in the order in which they were opened")
     ]
     coherent_persuasion: Annotated[
-        float, Meaning("mean KL(p_h || p_g) over pairs of clusters with and without", "nats")
+        float,
+        Meaning("mean KL(p_h || p_g) over pairs of a cluster h with the context and a cluster g without it", "nats"),
     ]
     coherent_persuasion_standard_error: Annotated[float | None, standard_error_of("coherent_persuasion")]
     coherent_persuasion_unchanged: Annotated[

@@ -37,7 +37,7 @@ COLUMNS_READ = {
 }
 """Columns that are read of each table of scores, in the order of the arguments of `decided_answers`."""
 _NOBODY = {"decider": None, "judgement": None}
-"""Columns of a reply with a new outcome that no person and no judge decides."""
+"""Columns of a reply that nobody decides, but whose outcome changes with the verdict on the closed-book reply."""
 
 
 class _DecidedVerdict(NamedTuple):
@@ -183,7 +183,7 @@ def _verdict_for_context(
         return rule.verdict
     if gives_original(question, case):
         return "context" if closed_book_decision.verdict in ("original", "both") else "neither"
-    # A reply that states no conflicting context's answer does not state this context's answer.
+    # This context conflicts, so a verdict that excludes the answers of all conflicting contexts holds for this context.
     if closed_book_decision.verdict not in TAKES_CONTEXT:
         return closed_book_decision.verdict
     # The reply states this context's answer if the rule finds it there, or if no other context conflicts.

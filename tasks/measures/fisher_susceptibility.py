@@ -1,4 +1,4 @@
-"""Fisher susceptibility: how far small changes of a query's embeddings would move its answer, without a context."""
+"""Fisher susceptibility: how far small changes of a query's embeddings would move its next-token distribution."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
@@ -15,21 +15,21 @@ UNIT = "nats per squared embedding unit"
 
 
 class FisherParameters(Parameters):
-    """Number of answers that are computed exactly, and draws of random signs for the others."""
+    """Number of next tokens that are computed exactly, and draws of random signs for all other tokens."""
 
     top_k: int = Field(default=10, ge=1, le=10_000)
-    """The likeliest answers, which are computed exactly."""
-    draws: Annotated[int, Field(ge=0, le=100_000), zero_or_at_least(32, "for the likeliest answers alone")] = 64
-    """Draws of random signs for all other answers; 0 for none."""
+    """The likeliest next tokens, which are computed exactly."""
+    draws: Annotated[int, Field(ge=0, le=100_000), zero_or_at_least(32, "for the likeliest tokens alone")] = 64
+    """Draws of random signs for all other tokens; 0 for none."""
 
 
 @table("fisher_susceptibility", "a query", key=QUERY_KEY)
 class FisherSusceptibility(QueryScore):
     """A row of Fisher susceptibility."""
 
-    top_k: Annotated[int, Meaning("how many of the likeliest answers are taken exactly")]
-    fisher_top_k: Annotated[float, Meaning("Tr J over the top_k answers: sum_a p(a|q) |d log p(a|q)|^2", UNIT)]
-    draws: Annotated[int, Meaning("how often signs were drawn for the other answers; 0 if they are left out")]
+    top_k: Annotated[int, Meaning("how many of the likeliest next tokens are computed exactly")]
+    fisher_top_k: Annotated[float, Meaning("Tr J over the top_k tokens a: sum_a p(a|q) |d log p(a|q)|^2", UNIT)]
+    draws: Annotated[int, Meaning("how often signs were drawn for the other tokens; 0 if they are left out")]
     fisher: Annotated[float | None, Meaning("Tr J over the whole vocabulary; NULL if draws is 0", UNIT)]
     fisher_standard_error: Annotated[float | None, Meaning("its standard error over the draws", UNIT)]
 
@@ -43,7 +43,7 @@ def compute(inputs: Inputs, model: Differentiable, queries: Sequence[Query]) -> 
     texts = [query.text for query in queries]
     options: dict[str, Any] = {"top_k": top_k}
     if draws:
-        # top_k None: the score of the whole vocabulary, in which `exact` answers are computed exactly.
+        # top_k None: the score of the whole vocabulary, in which `exact` tokens are computed exactly.
         options = {"top_k": None, "draws": draws, "exact": top_k, "seed": inputs.seed}
     result = fisher_susceptibility(model, texts, start_token=inputs.start_token, **options)
     for query, exact, trace, error in zip(
@@ -75,5 +75,5 @@ FISHER_SUSCEPTIBILITY = Measure(
     compute=compute,
     chunks=_chunks,
     parameters=FisherParameters,
-    meaning="how far small changes of its embeddings would move a query's answer; no context is read",
+    meaning="how far small changes of its embeddings would move a query's next-token distribution; no context is read",
 )

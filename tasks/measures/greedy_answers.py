@@ -26,8 +26,8 @@ class GreedyAnswer(PairScore):
     conflict: Annotated[
         Literal["substitution", "negation"] | None,
         Meaning(
-            "how the context conflicts with the query's answer: substitution (a base or assertive context about the "
-            "queried entity that states another) or negation (one that denies it); NULL if it does not"
+            "how the context conflicts with the query's answer: substitution (a base or assertive context states "
+            "another answer for the queried entity) or negation (a negation denies the answer); NULL without a conflict"
         ),
     ]
     text: Annotated[str, Meaning("the greedy continuation, stripped")]
@@ -82,11 +82,19 @@ class MemorizationRatio(QueryScore):
         float | None, Meaning("original / (original + substitute) over substitutions; NULL if both are 0")
     ]
     negation_original: Annotated[int, Meaning("answers after negations that give the original answer")]
-    negation_substitute: Annotated[int, Meaning("answers after negations that give any other")]
-    all_original: Annotated[int, Meaning("answers after distinct contexts of any kind that give the original answer")]
-    all_substitute: Annotated[int, Meaning("answers after distinct contexts of any kind that give the context's")]
+    negation_substitute: Annotated[int, Meaning("answers after negations that give any other answer")]
+    all_original: Annotated[
+        int,
+        Meaning(
+            "answers after contexts of any kind that give the original answer; contexts with equal texts count once"
+        ),
+    ]
+    all_substitute: Annotated[
+        int, Meaning("answers after contexts of any kind that give the context's; contexts with equal texts count once")
+    ]
     memorization_ratio_all: Annotated[
-        float | None, Meaning("the ratio over all distinct contexts, as the released code has it; NULL if both are 0")
+        float | None,
+        Meaning("all_original / (all_original + all_substitute), the ratio of the released code; NULL if both are 0"),
     ]
 
 

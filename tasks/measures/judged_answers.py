@@ -146,7 +146,7 @@ class JudgedAnswer(QuestionScore):
         NoVerdictReason | None,
         Meaning(
             "why there is no verdict: the prompt does not fit the judge's window, the judge replies with something "
-            "else than an offered verdict, or with nothing; NULL if there is one"
+            "else than an offered verdict, or with nothing; NULL if there is a verdict"
         ),
     ]
     rule: Annotated[Verdict | None, Meaning("the verdict of the rule; NULL if the answer is undecided")]
@@ -212,7 +212,7 @@ def _rows(
 def _draw_agreement_keys(inputs: Inputs, size: int) -> set[tuple[str, str]]:
     """Draw `size` greedy replies that the rule decided; return the ids of their questions and contexts."""
     columns = ["question_id", "context_id", "sample", "decided_by"]
-    # A judge needs an answer to look for, of the context or the original one.
+    # A judge needs an answer to look for: the context's or the original answer.
     has_sides = {
         (question.question_id, case.context_id): any(sides(question, case))
         for question in inputs.questions

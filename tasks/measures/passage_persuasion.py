@@ -27,7 +27,8 @@ class PassagePersuasion(QuestionScore):
         OwnKind | None, Meaning("what the passage says of the question's answer; NULL: the file does not say")
     ]
     passage_persuasion: Annotated[
-        float, Meaning("divergence of the next token with all passages from that without this passage, >= 0", "nats")
+        float,
+        Meaning("KL(p || p'), p the next-token distribution with all passages, p' without this passage", "nats"),
     ]
     token_with: Annotated[str, Meaning("the likeliest next token with all passages")]
     token_without: Annotated[str, Meaning("the likeliest next token without this passage")]
@@ -92,6 +93,6 @@ PASSAGE_PERSUASION = Measure(
     compute=compute,
     rejection=first_token_rejection,
     omits_each_passage=True,
-    meaning="how far each passage of a context moves the next token, beside the others",
+    meaning="how far each passage of a context moves the next token, given the other passages",
     depends_on=lambda parameters: {"prompts": content_key(catalog.prompts().content)},
 )

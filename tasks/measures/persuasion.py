@@ -157,11 +157,11 @@ class LikeliestTokensParameters(Parameters):
     """Number of stored tokens, and the contexts that they follow."""
 
     tokens: int = Field(default=5, ge=1, le=100)
-    """The likeliest tokens of a distribution."""
+    """Number of likeliest tokens that are stored of a distribution."""
     most: int = Field(default=6, ge=0, le=100_000)
-    """Contexts of a query that persuade most."""
+    """Number of contexts of a query that persuade most."""
     least: int = Field(default=3, ge=0, le=100_000)
-    """Contexts of a query that persuade least."""
+    """Number of contexts of a query that persuade least."""
 
 
 @table(
@@ -237,10 +237,10 @@ LIKELIEST_TOKENS = Measure(
 
 
 class PrecisionParameters(Parameters):
-    """Number of queries that are scored a second time, and the dtype."""
+    """Number of queries that are scored a second time, and the dtype of their second scores."""
 
     queries: int = Field(default=4, ge=1, le=100_000)
-    """Queries of each relation that are scored a second time."""
+    """Number of queries of each relation that are scored a second time."""
     reference: Literal["float32", "bfloat16", "float16"] = "float32"
     """The dtype of the second scores."""
 
@@ -252,9 +252,11 @@ class Precision(QueryScore):
     contexts: Annotated[int, Meaning("how many contexts the mean is over")]
     reference: Annotated[str, Meaning("the dtype that the scores are compared with")]
     susceptibility: Annotated[float, Meaning("susceptibility in the model's own dtype", "nats")]
-    susceptibility_reference: Annotated[float, Meaning("susceptibility in the reference", "nats")]
-    largest_difference: Annotated[float, Meaning("max over contexts of |persuasion - its reference|", "nats")]
-    mean_difference: Annotated[float, Meaning("mean over contexts of |persuasion - its reference|", "nats")]
+    susceptibility_reference: Annotated[float, Meaning("susceptibility in the dtype `reference`", "nats")]
+    largest_difference: Annotated[
+        float, Meaning("max over contexts of |persuasion - persuasion in `reference`|", "nats")
+    ]
+    mean_difference: Annotated[float, Meaning("mean over contexts of |persuasion - persuasion in `reference`|", "nats")]
 
 
 def _precision(inputs: Inputs, model: NextTokenLogits, queries: Sequence[Query]) -> Iterator[Row]:
@@ -322,9 +324,12 @@ class PersuasionBoundParameters(Parameters):
 class PersuasionBound(PairScore):
     """A row of lower bounds."""
 
-    persuasion_bound: Annotated[float, Meaning("a lower bound of persuasion, from the tokens that were seen", "nats")]
-    mass: Annotated[float, Meaning("probability of the tokens that are seen after every context of the query, 0 to 1")]
-    tokens: Annotated[int, Meaning("number of the tokens that are seen after every context of the query")]
+    persuasion_bound: Annotated[float, Meaning("a lower bound of persuasion, from the likeliest tokens", "nats")]
+    mass: Annotated[
+        float,
+        Meaning("probability of the tokens that are among the likeliest after every context of the query, 0 to 1"),
+    ]
+    tokens: Annotated[int, Meaning("number of these tokens")]
 
 
 def _bounds(inputs: Inputs, model: LikeliestTokens, queries: Sequence[Query]) -> Iterator[Row]:

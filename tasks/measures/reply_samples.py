@@ -86,7 +86,7 @@ class SampledReplies:
 
 def page_of(prompts: AnswerPrompts, question: Question, case: QuestionContext) -> str | None:
     """Return the page that a prompt names as the topic of its question; None if the prompt names no page."""
-    # "all", or "disputable": only the prompts of disputable questions name a page.
+    # topics: "all" if every prompt names a page, "disputable" if only the prompts of disputable questions do.
     topics = prompts.about_without_context if case.text is None else prompts.about_with_context
     return (question.page or question.subject or None) if topics == "all" or question.is_disputable else None
 

@@ -56,7 +56,7 @@ class AccuracyParameters(Parameters):
 class Accuracy(QuestionScore):
     """A row of accuracy."""
 
-    expected: Annotated[str, Meaning("the answer that the context states; the original one where it states none")]
+    expected: Annotated[str, Meaning("the answer that the context states; the original answer if it states none")]
     answer: Annotated[str, Meaning("the greedy answer")]
     accurate: Annotated[bool, Meaning("ROUGE-L F-measure over the threshold")]
 
@@ -277,5 +277,5 @@ WHOSE_ANSWER = Measure(
     about="questions",
     needs=("answers",),
     compute=_whose_answer,
-    meaning="whose answer each answer states, and what the context did to the greedy one",
+    meaning="whose answer each reply states, and the effect of a context on the greedy reply",
 )

@@ -45,7 +45,7 @@ OBJECT_MODULE = "python"
 TRIES = 3
 """Limit of the calls for one reply; the function is called again after a transient error."""
 MAX_FAILED_QUESTIONS = 5
-"""Limit of the questions that may fail in a row: before the first reply by any error, after it by transient errors."""
+"""Limit of the questions that may fail in a row. Before the first reply any error counts, later only transient ones."""
 _ADVICE = "correct the function, or the service that it uses"
 _CONCURRENT_ASYNC = 8
 """Concurrent calls of an async function, unless the study sets another number."""

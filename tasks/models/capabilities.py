@@ -111,7 +111,8 @@ class SampleOptions(TypedDict, total=False):
         top_k: number of most probable tokens that are drawn from; 0 for all tokens.
         seed: seed of the draws.
         batch_size: prompts in one batch; None for the default of the device.
-        form: the form of the prompts; in the form plain, a reply ends with its first line. None for the model's form.
+        form: the form of the prompts, `chat` or `plain`; None for the model's form. A reply to a `plain` prompt
+            ends with its first line.
         header: the header of the assistant's turn if the model writes it, such as "assistant"; it is removed from the
             beginning of a reply. "" for none.
         decoding: a contrastive decoding; None for the model's own distribution.

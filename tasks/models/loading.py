@@ -91,6 +91,7 @@ def _load(identity: ModelIdentity, dtype: str, device: str) -> "LanguageModel":
 
     from swaymeter.tasks.models.language_model import LanguageModel
 
+    # "embedded": a GGUF file in an installed package, converted once into a folder
     folder = convert_once(Path(identity.location), identity.revision) if identity.origin == "embedded" else None
     options = weights_options(dtype, device)
     model = load_pretrained(identity, AutoModelForCausalLM.from_pretrained, folder=folder, **options)

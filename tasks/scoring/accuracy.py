@@ -1,8 +1,8 @@
 """Accuracy of a reply by ROUGE-L, and the change of a reply with a context: persuaded and stubborn.
 
 A reply matches an expected answer if the F-measure of ROUGE-L, with stemming, exceeds a threshold, 0.3 by default.
-The released code of the source first writes a reply in lower case, and removes "assistant:", colons and every "answer",
-also within other words (`cleaned_as_released`).
+`answers_match` compares the texts as they are. The released code of Marjanovic et al. first writes a reply in lower
+case, and removes "assistant:", colons and every "answer", also within other words; so does `cleaned_as_released`.
 A match is no judgement of truth. It is unusable for scripts other than Latin: ROUGE reads only the letters a to z
 and digits, so two texts without any of them never match.
 

@@ -1,7 +1,7 @@
 """The first token of an answer after a prompt, and context utilisation, which is computed from its probability.
 
-An answer begins where the chat template writes the assistant's turn. In the plain form it follows a space, unless the
-prompt ends with a space. Prompt and answer are tokenized as one text.
+An answer begins where the chat template writes the assistant's turn. After a prompt of the form `plain`, the answer
+follows a space, unless the prompt ends with a space. Prompt and answer are tokenized as one text.
 What it is not: the whole answer. Answers with the same first token (New York and New Delhi) count as the same.
 
 Context utilisation compares P(t|Q), the probability of t as the next token after the question Q, with P(t|Q,C), its

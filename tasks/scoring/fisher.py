@@ -1,13 +1,13 @@
-"""Fisher susceptibility: how far the smallest changes of a query's own embeddings move the model's answer to it.
+"""Fisher susceptibility: how far the smallest changes of a query's own embeddings move the next-token distribution.
 
     J(q)     = sum_a p(a|q) g_a g_a^T,   g_a = d log p(a|q) / d theta
     chi*(q)  = Tr J(q) = sum_a p(a|q) ||g_a||^2, in nats per squared embedding unit
 
 theta: the input embeddings of all tokens of q, concatenated. A start token before q is read, but its embedding does not
-vary, because it is no token of the query. a runs over the K most probable answers, whose p is not renormalised, or over
-the whole vocabulary. For the whole vocabulary, the sum is an estimate without bias (this project). The estimate has the
-most probable answers exactly.
-For the other answers, with random signs eps_a and z_a = sqrt(p_a) eps_a held constant,
+vary, because it is no token of the query. a runs over the K most probable next tokens, whose p is not renormalised, or
+over the whole vocabulary. For the whole vocabulary, the sum is an estimate without bias (this project). The estimate
+has the most probable tokens exactly.
+For the other tokens, with random signs eps_a and z_a = sqrt(p_a) eps_a held constant,
 
     E || d/dtheta sum_a z_a log p(a|q) ||^2 = sum_a p(a|q) ||g_a||^2,   because E[z_a z_b] = p_a if a = b, else 0.
 
@@ -37,7 +37,7 @@ class Fisher:
     Attributes:
         trace: the susceptibility.
         standard_error: the standard error of the estimate; 0 for an exact sum.
-        top_k_trace: the part of the susceptibility that is due to the most probable answers, summed exactly.
+        top_k_trace: the part of the susceptibility that is due to the most probable tokens, summed exactly.
     """
 
     trace: NDArray[np.float64]
@@ -60,10 +60,10 @@ def fisher_susceptibility(
     Args:
         model: the language model, with derivatives.
         queries: n_queries complete texts.
-        top_k: the number of most probable answers to sum exactly; None for an estimate over the whole vocabulary.
+        top_k: the number of most probable tokens to sum exactly; None for an estimate over the whole vocabulary.
         draws: draws of random signs for the estimate.
         seed: seed of the signs, which depend only on the seed and the query's text.
-        exact: the number of most probable answers that the estimate sums exactly.
+        exact: the number of most probable tokens that the estimate sums exactly.
         start_token: True begins queries with the tokenizer's start token, if it has one.
 
     Raises:
@@ -83,7 +83,7 @@ def fisher_susceptibility(
         raise UsageError(f"draws is {draws}; an estimate and its standard error need at least {MIN_DRAWS}")
     texts = list(dict.fromkeys(queries))
     n_draws = draws if top_k is None else 0
-    # The first n_top columns belong to the most probable answers; each further column is a draw for the other answers.
+    # The first n_top columns belong to the most probable tokens; each further column is a draw for the other tokens.
     squares = model.squared_gradients(texts, n_top=n_top, draws=n_draws, seed=seed, start_token=start_token)
     top = squares[:, :n_top].sum(axis=1)
     if top_k is None:

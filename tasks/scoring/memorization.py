@@ -114,7 +114,8 @@ def count(replies: Sequence[Reply]) -> dict[str, int | float | None]:
         original, substitute, memorization_ratio: counts and ratio after substitutions; a context that occurs twice
             counts twice.
         negation_original, negation_substitute: counts after negations; any other answer is a substitute.
-        all_original, all_substitute, memorization_ratio_all: counts and ratio after each distinct context of any kind.
+        all_original, all_substitute, memorization_ratio_all: counts and ratio after contexts of any kind; contexts with
+            equal texts count once.
         A ratio is None if both of its counts are 0.
     """
 

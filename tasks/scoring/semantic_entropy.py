@@ -8,9 +8,9 @@ token included. There are V clusters and K answers.
     assignment         the entropy of the clusters' sizes
 All are in nats. `sum` and `length_normalised` can be negative, because the probability of an answer is added once for
 each time it was sampled; `sum` can fall to -log K. The released code of Kuhn et al. adds a constant 5 to `sum`. The
-released code of Farquhar et al. computes rao and assignment over the clusters of the grouping `first_member`. It
-compares answers with the question before each answer. The clusters here are disjoint unless a study sets another
-grouping. Standard errors come from half-samples of the answers (tasks/scoring/half_samples.py).
+released code of Farquhar et al. computes rao and assignment over the clusters of the grouping `first_member`. That
+code puts the question before each answer, and compares these texts. The clusters here are disjoint unless a study sets
+another grouping. Standard errors come from half-samples of the answers (tasks/scoring/half_samples.py).
 Sources: Kuhn et al. 2023, Semantic Uncertainty; Marjanovic et al. 2024, Eq. 1-2; Farquhar et al. 2024 (rao and
 assignment).
 """

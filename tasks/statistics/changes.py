@@ -26,9 +26,9 @@ prompt do not vary.
 
 A fact's subject is identified by its IRI, and a question's subject by its Wikidata id and property. If a snapshot lacks
 these identifiers for a relation, the name identifies the subject. A disputed sentence is identified by its page and
-both answers. If a static fact has become temporal, its question stays the same, in another partition. Sources and
-revisions are not compared, and fields that only one snapshot has are not compared. But a dataset from another source
-has another version. Of the rows of one subject, equal rows are paired first, then rows with equal answers.
+both answers. If a static fact has become temporal, its question stays the same, in another partition. Sources,
+revisions, and fields that only one snapshot has are not compared; another source still changes the version of the
+dataset. Of the rows of one subject, equal rows are paired first, then rows with equal answers.
 """
 
 import json
@@ -155,7 +155,7 @@ def paired_numbers(
 def unmatched_items(comparison: Comparison) -> dict[Pair, dict[str, list[tuple[str, str]]]]:
     """Return the items without a counterpart by pair of models and phrase, such as "3 of 5 in A not asked in B".
 
-    The value of a phrase is a list of the quantities, each with its group, to which it applies.
+    The value of a phrase is a list of the quantities to which the phrase applies, each with its group.
     """
     items = dict[Pair, dict[str, list[tuple[str, str]]]]()
     for pair in comparison.pairs:
@@ -191,8 +191,8 @@ def compare_items(
         after: The later run, or B.
         pairs: Pairs of models to compare, see `model_pairs`.
         numbers: Paired differences of headline numbers.
-        both_completed: True if both runs are completed, and so have all of their settings. None stands for
-            True if both have the setting PROGRAM, which snapshots of changed items alone may lack.
+        both_completed: True if both runs are completed, and so have all of their settings; None to decide that by
+            the setting PROGRAM, which snapshots of changed items alone may lack.
     """
     flips, counts_of_others = _replies(before, after, pairs)
     if both_completed is None:

@@ -1,6 +1,6 @@
 """Pearson's and Spearman's correlation of susceptibility with other measures of the same queries; and envelopes.
 
-    fisher, fisher_top_k          Fisher susceptibility, over the whole vocabulary and over the likeliest answers
+    fisher, fisher_top_k          Fisher susceptibility, over the whole vocabulary and over the likeliest tokens
     answer_set_susceptibility     susceptibility over complete answers
     memorization_ratio            how often a query's answer is kept although a context states another answer
     log_degree                    log10 of the number of triples of the query's entity in a graph
@@ -87,7 +87,7 @@ def _pairs(query: str, queries: Frame, measure: str) -> Iterator[tuple[str, str,
         yield from (("entity", str(relation), rows) for relation, rows in [(ALL, entities), *groups])
         return
     yield "query", ALL, queries
-    if query != "precision_of_queries":  # this sample has too few queries of a relation for a mean
+    if query != "precision_of_queries":  # its sample has too few queries of a relation for a mean
         yield "relation", ALL, queries.groupby("relation", sort=True, observed=True)[both].mean()
 
 

@@ -2,11 +2,10 @@
 
 An instance is a question with a context. Its entropy puts it into a class: low (the replies agree), middle or high (the
 replies differ). The bounds are a setting of the study, in nats. Without bounds, the instances of each model are cut in
-thirds. The same bounds would not fit every model: the entropy sums log-probabilities and grows with the length of
-replies. A value on the upper bound of a class is in this class. The published classes have gaps between them; instances
-in a gap, or on its upper end, are in no class. Each class has counts by partition, and the words with the largest
-TF-IDF, of its questions and of its contexts. Each instance counts as a text, even if two instances have the same
-question.
+thirds, because no bounds fit every model: an entropy of summed log-probabilities grows with the length of replies. A
+value on the upper bound of a class is in this class. The published classes have gaps between them; instances in a gap,
+or on its upper end, are in no class. Each class has counts by partition, and the words with the largest TF-IDF, of its
+questions and of its contexts. Each instance counts as a text, even if two instances have the same question.
 
 Source: Marjanovic et al. 2024, DynamicQA, Figure 15 and Table 8.
 
@@ -67,7 +66,7 @@ class EntropyClasses(Options):
         if bounds is None:
             return None
         if len(bounds) == 3:
-            raise ValueError("has 3 numbers; write 2, or 4 where there are gaps between the classes")
+            raise ValueError("has 3 numbers; write 2, or 4 with gaps between the classes")
         if len({*bounds}) < len(bounds) or [*bounds] != sorted(bounds):
             raise ValueError(f"must ascend, not {list(bounds)}; write the bound of the low class first")
         return bounds

@@ -58,7 +58,7 @@ class Comparison:
         unit: unit of the measure.
         weight: the column with the number of values, such as contexts, that a row averages; empty if a query has one
             row.
-        version: number that a change of the code raises if the same frames then give other rows.
+        version: number to raise if the code gives other rows for the same frames.
     """
 
     name: str

@@ -5,8 +5,7 @@
 
 Groups: the judge and its counterpart, rule or person. The rule is compared on a sample of the replies that it decided,
 and people on the replies that they judged. Unit of analysis: a greedy reply with both verdicts. Intervals take subjects
-as independent, or questions if no subject is named. If both gave all replies the same verdict, kappa is undefined, and
-missing.
+as independent, or questions if no subject is named. If only one verdict occurs, kappa is undefined, and missing.
 What it is not: how often the judge, the rule or a person is right.
 """
 

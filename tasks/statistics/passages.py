@@ -31,9 +31,9 @@ is the mean of two halves with equal weight: questions whose right passage is lo
 is longer. The effect of date has such halves, too: the right or the wrong passage is newer. An effect has no test if
 one of its halves has fewer than 5 questions. Contexts that exceed the model's window are left out.
 
-Intervals and tests take subjects as independent, or questions if no subject is named; `formulas.paired` flips the
-signs of whole clusters. If all questions have the same difference, there is no interval. p_adjusted is over all
-effects of a study.
+Intervals and tests take subjects as independent, or questions if no subject is named; the column `cluster` has the
+subject or the question. Tests flip the signs of all differences of a cluster together (`formulas.paired`). If all
+questions have the same difference, there is no interval. p_adjusted is over all effects of a study.
 What it is not: a comparison of different questions.
 """
 
@@ -191,7 +191,8 @@ def _compare_means(both: Frame, seed: int) -> tuple[Row, PairedDifference]:
     means = {"mean_a": float(a.mean()), "mean_b": float(b.mean())}
     paired = paired_difference(a - b, both["cluster"], seed)
     if halves is not None and (len(halves) < 2 or halves.min() < FEWEST_FOR_INTERVAL):
-        reason = f"fewer than {FEWEST_FOR_INTERVAL} questions where the right one is, or the wrong one is"
+        passages = "have a longer (or newer) right passage, or a longer (or newer) wrong passage"
+        reason = f"fewer than {FEWEST_FOR_INTERVAL} questions {passages}"
         paired = paired._replace(low=None, high=None, p=None, untestable=reason)
     elif (both["a"] - both["b"]).nunique() == 1:
         paired = paired._replace(low=None, high=None)
@@ -212,4 +213,4 @@ def adjust_rows(rows: list[Row]) -> list[Row]:
 
 
 MEANS = Statistic("passage_means", 3, Summary, (QUERY, CITATIONS, PERSUASION), means)
-EFFECTS = Statistic("passage_effects", 4, PassageEffect, (QUERY,), effects)
+EFFECTS = Statistic("passage_effects", 5, PassageEffect, (QUERY,), effects)

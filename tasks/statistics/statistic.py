@@ -25,7 +25,7 @@ class Statistic:
 
     Attributes:
         name: Name of the statistic.
-        version: Number that a change of the code raises if the same frames then give other rows.
+        version: Number to raise if the code gives other rows for the same frames.
         row: Row type, a dataclass that is decorated with @table; several statistics may share a row type.
         queries: Named queries of the database, whose results are the frames.
         compute: (frames, seed) -> the rows.

@@ -139,7 +139,7 @@ def statistic_of(
 
     Args:
         name: the name of the statistic.
-        version: number that a change of the code raises if the same frames then give other rows.
+        version: number to raise if the code gives other rows for the same frames.
         queries: the named queries.
         table: the means; a `Mean` without the name of a frame reads the frame of the first query.
         prepare: (frames by named query) -> the frames that the means read; by default, the same frames.

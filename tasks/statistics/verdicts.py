@@ -55,7 +55,7 @@ def parts(replies: Frame) -> Frame:
 def shares(frames: Frames, seed: int) -> list[Row]:
     """Return the rows of `Summary`: the share of each part in each group, with its interval.
 
-    A study without questions of its user, such as one of DynamicQA, has no rows.
+    A study without questions of its user, such as a study of DynamicQA, has no rows.
     """
     verdicts = frames[VERDICTS]
     replies = verdicts[verdicts["sample"].isna()].dropna(subset="verdict")  # a greedy reply has no number of a sample

@@ -44,7 +44,7 @@ def test_a_judge_failing_first_leaves_a_page(audit: TinyStudy, tmp_path: Path) -
     options = ("--model", f"{audit.file.parent / 'model'}:float32", "--samples", "1", "--max-new-tokens", "2")
     failed = first.run("audit", *options, "--judge", f"{judge}:decide")
     assert failed.code == 1, failed.said
-    assert "scores are missing (judged_answers): the page and the database show the others; verdicts are" in failed.said
+    assert "missing (judged_answers): the page and the database show the other scores; verdicts are" in failed.said
     assert "The usual place" in (first.workspace / "report" / "answers.html").read_text()
     assert verdicts(first)["Where do they meet?"] == ("context", "rule")
 

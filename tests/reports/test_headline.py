@@ -100,7 +100,7 @@ def bar(condition: str, main: str, share: float, n: int = 40, low: float = 0.0, 
         ([bar("conflicting", "wrong", 0.25)], "The model repeats wrong passages in 25% of replies."),
         ([bar("none", "right", 0.25)], "Without a passage, the model gives the right answer in 25% of replies."),
         ([bar("conflicting", "wrong", 1.0, n=3), bar("none", "right", 0.5)],
-         "Too few replies to tell: at most 3 with one kind of passage."),
+         "Too few replies to tell: no kind of passage has more than 3."),
     ],
 )  # fmt: skip
 def test_a_sentence_compares_right_with_wrong(bars: list[Bar], said: str, own: dict[str, pd.DataFrame]) -> None:

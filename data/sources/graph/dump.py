@@ -37,7 +37,7 @@ MAX_TRIPLES_IN_MEMORY = 250_000
 """Number of triples in memory during a load, about 350 MiB; more would be no faster."""
 _LOADED = "loaded.json"
 _NOT_READ = ("LOG", "LOCK", _LOADED)
-"""Beginnings of file names: a store does not read these files when it is opened, so that they have no digest."""
+"""Beginnings of file names: a store does not read these files when it is opened, so they have no digest."""
 _STRING = "http://www.w3.org/2001/XMLSchema#string"
 _dumps: dict[Path, "Dump"] = {}
 """The opened dumps of this process, by the folder of their store."""
@@ -237,7 +237,8 @@ def _quads_in_parts(file: Path) -> Iterator[list[ox.Quad]]:
     except UnicodeDecodeError as error:
         raise InputError(f"{file} is not RDF in UTF-8: {error}; save it as UTF-8") from None
     except OSError as error:
-        raise InputError(f"{file} cannot be read: {error}; put the file back, and run again") from None
+        advice = "make sure that it is there and readable, and run again"
+        raise InputError(f"{file} cannot be read: {error}; {advice}") from None
 
 
 def _format(file: Path) -> ox.RdfFormat:

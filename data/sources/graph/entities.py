@@ -129,7 +129,7 @@ class Entities:
     def relation_degrees(self, relation: Relation, entities: Sequence[Uri], *, as_subject: bool) -> Mapping[str, int]:
         """Return the number of the relation's triples with each entity as the subject, or as the object.
 
-        Source: Du et al. 2024, whose code counts only the side of the entities that queries name.
+        Source: Du et al. 2024, whose code counts only triples with the entity at the end that queries name.
         """
         ends = "?e {} ?o" if as_subject else "?s {} ?e"
         # A UNION counts a pair once for each predicate that joins its terms. With the path a|b, services differ.

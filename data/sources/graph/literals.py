@@ -16,7 +16,7 @@ from swaymeter.data.sources.graph.sparql import Literal
 from swaymeter.data.wording.numbers.dates import MONTHS
 
 LONGEST = 300
-"""Limit of the characters of a name or text; a longer text is taken for a paragraph."""
+"""Limit of the characters of a name or text; a longer text counts as a paragraph."""
 
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 _UNITS = ("http://yago-knowledge.org/resource/", "http://www.wikidata.org/entity/")

@@ -113,7 +113,8 @@ class _Pages:
             if len(response) < self._size:
                 yield from pairs
                 return
-            # Some pairs with the last key of a full page may be on the next page.
+            # Terms that differ only in language or datatype have the same key, so the page after a full page may begin
+            # with further pairs of the last key.
             complete = [pair for pair in pairs if pair.key < pairs[-1].key]
             if complete:
                 after = complete[-1].key

@@ -49,7 +49,7 @@ logging.getLogger("urllib3.connection").setLevel(logging.ERROR)  # its warnings 
 
 
 class _TimedReader(io.RawIOBase):
-    """The stream of a response; reading raises TimeoutError after its deadline, or without data for the timeout."""
+    """The stream of a response; reading raises TimeoutError after its deadline, or if no data comes in time."""
 
     def __init__(self, raw: io.RawIOBase, sock: socket.socket) -> None:
         self._raw, self._socket = raw, sock

@@ -170,7 +170,7 @@ class Session:
             return requests.Request(method, address, headers=self._headers | {"Accept": accept}, **sent).prepare()
         except requests.RequestException as error:
             raise ServiceError(
-                f"{self._label} has an invalid address; correct it: {printable(str(error), 200)}"
+                f"{self._label} has an invalid address: {printable(str(error), 200)}; correct the address"
             ) from None
 
     def _usable(self, cached: Response, read: Callable[[Response], Any], immutable: Immutable) -> Response | None:

@@ -26,7 +26,7 @@ class ContextRule(Entry):
 
     each: str | None = None
     """The path of a list of contexts.
-    Another path begins at an item of this list, or at the row if the item lacks the first key of the path."""
+    Every other path begins at an item of this list, or at the row if the item lacks the first key of the path."""
     text: str
     kind: str | dict[str, dict[str, OwnKind | None]] | None = None
     """A kind, the path of a kind, or a column with a kind for each value, such as {context_type: {gold: supporting}}.

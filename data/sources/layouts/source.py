@@ -127,8 +127,8 @@ def _form(published: DataSet, file: Path, content: FileRows) -> Form:
         return nearest
     part = f", {nearest.name}" if len(published.forms) > 1 else ""
     raise InputError(
-        f"{file} has not the form of {published.title}{part}, which has the column{'s' * (len(columns) > 1)} "
-        f"{', '.join(columns)}; the file has {names_for_message(content.columns) or 'none'}; {_remedy(published)}"
+        f"{file} has not the form of {published.title}{part}: it lacks the column{'s' * (len(columns) > 1)} "
+        f"{', '.join(columns)}; it has {names_for_message(content.columns) or 'none'}; {_remedy(published)}"
     )
 
 

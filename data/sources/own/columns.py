@@ -271,7 +271,7 @@ def _reply_advice(column: str, columns: Sequence[str]) -> str:
     by_plain_name = {plain(name): name for name in columns}
     usual = next((by_plain_name[name] for name in REPLY_COLUMNS if name in by_plain_name), "")
     name = _similar(column, columns) or usual or "NAME"
-    return f"name the replies: --replies {shlex.quote(name)} (in a study file replies: {name})"
+    return f"name the replies: --replies {shlex.quote(name)} (in a study file, replies: {name})"
 
 
 def _map_advice(suggestions: Mapping[str, str]) -> str:
@@ -279,4 +279,4 @@ def _map_advice(suggestions: Mapping[str, str]) -> str:
     pairs = {name: column or "NAME" for name, column in suggestions.items()}
     options = " ".join(f"--map {shlex.quote(f'{name}={column}')}" for name, column in pairs.items())
     keys = ", ".join(f"{name}: {column}" for name, column in pairs.items())
-    return f"map columns: {options} (in a study file columns: {{{keys}}})"
+    return f"map columns: {options} (in a study file, columns: {{{keys}}})"

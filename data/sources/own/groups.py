@@ -179,7 +179,7 @@ def _read(file: Path, digest: str, pairs: bool) -> tuple[LabelledEntity, ...]:
         names: tuple[str, ...] = (row.entity,) if isinstance(row, EntityRow) else (row.entity1, row.entity2)
         entity = LabelledEntity(names, row.label, row.type)
         if "all" in (row.label.casefold(), (row.type or "").casefold()):
-            raise InputError("label, type: the word 'all' is reserved for every label and type; write another word")
+            raise InputError("label, type: 'all' already means every label and every type; write another word")
         if pairs and len({name.casefold() for name in names}) < 2:
             raise InputError(f"entity1, entity2: are both {names[1]}; name two different entities")
         if other := taken.get(frozenset(names)) or taken.get(entity.name):

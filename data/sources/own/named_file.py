@@ -58,12 +58,12 @@ class OwnFile(Options):
 
 
 def own_yaml(path: Any, read: Callable[[], Any], key: str, advice: str) -> Any:
-    """Return the content of a user's YAML file, whose names become relations.
+    """Return the content of a user's YAML file, in which each relation or set of contexts has a name.
 
     Args:
         path: Path as the study has it.
         read: Function that reads the file.
-        key: Attribute of the content that has the names; content without this attribute is a mapping by name.
+        key: Attribute with the mapping by name, such as contexts; without this attribute, the content is the mapping.
         advice: Remedy at the end of messages.
 
     Raises:

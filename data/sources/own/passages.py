@@ -89,8 +89,8 @@ class PassagesPart(Options):
     orders: tuple[Order, ...] = ("given",)
     """The orders of each set. given: the order of the file. reversed: the reverse. right_first, right_last, wrong_first
     and wrong_last: the supporting or the conflicting passages first or last. rotations: all rotations of the given
-    order. random: an order drawn by `seed`. Equal orders count once. A set without any possible order has the given
-    order."""
+    order. random: an order drawn by `seed`. Equal orders count once. right_* and wrong_* need passages of their kind
+    and of another kind. A set for which none of the orders is possible has the given order."""
     form: Form = "plain"
     """Form of a passage. plain: its text. numbered: the text after [1]. titled: the text below the title. cited: the
     text below number, title, source and date. Missing parts are left out."""

@@ -75,7 +75,8 @@ class JoinedQuestion:
             context.model_dump(include=set(OwnContext.model_fields)) | extra
             for context, extra in zip(self.contexts, context_extras, strict=True)
         ]
-        # A file with `answer` and a column of `TRUTHS` is refused, because either may have the right answers.
+        # The row has `answer`. A further column with a name of `TRUTHS`, such as gold, is renamed, because a file with
+        # both columns would be refused: either may have the right answers.
         others = {
             f"{name} of the file" if plain(name) in TRUTHS else name: value
             for name, value in self.others.items()
@@ -131,7 +132,7 @@ class FileQuestions(NamedTuple):
         if not self.lacking:
             return ""
         counts = "; ".join(f"{name}: {count}" for name, count in self.lacking.items())
-        return f"questions that are not asked with a set, because they have too few passages for it, by set: {counts}"
+        return f"questions with too few passages for a set, which are not asked with this set: {counts}"
 
     def about_kinds(self, file: str) -> str:
         """Return a sentence on contexts without a kind; `file` is the file's name with the options that map columns."""
@@ -507,7 +508,10 @@ def _visible(text: str) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value of JSON unchanged, any other value as a text, and None for an empty value."""
+    """Return a value of JSON, or None for an empty value; control characters of a text become escape codes.
+
+    A value that JSON cannot have, or that contains control characters, becomes a text.
+    """
     if none_where_empty(value) is None:
         return None
     if isinstance(value, str):

@@ -112,7 +112,7 @@ class Wiki:
         while next_part or not requested:
             if next_part in requested:
                 raise ServiceError(
-                    f"{self._named} sends the same part of its answer again; run again later: {next_part}"[:300]
+                    f"{self._named} sends the same part of its answer again ({str(next_part)[:200]}); run again later"
                 )
             requested.append(next_part)
             response = self.ask({**form, **next_part}, check=check_part, **caching)

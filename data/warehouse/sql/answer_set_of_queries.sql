@@ -1,4 +1,4 @@
--- Every query with its answer-set susceptibility, and susceptibility beside it; NULL where that was not measured.
+-- Every query with its answer-set susceptibility, and susceptibility beside it; NULL if that was not measured.
 -- view
 SELECT
     a.model, a.dtype, a.relation,

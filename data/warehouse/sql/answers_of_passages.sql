@@ -1,6 +1,7 @@
--- Every greedy answer behind several passages, or one of a set: where the right and the wrong one stand, their lengths, dates.
+-- Every greedy answer after one or several passages of a set, with places, lengths and dates of the right and the wrong
+-- passage.
 -- Contexts that did not fit the model's window are left out: nobody knows which of their passages was read.
--- Places count from 1; of several passages of a kind the first one's; NULL where there is none of the kind.
+-- Places count from 1. If a kind has several passages, the first counts; without a passage of the kind, NULL.
 -- unit: right_length = characters
 -- unit: wrong_length = characters
 WITH contexts AS (

@@ -1,4 +1,4 @@
--- Every question alone and with each of its contexts, with all that was measured of it; NULL where a measure was not run.
+-- Every question alone and with each of its contexts, with all that was measured of it; NULL if a measure was not run.
 -- view
 -- unit: samples_that_follow = share
 WITH cases AS (

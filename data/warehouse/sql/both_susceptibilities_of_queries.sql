@@ -1,4 +1,4 @@
--- Every query with its susceptibility over contexts and its Fisher susceptibility, and how it is worded; NULL where one was not measured.
+-- Every query with its susceptibility over contexts and its Fisher susceptibility, and how it is worded; NULL if one was not measured.
 -- view
 -- unit: fisher = nats per squared embedding unit
 SELECT

@@ -1,4 +1,4 @@
--- What greedy answers cite, and whether they name a conflict: 1 or 0, NULL where there is nothing to judge.
+-- What greedy answers cite, and whether they name a conflict: 1 or 0, NULL if there is nothing to judge.
 -- Contexts that did not fit the model's window are left out: a passage that was not read cannot be cited.
 SELECT
     cited.model, cited.dtype, cited.relation, cited.question_id, cited.context_id, cited.condition,

@@ -1,5 +1,5 @@
--- Every relation of which entities were looked for in a corpus: how large the effect of familiarity is, and the mean of
--- the logarithms of one more than its real entities' counts; a row of the test is a query.
+-- Every relation with entities that were looked for in a corpus: the effect size of familiarity, and the mean
+-- logarithms of the real entities' counts plus one. A row of the test is a query.
 -- The sums are over decimals because threads add in any order, and doubles added in another order end in other digits.
 WITH entities AS (
     SELECT

@@ -1,7 +1,7 @@
 -- How far every context moves every query form, whichever entity it asks about, with the context's own words.
 -- view
--- Its template is its wording with slots: the longer one of entity and object is replaced first, as it may have the other.
--- Whole words are replaced: the name W is no part of Without.
+-- Its template is its wording with slots. The longer one of entity and object is replaced first, because it may have
+-- the other. Whole words are replaced: the name W is no part of Without.
 WITH scored AS (
     SELECT relation, context_id, kind, rtrim("text", chr(10)) AS "context", entity, "object", template
     FROM contexts

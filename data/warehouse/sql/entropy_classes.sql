@@ -1,4 +1,4 @@
--- How many instances of a partition are in each class of semantic entropy with the context, and where these begin and end.
+-- How many instances of a partition are in each class of semantic entropy with the context, and the bounds of a class.
 -- unit: share_instances = share
 -- unit: low_up_to = nats
 -- unit: middle_from = nats

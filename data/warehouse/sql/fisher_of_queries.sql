@@ -1,4 +1,4 @@
--- Every query with its Fisher susceptibility, and its susceptibility beside it; NULL where that was not measured.
+-- Every query with its Fisher susceptibility, and its susceptibility beside it; NULL if that was not measured.
 -- view
 SELECT
     f.model, f.dtype, f.relation,

@@ -1,8 +1,9 @@
 -- The answers that follow the context or stay the original, by level of persuasion (entity NULL) and by entity (level NULL).
 -- unit: persuasion = nats
 -- unit: level = nats
--- A level is where its range begins: in a relation and query type with over 1,024 answers, all ranges are as wide, a power
--- of 2 that is at most a quarter of the standard deviation; with fewer, every score is a level.
+-- A level is the beginning of a range of scores. In a relation and query type with over 1,024 answers, all ranges have
+-- the same width, a power of 2 that is at most a quarter of the standard deviation. With fewer answers, every score is
+-- a level.
 -- Sums are over decimals because threads add in any order, and doubles added in another order end in other digits.
 WITH answers AS MATERIALIZED (
     SELECT g.model, g.dtype, g.relation, q.query_type, q.entity, g.follows, p.persuasion

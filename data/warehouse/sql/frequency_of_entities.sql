@@ -1,5 +1,5 @@
 -- Every entity of a relation that was looked for in a corpus, with its counts and the mean susceptibility of its queries
--- of a type; those whose counts say nothing of them are left out.
+-- of a type; entities whose counts do not describe them are left out.
 -- The sum is over decimals because threads add in any order, and doubles added in another order end in other digits.
 SELECT
     model, dtype, relation, query_type, entity, invented,

@@ -1,5 +1,6 @@
--- Every query about an entity that was looked for in a corpus: its susceptibility, how often the entity stands there, and
--- how often near its answer. The logarithms are of one more, of real entities whose counts say something of them.
+-- Every query about an entity that was looked for in a corpus: its susceptibility, how often the entity stands there,
+-- and how often near its answer.
+-- The logarithms are of the count plus one, for real entities whose counts describe them.
 -- view
 SELECT
     s.model, s.dtype, s.relation,

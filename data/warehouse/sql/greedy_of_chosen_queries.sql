@@ -1,4 +1,4 @@
--- Of each chosen query and model the susceptibility, and the five greedy answers that most of its contexts lead to, if any.
+-- The susceptibility of each chosen query, by model, with the five greedy answers that most of its contexts lead to.
 WITH said AS (
     SELECT g.model, g.dtype, g.relation, g.query_id, g."text" AS greedy, count(*) AS times
     FROM greedy_answers AS g

@@ -1,4 +1,5 @@
--- Every greedy answer that a judge was asked about, with its verdict (NULL: none), the rule's and a person's where they decided.
+-- Every greedy answer that a judge was asked about, with the judge's verdict (NULL: none), the rule's verdict, and a
+-- person's verdict, if a person decided.
 SELECT
     judged.model, judged.dtype, judged.relation, judged.question_id, judged.context_id, judged.condition,
     coalesce(questions.subject_id, nullif(questions.subject, ''), questions.question_id) AS subject_key,

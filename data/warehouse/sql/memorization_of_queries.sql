@@ -1,4 +1,4 @@
--- Every query with its memorization ratios, and its susceptibility beside them; NULL where that was not measured.
+-- Every query with its memorization ratios, and its susceptibility beside them; NULL if that was not measured.
 -- view
 SELECT
     m.model, m.dtype, m.relation,

@@ -1,4 +1,4 @@
--- What moves answers behind several passages: place, length, date, and what stands beside; differences of the same questions.
+-- How place, length, date and further passages move answers after several passages: differences for the same questions.
 SELECT
     model, dtype, effect, evidence_set, kind, a, b, n, clusters, mean_a, mean_b, difference, low, high, unit, p,
     p_adjusted, direction, untestable

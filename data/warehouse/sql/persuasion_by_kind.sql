@@ -1,4 +1,4 @@
--- The mean persuasion of every query by contexts of every kind, those that mention its entity apart.
+-- The mean persuasion of every query by contexts of every kind; contexts that mention its entity are apart.
 -- view
 -- The sum is over decimals because threads add in any order, and doubles added in another order end in other digits.
 -- The means come before the queries' own columns: grouping tens of millions of rows by texts takes ten times as long.

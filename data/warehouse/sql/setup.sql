@@ -1,6 +1,6 @@
 -- What the study asks with: entities, queries, contexts and questions, of a relation at least and at most, and in total.
--- Contexts of a query are those whose persuasion its susceptibility averages, of a query at least and at most; those
--- that are relevant mention its entity. Every model is asked with the same contexts.
+-- Contexts of a query are those over which its susceptibility is a mean, of a query at least and at most; relevant
+-- contexts mention its entity. Every model is asked with the same contexts.
 WITH counted AS (
     SELECT 'entities' AS quantity, if(invented, 'invented', 'real') AS "of", relation, count(DISTINCT entity) AS n
     FROM queries GROUP BY ALL

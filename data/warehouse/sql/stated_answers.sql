@@ -1,4 +1,5 @@
--- The verdict that counts on each answer: a person's (`judgement`), else a judge's, else the rule's; `decider` names the first two.
+-- The verdict that counts on each answer: a person's (`judgement`), else a judge's, else the rule's.
+-- `decider` names the person or the judge.
 -- view
 SELECT
     rule.* EXCLUDE (verdict, decided_by, reason, outcome),

@@ -1,6 +1,6 @@
 -- A question to explain the scores by, alone and with the contexts that persuade it most and least, picked by a rule.
--- Of the first model by name: the question with the middle coherent persuasion, over its contexts that conflict with it;
--- where none was measured, the middle one by name.
+-- It is the question of the first model with the middle coherent persuasion, over its conflicting contexts. If none was
+-- measured, it is the middle question by name.
 -- unit: coherent_persuasion = nats
 -- unit: semantic_entropy = nats
 WITH by_question AS (

@@ -1,5 +1,6 @@
--- The three worst greedy replies to a user's questions, each to another question: a wrong passage repeated, first where
--- the right answer was known without it, and a right passage ignored, undecided replies last.
+-- The three worst greedy replies to a user's questions, each to another question: by turns, a reply that repeats a
+-- wrong passage, and a reply that ignores a right passage.
+-- Repeated passages come first if the right answer was known without them; undecided replies come last.
 WITH replies AS (
     SELECT
         verdicts.model, verdicts.dtype, verdicts.relation, verdicts.question_id, verdicts.context_id, verdicts.condition, verdicts.verdict,

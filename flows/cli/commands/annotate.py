@@ -35,7 +35,7 @@ def passages(
     everything: Annotated[bool, typer.Option("--all", help="Ask about every context, also those with a kind.")] = False,
     traceback: Traceback = False,
 ) -> None:
-    """Ask in the terminal for the kinds of passages that have none.
+    """Ask in the terminal for the missing kinds of passages.
 
     Each judgement is stored at once, so the same command continues after an interruption.
 

@@ -57,6 +57,6 @@ def slurm(
     selected.check_models()
     with selected.workspace.lock():  # nothing is submitted for a workspace that another run uses
         check_run(selected.graph, selected.plan, selected.selection, name=study, offline=offline)
-        print_line(f"{workers} jobs are submitted; the run begins with the first worker, Ctrl-C ends them")
+        print_line(f"{workers} jobs are submitted; the run begins with the first worker; Ctrl-C ends the jobs")
         with jobs.started(workers):
             run_study(selected, offline=offline, traceback=traceback)

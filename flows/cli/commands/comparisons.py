@@ -203,7 +203,7 @@ def _write_page(
     """Write the page that compares two runs; without `file`, the page stands beside the second database.
 
     Returns:
-        The path; None without `file` if the folder of the second database cannot be written.
+        The path; None if `file` is None and the folder of the second database cannot be written.
 
     Raises:
         UsageError: The page cannot be written.

@@ -1,4 +1,4 @@
-"""The age of a server's stored answers in an audit: the limit for new requests, and the lines about ages."""
+"""Ages of stored answers of servers in an audit: the limit after which servers are asked again, and lines on ages."""
 
 import os
 import re

@@ -111,7 +111,7 @@ class AuditResults(NamedTuple):
 def read_rows(
     study: StudyFile, thresholds: Iterable[Threshold], folder: Path, judgements: Sequence[Judgement] = ()
 ) -> FileQuestions:
-    """Read the rows of an audit's file, and list unusable rows in the folder's NOT_USED.
+    """Read the rows of an audit's file, and list unusable rows in the file NOT_USED of the folder.
 
     Raises:
         UsageError: No row can be used, all rows of a needed kind are unusable, or a threshold is impossible.
@@ -126,7 +126,7 @@ def read_rows(
     if wrong:
         write_file(folder / NOT_USED, "".join(wrong))
     if not read.questions or read.unusable.advice:
-        raise UsageError(f"{unusable_message(options.path, read)}; all of them are in {folder / NOT_USED}")
+        raise UsageError(f"{unusable_message(options.path, read)}; {folder / NOT_USED} lists all unusable rows")
     conditions = options.conditions_of(read.questions)
     for threshold in thresholds:
         threshold.check(conditions)
@@ -147,7 +147,7 @@ def _with_kinds(read: FileQuestions, judgements: Sequence[Judgement]) -> FileQue
 
 
 def about_rows(read: FileQuestions, file: Path, folder: Path) -> list[str]:
-    """Return lines on a recognised layout, and on unused rows with the file that lists them; empty without both."""
+    """Return lines on a recognised layout, and on unused rows with the file that lists them, if there are any."""
     layout = [f"read in the layout of {read.layout}"] if read.layout else []
     text = unusable_message(file, read)
     return layout if not text else [*layout, f"not used: {text}", f"all rows that are not used: {folder / NOT_USED}"]
@@ -185,8 +185,8 @@ def columns_of(maps: Iterable[str]) -> dict[str, str]:
     pairs = [text.partition("=")[::2] for text in maps]
     if wrong := [text for text, (ours, theirs) in zip(maps, pairs, strict=True) if not (ours and theirs)]:
         raise UsageError(
-            f"--map {wrong[0]!r}: write Swaymeter's name of a column, =, and the file's name, such as --map "
-            "question=query"
+            f"--map {wrong[0]!r}: write a column's name in Swaymeter and its name in the file, with = between them, "
+            "such as --map question=query"
         )
     try:
         return checked_map((ours.strip(), theirs.strip()) for ours, theirs in pairs)
@@ -300,7 +300,7 @@ class AuditOptions:
     thresholds: Sequence[Threshold] = ()
 
     def check(self) -> None:
-        """Raise UsageError for an option with an invalid value, or without the option that it needs."""
+        """Raise UsageError for an invalid value, or for an option whose required option is missing."""
         if self.thinking not in ("off", "on") and not (self.thinking.isdecimal() and int(self.thinking)):
             raise UsageError(
                 f"--thinking {self.thinking}: use off, on, or a limit of tokens for thoughts, such as 4096"
@@ -385,7 +385,7 @@ def _refuse_another(folder: Path, file: Path, name: str) -> None:
     before = Path(str(section.get("file"))) if isinstance(section, dict) else file
     if before.name != file.name:
         raise UsageError(
-            f"the workspace {folder} holds the audit of {before.name}, and this one is of {file.name}; name another "
+            f"the workspace {folder} holds the audit of {before.name}, and this audit is of {file.name}; name another "
             "--workspace"
         )
     if Workspace(folder, name).study_path_parts:
@@ -436,7 +436,7 @@ def _model(name: str, key_from: str) -> dict[str, str]:
         key = {"key_from": key_from} if key_from else {}
         return {"name": served_as, "endpoint": scheme.lower() + address, **key}
     if re.search(r"@[^/@]+:\d+(/|$)", name):
-        raise UsageError(f"--model {name}: a server's address begins with http:// or https://, behind the @; add it")
+        raise UsageError(f"--model {name}: a server's address begins with http:// or https://; add this behind the @")
     before, colon, dtype = name.rpartition(":")
     if colon and dtype in DTYPES:
         return {"name": before, "dtype": dtype}

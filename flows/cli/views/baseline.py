@@ -181,7 +181,7 @@ def not_worse(run: str, numbers: Sequence[Compared]) -> str:
 
 
 def smallest_fall_line(numbers: Sequence[Compared]) -> str:
-    """Return a line with the smallest falls that these questions and that 100 questions can show."""
+    """Return a line with the smallest fall that these questions can show, and the smallest for 100 questions."""
     tested = [row for row in numbers if row.p is not None]
     largest = max(tested, key=lambda row: row.clusters)
     fall, fall_of_100 = (smallest_significant_decrease(count, largest.tests) for count in (largest.clusters, 100))
@@ -283,7 +283,7 @@ def _compared_number(row: Mapping[str, Any], over: str, tests: int) -> Compared:
 
 
 def _direction(row: Mapping[str, Any], over: str) -> str:
-    """Return the change of a number in words; an undecided change has its p, because its interval can exclude 0."""
+    """Return the change of a number in words, with p for an undecided change, whose interval can exclude 0."""
     if row["p_adjusted"] is None:
         return f"not tested: {plural(int(row['clusters']), over)}"
     return direction(row) + (f", p = {row['p_adjusted']:.2g}" if row["direction"] == UNDECIDED else "")

@@ -2,7 +2,7 @@
 
     1  find the reverted pairs of registered editors in the revisions of the page
     2  find the span of running text that both edits of a pair replace
-    3  group the pairs that exchange the same two spans between similar words: each group is a dispute
+    3  group the pairs that exchange the same two spans, with similar words around them: each group is a dispute
     4  reject a dispute if its spans have nearly the same meaning, or if the restored span is in no whole sentence
 
 An edit and the next edit are a reverted pair if the text before the first edit equals the text after the second, by

@@ -1,9 +1,10 @@
 """Mentions of an entity in a text by its names, as whole words, and the snippet of a page around its mentions.
 
 A name without capitals, or a phrase with a capital only at its beginning ("Film actor"), matches in any case. Any other
-name matches in its own spelling or in all capitals: Reading is a town and reading is not. A form of up to three
-letters, such as a country's code ("in", "no"), matches only in its own case. Such a form must be the label, a word of a
-name ("pop" of "pop music") or the initials of a name ("US", "R&B"); a single character never matches.
+name matches in its own spelling or in all capitals: Reading is a town and reading is not. A short name, of up to three
+characters, such as a country's code ("in", "no"), matches only in its own case, or with a capital at its beginning. It
+must be the label, a word of a longer name ("pop" of "pop music") or the initials of a longer name ("US", "R&B"). A
+single character never matches.
 
 A snippet has whole sentences of the first paragraph of running text that mentions the entity, with a slot for each
 mention. Lists and sections about the text's sources have no snippets.
@@ -18,7 +19,7 @@ from swaymeter.data.records import SLOT
 from swaymeter.tasks.contexts.texts import sentences_of
 
 SHORT = 3
-"""Forms of at most so many characters match only with the restrictions in the module's docstring."""
+"""Names of at most so many characters match only with the restrictions in the module's docstring."""
 # Single characters replace single characters, so that positions in the text stay the same.
 _PLAIN = str.maketrans(
     {**dict.fromkeys("‘’ʼ", "'"), **dict.fromkeys("‐‑", "-"), **dict.fromkeys("\u00a0\u2009\u202f", " ")}
@@ -74,7 +75,7 @@ def mentions(text: str, names: Sequence[str], *, inside: Sequence[str] = (), any
         text: a text in normal form C.
         names: the names, the label first.
         inside: longer names whose parts are no mentions: Oslo in "Oslo Opera House".
-        any_case: True ignores the case of names, except of short forms.
+        any_case: True ignores the case of names, except of short names.
     """
     plain = text.translate(_PLAIN)
     candidates = [(start, -end, True) for start, end in _ranges(plain, names, any_case)]
@@ -132,11 +133,11 @@ def _has_capitals(form: str) -> bool:
 
 
 def _forms(names: Sequence[str]) -> list[str]:
-    """Return the forms of names that can match, by the rules for short forms in the module's docstring."""
+    """Return the names that can match, in plain characters, by the module's rules for short names."""
     plain = [_plain(name) for name in names]
     long = [form for form in plain if len(form) > SHORT or form == plain[0]]
     short = [form for form in plain if len(form) <= SHORT and any(_is_short_for(form, other) for other in long)]
-    lower_case = {form.lower() for form in plain[:1]} - {*plain[:1]}  # no "reading" for the label "Reading"
+    lower_case = {form.lower() for form in plain[:1]} - {*plain[:1]}  # an alias "reading" of "Reading" is left out
     return [
         form
         for form in dict.fromkeys((*long, *short))
@@ -170,7 +171,7 @@ def _joins(character: str) -> bool:
 WORDS = 80
 """Default limit of the words of a snippet."""
 _FEWEST_WORDS = 3
-"""Least number of words, beside the mentions, of the sentence that mentions the entity."""
+"""Least number of words of the sentence that mentions the entity; the mentions do not count."""
 _DEEPEST_HEADING = 6
 
 _SENTENCE_END = re.compile(r"[.!?…。！？؟।][\"'”’»)\]]*\s*\Z")
@@ -251,7 +252,7 @@ def find_snippet(text: str, names: Sequence[str], *, subject: Sequence[str] = ()
 
 
 def _paragraphs(text: str) -> Iterator[str]:
-    """Yield each line without headings and the sections of `_ABOUT_THE_TEXT`; control characters become spaces."""
+    """Yield the lines outside the sections of `_ABOUT_THE_TEXT`, without headings; control characters become spaces."""
     skipped_level: int | None = None  # the level of the heading whose section is skipped
     for line in text.splitlines():
         line = CONTROL.sub(" ", line).strip()

@@ -91,11 +91,11 @@ def questions_of_property(
 
     questions, objects, embed = [], [fact.object for fact in facts], cached_embeddings(embed)
     for fact, similar in zip(read_facts, similar_items, strict=True):
-        right_answers = answered_fact(
+        fact_with_answers = answered_fact(
             fact.stated_fact.subject, fact.stated_fact.object, items, answers=fact.stated_fact.triple.answers
         )
-        replacement = wembedder_answer(similar, items, right_answers)
-        replacement = replacement or embeddings_answer(objects, right_answers, embed)
+        replacement = wembedder_answer(similar, items, fact_with_answers)
+        replacement = replacement or embeddings_answer(objects, fact_with_answers, embed)
         if replacement is None:
             by_service = f"{len(similar)} by Wembedder, " if clients.wembedder else ""
             candidates = f"{by_service}{len({answer.item_id for answer in objects})} among the answers of the property"

@@ -61,7 +61,7 @@ class CodePointTokenizer:
     def apply_chat_template(self, turns: Sequence[Mapping[str, str]], *, chat_template: str, **options: Any) -> Any:
         """Return encoded turns; with a template other than this tokenizer's, the code points of the only turn.
 
-        A prompt in the form plain comes with such a template, which writes only the content.
+        A prompt of the form `plain` comes with such a template, which writes the content without the role.
         """
         if chat_template != self.chat_template:
             (turn,) = turns

@@ -200,7 +200,7 @@ class ServedModel:
         # greedy.
         if self._repeated or server.client.offline or {*server.settings.refused} & {"seed", "temperature"}:
             return
-        # The choice depends only on the tokens that are sent, so that other ids of passages cause no new requests.
+        # The choice depends only on the prompts' tokens, so that another order of the prompts causes no new requests.
         order = sorted(range(len(prompts)), key=lambda index: content_key({"prompt": [*map(int, prompts[index])]}))
         indices = order[:REPEATED_PROMPTS]
         decoding = Decoding(limit, seed=1)
@@ -471,7 +471,7 @@ def _warn_if_unencrypted(endpoint: Endpoint) -> None:
         _warned.add(endpoint.address)
         what = "prompts, answers and the key" if endpoint.key_from else "prompts and answers"
         log.warning(
-            "model %s: %s go to %s without encryption; use https where others can listen",
+            "model %s: %s go to %s without encryption; use https if others can listen",
             endpoint.name,
             what,
             endpoint.address,

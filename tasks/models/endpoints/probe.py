@@ -213,7 +213,8 @@ def _first_reply(server: Server, result: ProbeResult, prompt: Prompt, others: li
     other_names = [other for usual, other in OTHER_NAMES.items() if usual in reasons]
     lines = []
     for name, reason in reasons.items():
-        if name in ("logprobs", *other_names):  # the check log_probs, or the line of the usual name, has the reason
+        # The check log_probs has the reason of `logprobs`; the line of a usual name covers its other name.
+        if name in ("logprobs", *other_names):
             continue
         if name in OTHER_NAMES and OTHER_NAMES[name] not in reasons:
             lines.append(f"{name} is sent as {OTHER_NAMES[name]}")
@@ -329,7 +330,7 @@ class _Checks:
             settings.log_probs = False
         count = len(values) if values and not reply.thoughts else reply.completion_tokens
         if reply.finish == "length" and count and count < self._length:
-            result.fail("limit", f"a reply ends after {count} tokens where {self._length} were requested")
+            result.fail("limit", f"a reply ends after {count} tokens, although {self._length} were requested")
 
     def _greedy(self) -> None:
         """Check that a second request gives the same greedy reply."""
@@ -376,7 +377,8 @@ class _Checks:
         if len(hot) < FEW - 1:  # one token may be missing, because parts of characters are left out
             result.fail("likeliest", "several tokens have the same text, or the server sends none", "likeliest_tokens")
         elif mass > 1 + _TOLERANCE or len({round(value, 6) for value in hot.values()}) == 1:
-            reason = f"the likeliest tokens have a mass of {mass:.3f}" if mass > 1 else "all tokens have the same one"
+            same_value = "all likeliest tokens have the same log-probability"
+            reason = f"the likeliest tokens have a mass of {mass:.3f}" if mass > 1 else same_value
             result.fail("log_probs", reason, *_LOG_PROB_CAPABILITIES)
         elif any(abs(cold[token] - hot[token]) > _TOLERANCE for token in hot.keys() & cold.keys()):
             reason = "log-probabilities change with the temperature, but measures need those before it is applied"

@@ -14,7 +14,7 @@ from swaymeter.tasks.models.prompts.thoughts import WINDOW, Marks, marks_of, ope
 
 
 class AnswerEnd:
-    """The end of an answer: an end token, or in the plain form the end of a line.
+    """The end of an answer: an end token or, after a prompt of the form `plain`, the end of a line.
 
     Args:
         model: the network.

@@ -21,7 +21,7 @@ import torch
 
 from swaymeter.data.errors import UsageError
 
-_STEEPEST = 2.4  # bound of the change of JSD(p1, p2), nats, if all logits change by at most 1
+_STEEPEST = 2.4  # bound of the slope of JSD(p1, p2), nats: if logits change by at most a small r, it changes by 2.4 r
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ class EntropyConstrained:
     def error(self, conditioned: torch.Tensor, contextless: torch.Tensor, rounding: float) -> torch.Tensor:
         """Return a bound of the error, (n,); infinite if rounding can decide if a token satisfies the constraint."""
         unsure = [((conditioned - bound).abs() < 2 * rounding).any(dim=1) for bound in self._bounds(conditioned)]
-        # Tokens with a base of p1 compete with tokens with a base of p2. So the errors of both normalisers count, too.
+        # The contrast is added to log p1 of some tokens and log p2 of others, so the errors of both normalisers count.
         errors = _constant(conditioned, 2 * (1 + 2 * self.weight) * rounding)
         return errors.masked_fill_(unsure[0] | unsure[1], math.inf)
 

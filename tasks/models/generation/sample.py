@@ -1,7 +1,7 @@
 """Replies to many prompts: prompts are prefilled, and their replies are decoded together until each has ended.
 
 If `max_thoughts` is set, thoughts are decoded first, and the answer is sampled after them with separate random numbers.
-Otherwise, a reply that begins with thoughts is sampled again after the thoughts.
+Otherwise, the answer of a reply that begins with thoughts is sampled again after them.
 """
 
 from collections import deque

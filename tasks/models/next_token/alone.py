@@ -34,8 +34,8 @@ Read = Callable[["Probe"], torch.Tensor]
 TOKENS_PER_PASS = {"cpu": 4096, "cuda": 65536}
 """Limit of the tokens in a forward pass, unless a single prompt has more."""
 
-_LIKELY = -10.0  # log-probabilities above this limit decide draws
-_AHEAD = 2048  # limit of the new tokens in a comparison, because it reads about five prompts of full length
+_LIKELY = -10.0  # rounding is measured at log-probabilities above this limit, which decide draws
+_AHEAD = 2048  # limit of the new tokens in a comparison, which reads about five prompts of full length
 _SHORT = 64  # limit of the short prompt of a comparison, in tokens, if all prompts have the same length
 # Number of tokens above which the prefix tree and the cache slots read a prompt in several forward passes.
 FAR = {"cpu": 1280, "cuda": 18432}

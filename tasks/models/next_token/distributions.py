@@ -7,8 +7,8 @@ import torch
 
 # Entries that are converted together on a CPU: in whole rows, or in a slice of the vocabulary of all rows. A slice
 # stays in the processor's cache, so that slices are three times as fast as whole rows.
-_ROWS_AT_ONCE = 1 << 21
-_SLICE_AT_ONCE = 1 << 18
+_ENTRIES_BY_ROWS = 1 << 21
+_ENTRIES_BY_SLICE = 1 << 18
 
 # Largest KL, in nats, between two computations that counts as rounding; a wrong mask or position exceeds it by far.
 _ROUNDING = {"float32": 1e-6, "float16": 1e-3}
@@ -30,7 +30,7 @@ class Distributions:
     @classmethod
     def of(cls, logits: torch.Tensor) -> "Distributions":
         """Return the distributions of logits, or of log-probabilities, (n, V)."""
-        rows = max(1, len(logits) if logits.is_cuda else _ROWS_AT_ONCE // logits.shape[1])
+        rows = max(1, len(logits) if logits.is_cuda else _ENTRIES_BY_ROWS // logits.shape[1])
         return cls(logits, torch.cat([normaliser_of(part.float()) for part in torch.split(logits, rows)]))
 
     def are_alike(self) -> torch.Tensor:
@@ -39,7 +39,7 @@ class Distributions:
         The tensor is on the device of the logits, so that a GPU need not wait for the comparison.
         """
         alike = (self.log_normaliser == self.log_normaliser[0]).all()
-        if not self.logits.is_cuda and not alike:  # normalisers nearly always differ; the logits then do, too
+        if not self.logits.is_cuda and not alike:  # different normalisers, the usual case, prove different logits
             return alike
         return alike & (self.logits == self.logits[0]).all()
 
@@ -50,7 +50,7 @@ class Distributions:
     def slices(self) -> Iterator[torch.Tensor]:
         """Yield the log-probabilities in slices of the vocabulary, (n, width) each."""
         entries = self.logits.shape[1]
-        width = entries if self.logits.is_cuda else max(1, _SLICE_AT_ONCE // len(self.logits))
+        width = entries if self.logits.is_cuda else max(1, _ENTRIES_BY_SLICE // len(self.logits))
         for part in torch.split(self.logits, width, dim=1):
             yield part.float() - self.log_normaliser.unsqueeze(1)
 

@@ -1,6 +1,6 @@
-"""Prompts for a short answer, in the form chat or in the form plain.
+"""Prompts for a short answer, in the form `chat` or `plain`.
 
-The form is chat if the tokenizer has a chat template, unless the study forbids its use.
+The form is `chat` if the tokenizer has a chat template, unless the study forbids its use.
 
     chat     the request is the turn of the user, after the system text; the context is in the request or in the system
              text; an answer ends with an end-of-turn token
@@ -124,7 +124,7 @@ def turn_prompt(model: Model, text: str, *, answer_start: str) -> tuple[int, ...
     Args:
         model: the model.
         text: the text of the user.
-        answer_start: the beginning of the answer, which the model continues; unused in the plain form.
+        answer_start: the beginning of the answer, which the model continues; unused in the form `plain`.
 
     Raises:
         ModelError: the chat template opens thoughts, so that the answer cannot begin with `answer_start`.

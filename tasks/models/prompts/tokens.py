@@ -80,7 +80,7 @@ def does_not_fit(model: Model, kind: str, text: str, tokens: str, reserved_token
         model: the model.
         kind: the kind of the text, such as "questions"; such texts are never cut.
         text: the text.
-        tokens: the length of the prompt in words, such as "900 tokens".
+        tokens: the length of the prompt as a text, such as "900 tokens".
         reserved_tokens: tokens of the window that are reserved for the reply.
     """
     end = f" and a reply of up to {reserved_tokens} do" if reserved_tokens else " does"

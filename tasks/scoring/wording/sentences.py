@@ -2,12 +2,12 @@
 
     the same words   "Dogs are not allowed in the office" answers "Are dogs allowed in the office?": no
     predicates       "Dogs are banned" answers the same question: no. The clause has a word with the meaning of the
-                     question's predicate, or with the opposite meaning (wording.senses). Its subject is the question's
-                     subject, a pronoun, or a word that stands for the subject, such as "visitors"
+                     question's predicate, or with the opposite meaning (wording.senses). The clause's subject is the
+                     question's subject, a pronoun, or a word that stands for the subject, such as "visitors"
 
 The polarity of a clause is yes or no. Two negations of a predicate cancel each other. A clause that concedes, hedges or
-only repeats the question has no polarity. If one clause says yes and another clause says no, the reply has both
-polarities. Nothing is inferred: "It is cold" is no answer to "Is it heated?".
+quotes the question ("Are dogs allowed?") has no polarity. If one clause says yes and another clause says no, the reply
+has both polarities. Nothing is inferred: "It is cold" is no answer to "Is it heated?".
 """
 
 import re
@@ -88,7 +88,7 @@ _ALWAYS = re.compile(
 _MAX_SHORT_CLAUSE = 8
 """Limit of the words of a clause that answers with a pronoun, such as "It is heated."."""
 _NO_PREDICATES = (FOREIGN_FUNCTION_WORDS | AUXILIARIES | word_set("have has")) - _MODALS
-"""Words that are no predicates of a question, even if a frame of `senses` has them."""
+"""Words that are no predicates of a question, even if a frame of predicates (`senses`) has them."""
 _EMPTY = FUNCTION_WORDS | AUXILIARIES | FOREIGN_FUNCTION_WORDS | ADVERBS | PRONOUNS | _MODALS | NEGATING | _NO
 
 
@@ -96,8 +96,8 @@ class _Question(NamedTuple):
     """The parts of a question; the examples are of "May visitors bring dogs into the gallery?".
 
     Attributes:
-        frames: The side of the question in each frame of its predicates (`senses`), by the number of the frame:
-            {MAY: 0}, with 0 for the side yes.
+        frames: By index of a frame (`senses`), the side that has the question's predicate, 0 for yes and 1 for no. In
+            the example {MAY: 0}.
         content: Words other than function words, modal verbs, adverbs and negations: visitor, bring, dog, gallery.
         topic: The content without predicates; in the example the same words, because its predicate is "may".
         objects: The topic after the last predicate. In a question with a modal verb, or without a predicate, it is the
@@ -127,8 +127,8 @@ def by_sentence(reply: Sequence[Word], question_words: tuple[Word, ...]) -> set[
     polarities: set[Polarity] = set()
     begins_with_verb = bool(question_texts) and question_texts[0] in AUXILIARIES | _ASKING
     for clause in clauses:
-        repeats_question = begins_with_verb and is_part(clause, question_texts)
-        if clause[0] in _CONCEDING or repeats_question:
+        quotes_question = begins_with_verb and is_part(clause, question_texts)
+        if clause[0] in _CONCEDING or quotes_question:
             continue
         if polarity := _polarity(clause, question):
             polarities.add(polarity)

@@ -48,7 +48,7 @@ _SCOPE_ENDS = word_set(
 )
 """Words that end the scope of a negation."""
 _HARMLESS = word_set("surprisingly unexpectedly coincidentally unusually only just merely")
-"""Words after a negation that take its effect: "not surprisingly X" does not deny X."""
+"""Words after a negation that cancel its effect: "not surprisingly X" does not deny X."""
 _PASSING_ON = word_set("that whether if think believe know say")
 """Words that pass a negation on to their object: "not true that it is"."""
 _MAIN_VERBS = word_set("is was are were am has have had called named became")

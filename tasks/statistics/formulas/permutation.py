@@ -26,7 +26,7 @@ which are drawn from the seed and the sizes. Sign flips are compared by the sum 
 
 Very many scores are counted by level:
 
-    level     the scores in one of many ranges of equal width, at most a quarter of the scores' standard deviation
+    level     the scores in one of many equally wide ranges, each at most a quarter of their standard deviation wide
     t         Student's, as in `permutation`; t, Cohen's d and the means follow exactly from the levels' counts, means
               and mean squares
     p         one-sided, as in `permutation`; a permuted score counts as the mean of its level, and the distances of the

@@ -100,8 +100,8 @@ def test_the_newest_file_of_a_part_counts(tmp_path: Path, monkeypatch: pytest.Mo
     read = Dataset.of(tmp_path)
     assert (set(read.facts), set(read.questions)) == ({PERU, FATHER}, {TEMPORAL, DISPUTED})
     assert read.warnings == (
-        f"{tmp_path}: capital has 2 files of facts; the newest counts, {new.name}",
-        f"{tmp_path}: disputable capital has 2 files of questions; the newest counts, {newest.name}",
+        f"{tmp_path}: capital has 2 files of facts; only the newest is read, {new.name}",
+        f"{tmp_path}: disputable capital has 2 files of questions; only the newest is read, {newest.name}",
     )
 
 

@@ -105,7 +105,7 @@ def test_contradictory_judgements_of_one_person_do_not_count(tmp_path: Path) -> 
 
 def test_most_people_decide_and_tie_counts_for_none(tmp_path: Path) -> None:
     two = [row(), row(value="neither", annotator="Ben")]
-    assert {one.problem for one in read(tmp_path, *two)} == {"people differ; another has to decide"}
+    assert {one.problem for one in read(tmp_path, *two)} == {"people differ; another person has to decide"}
     found = read(tmp_path, *two, row(annotator="Cem"), name="w.csv")
     assert [one.problem for one in found] == [None, "most people say something else", None]
     assert [one.is_outvoted for one in found] == [False, True, False]

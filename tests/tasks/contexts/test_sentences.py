@@ -210,7 +210,7 @@ def test_more_entities_keep_those_that_were_there() -> None:
 @pytest.mark.parametrize(
     ("request_", "message"),
     [
-        ({"real": 10_000, "invented": 0}, r"relation capital: 10000 real entities .* the facts have \d+"),
+        ({"real": 10_000, "invented": 0}, r"relation capital: 10000 real entities .* the facts have only \d+"),
         ({"real": 0, "invented": 10_000}, r"relation capital: 10000 invented .* \d+ names are .*`invented: names`"),
         ({"real": 0, "invented": 1, "names": [FACTS[0].subject]}, "0 names are available"),  # a real name
         ({"real": 3, "invented": 0, "choice": "degree"}, "the source has no degrees to choose entities by"),

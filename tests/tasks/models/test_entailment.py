@@ -199,7 +199,7 @@ def test_label_of_entailment_is_read_from_configuration(labels: dict[int, str], 
     [{0: "LABEL_0", 1: "LABEL_1"}, {0: "LABEL_0", 1: "LABEL_1", 2: "LABEL_2"}, {0: "entailment"}],
 )
 def test_model_without_label_of_entailment_is_refused(labels: dict[int, str], tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=f"labels .*{labels[0]}.*natural language inference"):
+    with pytest.raises(ModelError, match=f"labels.*{labels[0]}.*natural language inference"):
         load_entailment(str(save_entailment_model(tmp_path / "other", labels=labels)), device="cpu")
 
 

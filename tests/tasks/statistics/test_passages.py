@@ -87,7 +87,9 @@ def test_newer_right_passages_are_no_effect_of_dates() -> None:
     assert (both["difference"], both["direction"]) == (pytest.approx(0.0), "undecided")
     rows["right_date"] = "2026-03-01"
     (both,) = [row for row in EFFECTS.rows(frames, 0) if row["effect"] == "date"]
-    assert both["untestable"] == "fewer than 5 questions where the right one is, or the wrong one is"
+    assert both["untestable"] == (
+        "fewer than 5 questions have a longer (or newer) right passage, or a longer (or newer) wrong passage"
+    )
     assert both["direction"] is None
 
 

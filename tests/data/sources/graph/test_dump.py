@@ -191,7 +191,7 @@ def test_a_missing_file_is_needed_until_loaded(tmp_path: Path) -> None:
     folder, file = tmp_path / "graphs", written(tmp_path, "a.ttl", TURTLE)
     dump_digest([file], folder)
     file.unlink()
-    with pytest.raises(InputError, match=r"a\.ttl.*No such file.*put the file back"):
+    with pytest.raises(InputError, match=r"a\.ttl.*No such file.*make sure that it is there"):
         shared_dump([file], folder)
 
 

@@ -275,10 +275,10 @@ def test_a_file_of_another_form_is_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(InputError) as raised:
         read_questions(chosen)
     message = str(raised.value)
-    assert message.startswith(f"{file} has not the form of {chosen.data_set.title},")
-    assert ", which has the column" in message
+    assert message.startswith(f"{file} has not the form of {chosen.data_set.title}")
+    assert ": it lacks the column" in message
     assert message.endswith(
-        f"; the file has question, passage, gold; download {chosen.data_set.file} from {chosen.data_set.address}, "
+        f"; it has question, passage, gold; download {chosen.data_set.file} from {chosen.data_set.address}, "
         "and name the downloaded file"
     )
 
@@ -295,7 +295,7 @@ def test_the_nearest_form_is_named(tmp_path: Path) -> None:
     file = tmp_path / "mine.jsonl"
     file.write_text('{"qid": "1", "question": "Who?", "context": "He."}\n')
     with pytest.raises(
-        InputError, match="of FaithEval, inconsistent or unanswerable, which has the column answers; the file"
+        InputError, match="of FaithEval, inconsistent or unanswerable: it lacks the column answers; it has"
     ):
         read_questions(options("faitheval", file))
 

@@ -298,14 +298,14 @@ def test_a_file_without_a_usable_row_is_refused(tmp_path: Path) -> None:
     [
         ("id,query,gold,passage,note", {},
          "lacks the columns question, answer and context; it has id, query, gold, passage, note; map columns: --map "
-         "question=query --map answer=gold --map context=passage (in a study file columns: {question: query, answer: "
+         "question=query --map answer=gold --map context=passage (in a study file, columns: {question: query, answer: "
          "gold, context: passage})"),
         ("question,obj,Reference Contexts", {},
          "lacks the columns answer and context; it has question, obj, Reference Contexts; map columns: --map "
          "answer=NAME --map 'context=Reference Contexts' (in"),
         ("question,answer,context,ground_truth", {},
          "has the columns answer and ground_truth; if ground_truth has the right answers, map columns: --map "
-         "answer=ground_truth (in a study file columns: {answer: ground_truth}); if answer has them, add --map "
+         "answer=ground_truth (in a study file, columns: {answer: ground_truth}); if answer has them, add --map "
          "answer=answer"),
         ("Results \x1b]0", {},
          "has only one column, Results ]0; write the names of all columns into the first line, such as question,"),
@@ -313,7 +313,7 @@ def test_a_file_without_a_usable_row_is_refused(tmp_path: Path) -> None:
          "has no column gold for answer; it has question, answer, context; name one of them"),
         ("qustion,answer,context,kind,context_answer", {},
          "lacks the column question; it has qustion, answer, context, kind, context_answer; map columns: --map "
-         "question=qustion (in a study file columns: {question: qustion})"),
+         "question=qustion (in a study file, columns: {question: qustion})"),
     ],
 )  # fmt: skip
 def test_missing_columns_are_named_with_what_maps_them(
@@ -336,8 +336,8 @@ def test_one_error_names_columns_and_replies(tmp_path: Path) -> None:
     assert str(failed.value) == (
         f"{file} lacks the columns question, answer and context, and has no column response of replies; it has query, "
         "gold, passage, label, output; map columns: --map question=query --map answer=gold --map context=passage (in a "
-        "study file columns: {question: query, answer: gold, context: passage}), and likewise kind and context_answer "
-        "if the file has them; name the replies: --replies output (in a study file replies: output)"
+        "study file, columns: {question: query, answer: gold, context: passage}), and likewise kind and context_answer "
+        "if the file has them; name the replies: --replies output (in a study file, replies: output)"
     )
 
 

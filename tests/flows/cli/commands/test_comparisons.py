@@ -113,7 +113,7 @@ def test_what_was_left_out_is_a_warning(swaymeter: Command, march: str, tmp_path
     a_dataset.keep(Path(march), [NORWAY], seed=1)
     strange = a_dataset.write(tmp_path, published() | {"[bold]\x1b[31m": {}})
     ended = swaymeter("diff", march, str(strange), "--json")
-    assert "capital has 2 files of facts; the newest counts" in ended.err
+    assert "capital has 2 files of facts; only the newest is read" in ended.err
     assert r"keys left out, because the catalog has no relation for them: '[bold]\x1b[31m'" in ended.err
     assert ended.err.count("warning  ") == 2
     assert json.loads(ended.out)["a"]["warnings"]

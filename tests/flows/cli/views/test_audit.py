@@ -138,10 +138,10 @@ def test_every_audit_names_unused_rows(tmp_path: Path) -> None:
         f"all rows that are not used: {listed}",
     ]
     file.write_text("question,answer,context,kind\nWho?,I,It is I.,supporting\nWho?,I,It is you.,conflicting\n")
-    with pytest.raises(UsageError, match=r"no context of kind conflicting can be used; .*; all of them are in "):
+    with pytest.raises(UsageError, match=r"no context of kind conflicting can be used; .*; .* lists all unusable"):
         audit.read_rows(study, [], tmp_path)
     file.write_text("question,answer,context\n" + "Who?,,x\n" * 30)
-    refusal = r"30 of 30 rows .*: line 2, 3, 4 and 27 more: answer: .*; all of them are in "
+    refusal = r"30 of 30 rows .*: line 2, 3, 4 and 27 more: answer: .*; .* lists all unusable rows"
     with pytest.raises(UsageError, match=refusal):
         audit.read_rows(study, [], tmp_path)
     assert len(listed.read_text().splitlines()) == 30
@@ -156,7 +156,7 @@ def test_every_audit_names_unused_rows(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("maps", "said"),
     [
-        (["question"], "--map 'question': write Swaymeter's name of a column, =, and the file's name, such"),
+        (["question"], "--map 'question': write a column's name in Swaymeter and its name in the file, with ="),
         (["frage=question"], "--map: frage is not one of the columns that can be mapped: id, group, question"),
         (["question=a", "question=b"], "--map: question is mapped to a and to b; keep one"),
         (["question=a", "answer=a"], "--map: question and answer are both mapped to a; keep one"),

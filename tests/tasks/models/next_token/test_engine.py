@@ -211,7 +211,7 @@ def test_short_formats_are_served_too() -> None:
 
 def test_prompts_that_cannot_be_read_are_refused(tiny: LanguageModel) -> None:
     for contexts, queries in (([], QUERIES), (CONTEXTS, [])):
-        with pytest.raises(UsageError, match="contexts and queries"):
+        with pytest.raises(UsageError, match="one context and one query; there are"):
             tokenize_prompts(tiny, contexts, queries)
     model = tiny_language_model(window=16)
     with pytest.raises(ScoreError, match=r"17 tokens.*never cut.*xxxx"):
