@@ -91,7 +91,7 @@ def test_slots_in_a_text_stay_text(tmp_path: Path) -> None:
 def test_a_set_that_a_question_lacks(tmp_path: Path) -> None:
     options, found = read(tmp_path, RIGHT, sets=["supporting", "supporting+conflicting", "2 supporting"])
     assert [case.context_id for case in options.arrange(found.questions)[0].contexts] == ["supporting"]
-    assert found.about_sets().endswith("for it, by set: supporting+conflicting: 1; 2 supporting: 1")
+    assert found.about_sets().endswith("with this set: supporting+conflicting: 1; 2 supporting: 1")
     options, nothing = read(tmp_path, RIGHT, sets=["conflicting"])
     assert not nothing.questions
     with pytest.raises(
