@@ -1,6 +1,7 @@
 """Tables of common words, and types for the parts of a text and for the forms of an answer."""
 
 from collections.abc import Callable, Iterable
+from operator import attrgetter
 from typing import NamedTuple
 
 Texts = tuple[str, ...]
@@ -103,9 +104,12 @@ class Word(NamedTuple):
     stems: tuple[str, ...] = ()
 
 
+_TEXT = attrgetter("text")
+
+
 def texts_of(words: Iterable[Word]) -> Texts:
     """Return the normal forms of words."""
-    return tuple(word.text for word in words)
+    return tuple(map(_TEXT, words))
 
 
 class Name(NamedTuple):

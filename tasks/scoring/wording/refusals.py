@@ -8,7 +8,7 @@ Soldier" and "sorry for your loss" are no refusals.
 import re
 from collections.abc import Iterable, Sequence
 
-from swaymeter.data.wording.word import Word, word_set
+from swaymeter.data.wording.word import Word, texts_of, word_set
 from swaymeter.data.wording.words import words
 
 _SOURCE = (
@@ -159,9 +159,11 @@ def refuses(text: Sequence[Word], *, is_polar: bool = False) -> bool:
         is_polar: True for a yes-or-no question. Kinds whose words may answer such a question do not count: "It is not
             included", "There is no record of it".
     """
-    texts = tuple(word.text for word in text)
+    texts = texts_of(text)
     if not _NEEDED.isdisjoint(texts) and (_ENGLISH_OF_POLAR if is_polar else _ENGLISH).search(_plain(text)):
         return True
+    if _PHRASES_BY_FIRST.keys().isdisjoint(texts):
+        return False
     return any(
         _has_phrase_at(texts, start, phrase)
         for start, first in enumerate(texts)
