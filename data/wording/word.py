@@ -142,13 +142,15 @@ class Answer(NamedTuple):
         written: The answer as the study has it.
         words: The words of the answer.
         texts: The normal forms of these words.
-        question: The normal forms of the question's words.
+        question: The words of the question that decide about forms (see `tasks.scoring.wording.forms`).
+        is_of_person: True if the question asks for a person.
     """
 
     written: str
     words: tuple[Word, ...]
     texts: Texts
-    question: Texts
+    question: frozenset[str]
+    is_of_person: bool
 
 
 FormRule = Callable[[Answer], Iterable[Texts]]

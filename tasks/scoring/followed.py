@@ -212,6 +212,7 @@ def _sides(context: tuple[str, ...], original: tuple[str, ...], question: str) -
     if not context:
         raise InputError("the list of the context's answers is empty; give at least one answer")
     question_words = words(question)
+    question_texts = texts_of(question_words)
     names: list[Name] = []
     polarities: dict[Polarity, set[Side]] = {}
     answers_of_sides = [answers for answers in (context, original) if answers]
@@ -224,12 +225,12 @@ def _sides(context: tuple[str, ...], original: tuple[str, ...], question: str) -
             if polarity and are_polar:
                 polarities.setdefault(polarity, set()).add(side)
             else:
-                names += forms(side, answer, texts_of(question_words))
+                names += forms(side, answer, question_texts)
     if not all(map(str.isascii, (*context, *original))):
         names += longer_names()
     are_alike = not {words(answer) for answer in context}.isdisjoint(words(answer) for answer in original)
     values = tuple(map(words, (*context, *original)))
-    question_parts = stance.question_words(texts_of(question_words))
+    question_parts = stance.question_words(question_texts)
     lists = [(cast("Side", name.side), Items(name.items, name.are_ordered)) for name in names if name.items]
     distinct_lists = tuple(dict.fromkeys(lists))
     parts = {

@@ -85,8 +85,10 @@ def polarities(reply: Sequence[Word], question: Sequence[Word]) -> set[Polarity]
 def polarity_of_answer(answer: Sequence[Word]) -> Polarity | None:
     """Return the polarity of an answer that is yes or no, or begins with it: "Yes, on Mondays"; else None."""
     written = "".join(word.text for word in answer)
-    if written in _YES_ELSEWHERE | _NO_ELSEWHERE:
-        return "yes" if written in _YES_ELSEWHERE else "no"
+    if written in _YES_ELSEWHERE:
+        return "yes"
+    if written in _NO_ELSEWHERE:
+        return "no"
     is_alone = len(answer) == 1 or (len(answer) > 1 and answer[1].begins_clause and answer[0].text in _YES | _NO)
     return _POLARITIES.get(answer[0].text) if answer and is_alone else None
 
