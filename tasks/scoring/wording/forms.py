@@ -214,12 +214,7 @@ def _without_middle_name(answer: Answer) -> Iterator[Texts]:
 def _last_name(answer: Answer) -> Iterator[Texts]:
     """Write the last name of a person."""
     answer_words, texts = answer.words, answer.texts
-    if (
-        not 2 <= len(answer_words) <= 5
-        or not answer.is_of_person
-        or not answer_words[0].capitals
-        or len(texts[-1]) < 4
-    ):
+    if not 2 <= len(answer_words) <= 5 or not answer.is_of_person or not answer_words[0].capitals or len(texts[-1]) < 4:
         return
     if any(word.kind != "word" or not (word.capitals or word.text in _PARTICLES) for word in answer_words):
         return
