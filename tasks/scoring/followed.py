@@ -275,7 +275,7 @@ def _sides_named(
         stated = set() if is_denied else named
         if is_denied:
             reasons.add("denied")
-        if stated and refuses(reply) and only_mentions(reply):  # "It mentions Oslo, but does not say": a refusal
+        if stated and only_mentions(reply) and refuses(reply):  # "It mentions Oslo, but does not say": a refusal
             return set(), None
         is_doubted = distinct_stances == {Stance.REPORTED} and stance.doubts_report(reply)
         is_unclear = distinct_stances <= stance.WEAK or is_doubted
@@ -333,9 +333,7 @@ def _is_repeated(reply: Sequence[Word], mention: Mention, question: Sequence[Wor
     return bool(beside) and is_part(texts_of(around), texts_of(question[:_MAX_QUESTION]))
 
 
-def _has_part(
-    reply: Sequence[Word], all_mentions: Sequence[Mention], sides: _Sides, stated: Collection[Side]
-) -> bool:
+def _has_part(reply: Sequence[Word], all_mentions: Sequence[Mention], sides: _Sides, stated: Collection[Side]) -> bool:
     """Return True if a reply has only a part of an answer: 5 for "5 km", or Kennedy for "John Kennedy"."""
     parts = frozenset[str]().union(*(sides.parts[side] for side in _SIDES if side not in stated))
     parts = parts.difference(*(sides.parts[side] for side in stated))

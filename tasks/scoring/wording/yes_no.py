@@ -10,7 +10,8 @@ A denial in the same clause or in the next clause turns a yes into a no, and a n
 that is wrong."
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import cast
 
@@ -51,9 +52,6 @@ _PHRASES: dict[Polarity, str] = {
     "die aussage ist nicht richtig|that is not case|this is not case|it is not case|better not|rather not|no need|"
     "no way|no chance|far from it|there is not 1|there are none|there is none|they do not have 1|it do not have 1|"
     "lieber nicht|besser nicht|eher nicht|kein bedarf|negative|never|not at all|not yet|not so|hardly|nie|niemals",
-}
-_WHOLE_CLAUSES: dict[Texts, Polarity] = {
-    texts_of(words(phrase)): polarity for polarity, phrases in _PHRASES.items() for phrase in phrases.split("|")
 }
 _NO_NEGATION = word_set(
     "doubt matter wonder problem longer information mention evidence indication idea data detail way answer one reason"
@@ -117,11 +115,19 @@ def _in_other_languages(reply: Sequence[Word]) -> set[Polarity]:
     return {"no"} if first in _NO_ELSEWHERE else set()
 
 
+@cache  # not made before the first yes-or-no question
+def _whole_clauses() -> Mapping[Texts, Polarity]:
+    """Return the polarities of phrases by their words."""
+    return {
+        texts_of(words(phrase)): polarity for polarity, phrases in _PHRASES.items() for phrase in phrases.split("|")
+    }
+
+
 def _in_other_words(reply: Sequence[Word]) -> set[Polarity]:
     """Return the polarity of the first clause: "indeed", "apparently not", "not really", "that is right"."""
     texts = [word.text for word in reply]
     clause = texts[: next((index for index, word in enumerate(reply) if index and word.begins_clause), len(reply))]
-    if whole := _WHOLE_CLAUSES.get(tuple(clause)):
+    if whole := _whole_clauses().get(tuple(clause)):
         return {whole}
     if clause[0] == "not" and len(clause) > 1 and clause[1] in _BEHIND_NOT:
         return {"no"}
