@@ -1,6 +1,7 @@
 """Tables of common words, and types for the parts of a text and for the forms of an answer."""
 
 from collections.abc import Callable, Iterable
+from operator import attrgetter
 from typing import NamedTuple
 
 Texts = tuple[str, ...]
@@ -103,9 +104,12 @@ class Word(NamedTuple):
     stems: tuple[str, ...] = ()
 
 
+_TEXT = attrgetter("text")
+
+
 def texts_of(words: Iterable[Word]) -> Texts:
     """Return the normal forms of words."""
-    return tuple(word.text for word in words)
+    return tuple(map(_TEXT, words))
 
 
 class Name(NamedTuple):
@@ -138,13 +142,15 @@ class Answer(NamedTuple):
         written: The answer as the study has it.
         words: The words of the answer.
         texts: The normal forms of these words.
-        question: The normal forms of the question's words.
+        question: The words of the question that decide about forms (see `tasks.scoring.wording.forms`).
+        is_of_person: True if the question asks for a person.
     """
 
     written: str
     words: tuple[Word, ...]
     texts: Texts
-    question: Texts
+    question: frozenset[str]
+    is_of_person: bool
 
 
 FormRule = Callable[[Answer], Iterable[Texts]]

@@ -120,9 +120,8 @@ _TOKEN = re.compile(
     rf"|(?P<katakana>[{_KATAKANA}])"
     rf"|(?P<character>[{_CHARACTERS}])"
     r"|(?P<sign>(?:[<>]=?|=[<>]|[≤≥])(?= ?[-$€£¥]?\d)|(?<=\d)\+(?![\w+])|(?<![\w<>/=-])(?:[<>]=?|[≤≥])(?![\w<>/=-]))"
-    rf"|(?P<word>[%$€£¥]|°[cf]?\b|°|[^\W_](?:[^\W_{_MARKS}{_KATAKANA}{_CHARACTERS}]|[{_MARKS}]|'(?=[^\W_]))*"
-    r"(?:\+{1,2}(?![\w+])|\#(?!\w)|(?<=\b(?-i:[A-Z]))-(?![\w-])|(?<=\b(?-i:[A-Z]{2}))-(?![\w-]))?)|(?P<other>\S)",
-    re.IGNORECASE,
+    rf"|(?P<word>[%$€£¥]|°[cCfF]?\b|°|[^\W_](?:[^\W_{_MARKS}{_KATAKANA}{_CHARACTERS}]|[{_MARKS}]|'(?=[^\W_]))*"
+    r"(?:\+{1,2}(?![\w+])|\#(?!\w)|(?<=\b[A-Z])-(?![\w-])|(?<=\b[A-Z]{2})-(?![\w-]))?)|(?P<other>\S)"
 )
 
 _HANGUL_SUFFIXES = sorted(
@@ -172,6 +171,8 @@ def _with_shared_units(all_words: list[Word]) -> list[Word]:
     with_units: list[Word] = []
     for index, word in enumerate(all_words):
         with_units.append(word)
+        if word.kind != "number":
+            continue
         phrase = all_words[index : index + 4]
         if [part.kind for part in phrase] == ["number", "word", "number", "unit"] and phrase[1].text in _CONJUNCTIONS:
             with_units.append(phrase[3]._replace(begins_clause=False))

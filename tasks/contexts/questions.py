@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from swaymeter.data import reasons
 from swaymeter.data.errors import InputError
 from swaymeter.data.randomness import drawn_first
-from swaymeter.data.records import CONFLICTING, Passage, Question, Rejected
+from swaymeter.data.records import CONFLICTING, Passage, Question, QuestionContext, Rejected
 from swaymeter.data.sources.slots import CONTEXT_LACKS_ITS_ANSWER, UNASKABLE
 from swaymeter.data.wording.words import words
 from swaymeter.tasks.scoring.followed import Decision, Verdict, decide
@@ -114,17 +114,17 @@ def _check_drawn(questions: Sequence[Question]) -> list[Question]:
 def _passages_without_answer(question: Question) -> list[str]:
     """Describe the passages of a user's question that lack their answer; answers "yes" and "no" are ignored."""
     descriptions = []
-    for location, passage in _passages(question):
+    for case, passage in _passages(question):
         answers = _answers_with_words(passage.answers)
         if answers and not _states(decide(passage.text, context=answers, original=()), "context"):
-            descriptions.append(f"{location}: {answers[0]!r}")
+            descriptions.append(f"{_location(question, case)}: {answers[0]!r}")
     return descriptions
 
 
 def _passages_with_both(question: Question) -> list[str]:
     """Return the passages of a user's question that state both the right answer and a conflicting passage's answer."""
     decisive_kinds = ("supporting", "conflicting")
-    passages = [(location, passage) for location, passage in _passages(question) if passage.kind in decisive_kinds]
+    passages = [(case, passage) for case, passage in _passages(question) if passage.kind in decisive_kinds]
     wrong = _answers_with_words(
         form for _, passage in passages if passage.kind == "conflicting" for form in passage.answers
     )
@@ -138,8 +138,8 @@ def _passages_with_both(question: Question) -> list[str]:
         return decision.verdict == "both"
 
     return [
-        f"{location}: {passage.text[:60]!r}"
-        for location, passage in passages
+        f"{_location(question, case)}: {passage.text[:60]!r}"
+        for case, passage in passages
         if right and wrong and has_both(passage.text)
     ]
 
@@ -149,15 +149,20 @@ def _states(decision: Decision, verdict: Verdict) -> bool:
     return decision.verdict == verdict or decision.reason == "unclear stance"
 
 
-def _passages(question: Question) -> list[tuple[str, Passage]]:
-    """Return each passage of a user's question once, with its question and context; empty for other questions."""
+def _passages(question: Question) -> list[tuple[QuestionContext, Passage]]:
+    """Return each passage of a user's question once, with its context; empty for other questions."""
     if not question.is_own:
         return []
-    by_text: dict[str, tuple[str, Passage]] = {}
+    by_text: dict[str, tuple[QuestionContext, Passage]] = {}
     for case in question.cases:
         for passage in case.passages:
-            by_text.setdefault(passage.text, (f"{question.printable_name}, {case.context_id}", passage))
+            by_text.setdefault(passage.text, (case, passage))
     return list(by_text.values())
+
+
+def _location(question: Question, case: QuestionContext) -> str:
+    """Return the name of a question and of one of its contexts, for messages."""
+    return f"{question.printable_name}, {case.context_id}"
 
 
 def _answers_with_words(answers: Iterable[str]) -> list[str]:
@@ -181,8 +186,8 @@ def _alike_answers(question: Question) -> str:
             continue
         for answer in case.answers:
             if words(answer) in right:
-                location = f"{question.printable_name}, {case.context_id}"
-                return f"{location}: {answer!r} is another spelling of the right answer {right[words(answer)]!r}"
+                spelling = f"another spelling of the right answer {right[words(answer)]!r}"
+                return f"{_location(question, case)}: {answer!r} is {spelling}"
     return ""
 
 

@@ -1,6 +1,6 @@
 """Base classes of the rows of measures, and access to stored rows for measures that are derived from them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from operator import itemgetter
 from typing import Annotated, Any
@@ -81,12 +81,22 @@ def provenance(scores: pa.Table, *by: str) -> dict[Any, Row]:
     A result also has the columns in `by`. If the rows of a group differ in a column, the result lists the different
     values, such as "cpu, cuda:0".
     """
-    grouped = scores.group_by(list(by)).aggregate([(name, "distinct") for name in PROVENANCE])
+    # Most columns have one value in the whole table, so only the others are grouped.
+    values = {name: scores[name].unique().to_pylist() for name in PROVENANCE}
+    varying = [name for name in PROVENANCE if len(values[name]) > 1]
+    common = {name: _listed(values[name]) for name in PROVENANCE}
+    grouped = scores.group_by(list(by)).aggregate([(name, "distinct") for name in varying])
     return {
         itemgetter(*by)(row): {name: row[name] for name in by}
-        | {name: ", ".join(sorted({*row[f"{name}_distinct"]} - {None})) or None for name in PROVENANCE}
+        | common
+        | {name: _listed(row[f"{name}_distinct"]) for name in varying}
         for row in grouped.to_pylist()
     }
+
+
+def _listed(values: Iterable[str | None]) -> str | None:
+    """Return different values as a text, such as "cpu, cuda:0"; None without a value."""
+    return ", ".join(sorted({*values} - {None})) or None  # type: ignore[type-var]  # None is removed
 
 
 def question_provenance(scores: pa.Table, questions: Sequence[Question]) -> dict[QuestionKey, Row]:

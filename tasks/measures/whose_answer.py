@@ -211,7 +211,7 @@ def _whose_answer(inputs: Inputs, model: None, questions: Sequence[Question]) ->
             rows = (*samples[key], *greedy[key])
             texts = {row["text"] for row in rows} | ({closed_book} if closed_book is not None else set())
             decisions = {text: decision_on(question, case, text) for text in texts}
-            has_single_answer = case.text is not None and case.condition != "mixed"
+            has_single_answer = bool(case.passages) and case.condition != "mixed"
             for row in rows:
                 decision, effect = decisions[row["text"]], None
                 if closed_book is not None and row["sample"] is None and has_single_answer:
@@ -246,11 +246,11 @@ def decision_on(question: Question, case: QuestionContext, text: str) -> Decisio
 def sides(question: Question, case: QuestionContext) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the forms of the original answer and of the context's answer; an answer belongs to one side only."""
     original = _with_words(question.forms)
-    if case.text is None:
+    if not case.passages:
         conflicting = (other for other in question.cases if other.condition in {*CONFLICTING, "mixed"})
         return original, _with_words(answer for other in conflicting for answer in other.answers)
     stated = _with_words(case.answers)
-    if gives_original(question, case):
+    if case.condition in SUPPORTING or is_among(stated, original):
         return (), tuple(dict.fromkeys((*original, *stated)))
     return original, stated
 
@@ -262,8 +262,8 @@ def gives_original(question: Question, case: QuestionContext) -> bool:
 
 def is_among(stated: Sequence[str], original: Sequence[str]) -> bool:
     """Return True if a stated answer has the words of an original answer."""
-    original_words = {tuple(words(name)) for name in original}
-    return any(tuple(words(name)) in original_words for name in stated)
+    original_words = {words(name) for name in original}
+    return any(words(name) in original_words for name in stated)
 
 
 def _with_words(names: Iterable[str]) -> tuple[str, ...]:

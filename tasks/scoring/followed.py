@@ -15,7 +15,7 @@ side. The rule does not judge the truth. "The passage says Oslo" counts as a sta
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from itertools import zip_longest
 from typing import Literal, NamedTuple, cast, get_args
@@ -74,10 +74,13 @@ TAKES_CONTEXT: tuple[Verdict, ...] = ("context", "both")
 """The verdicts of a reply that states the context's answer."""
 
 _SIDES: tuple[Side, ...] = get_args(Side)
+_REASONS: tuple[Reason, ...] = get_args(Reason)
 _MAX_QUESTION = 200
 """Limit of the words of a question that are read to see if a mention only repeats the question."""
 _ARROW = re.compile(r"(\S{1,20}) ?(?:→|⇒|->|=>) ?")
 """A change that is written with an arrow: "9:00 → 10:00" is read as "from 9:00 to 10:00"."""
+_ARROW_SIGN = re.compile("[→⇒>]")
+"""A character of every arrow; most texts have none, and `_ARROW` is slow."""
 
 
 class Decision(NamedTuple):
@@ -117,16 +120,17 @@ def decide(reply: str, *, context: Sequence[str], original: Sequence[str], quest
     if text is None:
         return Decision("neither", True, "unfinished thoughts")
     text = final_answer(text)
-    all_words = words(_ARROW.sub(r"from \1 to ", text))
+    all_words = words(_ARROW.sub(r"from \1 to ", text) if _ARROW_SIGN.search(text) else text)
     reply_words = without_question(all_words, sides.question_words)
     if all_words and not reply_words:
         return Decision("neither", False, "repeats the question")
-    stated, reason = _sides_listed(text, sides) or _sides_named(reply_words, sides)
+    all_mentions = mentions(reply_words, sides.names)
+    stated, reason = _sides_listed(text, sides) or _sides_named(reply_words, all_mentions, sides)
     polarities = yes_no.polarities(reply_words, sides.question_words) if sides.polarities else set()
     stated |= {side for polarity in polarities for side in sides.polarities.get(polarity, ())}
     if len(stated) == 2 and sides.are_alike:
         stated = _as_written(text, context, original) or stated
-    has_part = len(stated) < 2 and not sides.polarities and _has_part(reply_words, sides, stated)
+    has_part = len(stated) < 2 and not sides.polarities and _has_part(reply_words, all_mentions, sides, stated)
     # "Red or blue" to "Is it red or blue?"
     if len(stated) == 2 and is_part(texts_of(reply_words), texts_of(sides.question_words)):
         return Decision("neither", False, "repeats the question")
@@ -189,6 +193,7 @@ class _Sides(NamedTuple):
         question_words: The words of the question.
         question: The words of the question, grouped for stances.
         are_alike: True if both sides have an answer with the same normalised words, such as 2.1 and 2.10.
+        parts: The words of each side's forms, without function words and words of the question.
     """
 
     names: Mapping[str, Sequence[Name]]
@@ -198,6 +203,7 @@ class _Sides(NamedTuple):
     question_words: tuple[Word, ...]
     question: stance.Question
     are_alike: bool
+    parts: Mapping[Side, frozenset[str]]
 
 
 @lru_cache(maxsize=1024)  # the answers of a question are looked for in every reply to it
@@ -206,6 +212,7 @@ def _sides(context: tuple[str, ...], original: tuple[str, ...], question: str) -
     if not context:
         raise InputError("the list of the context's answers is empty; give at least one answer")
     question_words = words(question)
+    question_texts = texts_of(question_words)
     names: list[Name] = []
     polarities: dict[Polarity, set[Side]] = {}
     answers_of_sides = [answers for answers in (context, original) if answers]
@@ -218,15 +225,21 @@ def _sides(context: tuple[str, ...], original: tuple[str, ...], question: str) -
             if polarity and are_polar:
                 polarities.setdefault(polarity, set()).add(side)
             else:
-                names += forms(side, answer, texts_of(question_words))
+                names += forms(side, answer, question_texts)
     if not all(map(str.isascii, (*context, *original))):
         names += longer_names()
     are_alike = not {words(answer) for answer in context}.isdisjoint(words(answer) for answer in original)
     values = tuple(map(words, (*context, *original)))
-    parts = stance.question_words(texts_of(question_words))
+    question_parts = stance.question_words(question_texts)
     lists = [(cast("Side", name.side), Items(name.items, name.are_ordered)) for name in names if name.items]
     distinct_lists = tuple(dict.fromkeys(lists))
-    return _Sides(by_first(names), polarities, distinct_lists, values, question_words, parts, are_alike)
+    parts = {
+        side: frozenset(text for name in names if name.side == side for text in name.texts)
+        - FUNCTION_WORDS
+        - question_parts.texts
+        for side in _SIDES
+    }
+    return _Sides(by_first(names), polarities, distinct_lists, values, question_words, question_parts, are_alike, parts)
 
 
 def _as_written(text: str, context: Sequence[str], original: Sequence[str]) -> set[Side]:
@@ -239,9 +252,13 @@ def _as_written(text: str, context: Sequence[str], original: Sequence[str]) -> s
     return stated if len(stated) == 1 else set()
 
 
-def _sides_named(reply: Sequence[Word], sides: _Sides) -> tuple[set[Side], Reason | None]:
+def _sides_named(
+    reply: Sequence[Word], all_mentions: Sequence[Mention], sides: _Sides
+) -> tuple[set[Side], Reason | None]:
     """Return the sides whose answer a reply names, or the reason why the reply names no answer."""
-    valid_mentions, reasons = _valid_mentions(reply, sides)
+    if not all_mentions:
+        return set(), None
+    valid_mentions, reasons = _valid_mentions(reply, all_mentions, sides)
     spans = [Span(mention.start, mention.end, mention.name.side or "") for mention in valid_mentions]
     named = {span.side for span in spans}
     if len(spans) > stance.MAX_MENTIONS:
@@ -264,7 +281,7 @@ def _sides_named(reply: Sequence[Word], sides: _Sides) -> tuple[set[Side], Reaso
         is_unclear = distinct_stances <= stance.WEAK or is_doubted
         if stated and (is_unclear or stance.answers_elsewhere(reply, spans, sides.question)):
             stated, reasons = set(), {"unclear stance"}
-    reason = next((reason for reason in get_args(Reason) if reason in reasons), None)
+    reason = next((reason for reason in _REASONS if reason in reasons), None)
     return cast("set[Side]", set(stated)), None if stated else reason
 
 
@@ -276,7 +293,9 @@ def _sides_listed(text: str, sides: _Sides) -> tuple[set[Side], None] | None:
     return (stated, None) if stated else None
 
 
-def _valid_mentions(reply: Sequence[Word], sides: _Sides) -> tuple[list[Mention], set[Reason]]:
+def _valid_mentions(
+    reply: Sequence[Word], all_mentions: Sequence[Mention], sides: _Sides
+) -> tuple[list[Mention], set[Reason]]:
     """Return the mentions that count, in their order, and the reasons against the other mentions.
 
     A loose form, such as 9:00 for 9 p.m., counts if the same words are no exact form, and if the form belongs to one
@@ -284,7 +303,7 @@ def _valid_mentions(reply: Sequence[Word], sides: _Sides) -> tuple[list[Mention]
     """
     candidates: list[Mention] = []
     reasons: set[Reason] = set()
-    for mention in longest(mentions(reply, sides.names)):
+    for mention in longest(all_mentions):
         if not mention.name.side:  # a longer name that is no answer, such as 罗马尼亚 (Romania) for 罗马 (Rome)
             continue
         if not is_whole(reply, mention, sides.question.texts):
@@ -314,13 +333,13 @@ def _is_repeated(reply: Sequence[Word], mention: Mention, question: Sequence[Wor
     return bool(beside) and is_part(texts_of(around), texts_of(question[:_MAX_QUESTION]))
 
 
-def _has_part(reply: Sequence[Word], sides: _Sides, stated: set[Side]) -> bool:
+def _has_part(reply: Sequence[Word], all_mentions: Sequence[Mention], sides: _Sides, stated: Collection[Side]) -> bool:
     """Return True if a reply has only a part of an answer: 5 for "5 km", or Kennedy for "John Kennedy"."""
-    covered = {index for mention in mentions(reply, sides.names) for index in range(mention.start, mention.end)}
-    names = [name for names in sides.names.values() for name in names if name.side]
-    parts = {text for name in names if name.side not in stated for text in name.texts}
-    parts -= {text for name in names if name.side in stated for text in name.texts}
-    parts -= FUNCTION_WORDS | sides.question.texts
+    parts = frozenset[str]().union(*(sides.parts[side] for side in _SIDES if side not in stated))
+    parts = parts.difference(*(sides.parts[side] for side in stated))
+    if parts.isdisjoint(texts_of(reply)):
+        return False
+    covered = {index for mention in all_mentions for index in range(mention.start, mention.end)}
     for index, (word, following) in enumerate(zip_longest(reply, reply[1:])):
         if index in covered or word.text not in parts:
             continue

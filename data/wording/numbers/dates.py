@@ -217,18 +217,12 @@ def with_dates(text: str) -> str:
 
 def _with_times(text: str) -> str:
     """Return the text with every time of day as one word."""
-    for marks, pattern, replacement in _NAMED_TIMES:
-        if _has_mark(text, marks):
-            text = pattern.sub(replacement, text)
-    for marks, pattern in _TIMES:
-        if _has_mark(text, marks):
-            text = pattern.sub(_time, text)
-    return text
-
-
-def _has_mark(text: str, marks: tuple[str, ...]) -> bool:
     lower = text.lower()
-    return any(mark in lower for mark in marks)
+    for marks, pattern, replacement in (*_NAMED_TIMES, *((marks, pattern, _time) for marks, pattern in _TIMES)):
+        if any(mark in lower for mark in marks):
+            text = pattern.sub(replacement, text)
+            lower = text.lower()
+    return text
 
 
 def _day(word: str) -> str:

@@ -31,12 +31,14 @@ from swaymeter.data.wording.word import (
     word_set,
 )
 from swaymeter.data.wording.words import words
-from swaymeter.tasks.scoring.wording.lists import items_of_answer
+from swaymeter.tasks.scoring.wording.lists import ORDERING, items_of_answer
 
 _MAX_WORDS = 12
 """Limit of the words of an answer that has other forms; a longer answer is a sentence."""
 
 # Names
+_DECIDING = PLACES | ORDERING
+"""Words that decide about the forms of an answer if the question has them; the words of the answer do so, too."""
 _LANDMARK = "|".join(sorted(PLACES))
 _DROPPED_TITLES = TITLES - word_set("king queen president saint lord lady")
 _ARTICLES = word_set("la le les el los las der die das den dem il lo gli un une una uno ein eine einen het de os as o")
@@ -68,7 +70,6 @@ terabyte gigabyte 1000
 """A unit, a smaller unit, and the number of smaller units in one larger unit."""
 
 
-@lru_cache(maxsize=4096)  # a question and each of its contexts have answers in common
 def forms(side: str, written: str, question: Texts) -> tuple[Name, ...]:
     """Return every form of an answer, the written form first.
 
@@ -77,13 +78,21 @@ def forms(side: str, written: str, question: Texts) -> tuple[Name, ...]:
         written: The answer as the study has it.
         question: The normal forms of the question's words.
     """
-    return tuple(_forms(side, written, question))
+    deciding = (_DECIDING | set(texts_of(words(written)))).intersection(question)
+    return tuple(form._replace(side=side) for form in _forms(written, deciding, _asks_for_person(question)))
 
 
-def _forms(side: str, written: str, question: Texts) -> Iterator[Name]:
+@lru_cache(maxsize=4096)  # both sides, and questions of a kind, have answers in common
+def _forms(written: str, question: frozenset[str], is_of_person: bool) -> tuple[Name, ...]:
+    """Return the forms of an answer, of no side; the arguments are those of `Answer`."""
     answer_words = words(written)
-    answer = Answer(written, answer_words, texts_of(answer_words), question)
-    whole = Name(side, answer.texts, answer_words[0])
+    return tuple(_distinct_forms(Answer(written, answer_words, texts_of(answer_words), question, is_of_person)))
+
+
+def _distinct_forms(answer: Answer) -> Iterator[Name]:
+    """Yield each form of an answer once; the form that the first rule gives counts."""
+    answer_words = answer.words
+    whole = Name(None, answer.texts, answer_words[0])
     yielded = {answer.texts}
     yield whole
     if len(answer_words) > _MAX_WORDS:
@@ -101,7 +110,7 @@ def _forms(side: str, written: str, question: Texts) -> Iterator[Name]:
                 yielded.add(texts)
                 first = next((word for word in answer_words if word.text == texts[0]), answer_words[0])
                 yield form._replace(texts=texts, first=in_capitals if rules is INITIALS else first)
-    if listed := items_of_answer(written, answer.question):
+    if listed := items_of_answer(answer.written, answer.question):
         for item in dict.fromkeys(listed.items):
             yield whole._replace(texts=item, items=listed.items, are_ordered=listed.are_ordered)
 
@@ -188,14 +197,14 @@ def _initials(answer: Answer) -> Iterator[Texts]:
     """Write BBC for British Broadcasting Corporation."""
     letters = [word.text[0] for word in answer.words if word.capitals and not word.joined]
     is_name = all(word.capitals or word.text in FUNCTION_WORDS for word in answer.words)
-    if len(letters) > 2 and is_name and answer.written.isascii() and not _asks_for_person(answer.question):
+    if len(letters) > 2 and is_name and answer.written.isascii() and not answer.is_of_person:
         yield ("".join(letters),)
 
 
 def _without_middle_name(answer: Answer) -> Iterator[Texts]:
     """Write John Kennedy for John F. Kennedy, J. Kennedy for John Kennedy."""
     texts = answer.texts
-    if all(word.capitals for word in answer.words) and _asks_for_person(answer.question):
+    if answer.is_of_person and all(word.capitals for word in answer.words):
         if len(texts) == 3:
             yield (texts[0], texts[2])
         if len(texts) == 2 and len(texts[0]) > 1:
@@ -205,12 +214,7 @@ def _without_middle_name(answer: Answer) -> Iterator[Texts]:
 def _last_name(answer: Answer) -> Iterator[Texts]:
     """Write the last name of a person."""
     answer_words, texts = answer.words, answer.texts
-    if (
-        not 2 <= len(answer_words) <= 5
-        or not _asks_for_person(answer.question)
-        or not answer_words[0].capitals
-        or len(texts[-1]) < 4
-    ):
+    if not 2 <= len(answer_words) <= 5 or not answer.is_of_person or not answer_words[0].capitals or len(texts[-1]) < 4:
         return
     if any(word.kind != "word" or not (word.capitals or word.text in _PARTICLES) for word in answer_words):
         return

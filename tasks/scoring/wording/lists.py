@@ -8,7 +8,7 @@ different item of the reply: "passport" is part of "A valid passport". A date or
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from swaymeter.data.wording.word import MONTHS, Texts, texts_of
@@ -26,7 +26,8 @@ _THEN = re.compile(
 )
 _SEPARATORS = re.compile(r"[,;/&]|\b(?:and|und|et|y|e)\b")
 _NUMBER_WITH_COMMA = re.compile(r"\d, ?\d")
-_ORDERING = frozenset(("order", "sequence", "step", "reihenfolge", "schritt", "ordre", "orden"))
+ORDERING = frozenset(("order", "sequence", "step", "reihenfolge", "schritt", "ordre", "orden"))
+"""Words of a question that asks for an order or for steps."""
 
 
 class Items(NamedTuple):
@@ -41,14 +42,14 @@ class Items(NamedTuple):
     are_ordered: bool
 
 
-def items_of_answer(written: str, question_words: Sequence[str] = ()) -> Items | None:
+def items_of_answer(written: str, question_words: Collection[str] = ()) -> Items | None:
     """Return the items of an answer that is a list; None for any other answer.
 
     Args:
         written: The answer.
         question_words: The normal forms of the question's words.
     """
-    are_ordered = not _ORDERING.isdisjoint(question_words)
+    are_ordered = not ORDERING.isdisjoint(question_words)
     for separator in (_ARROW, _THEN):
         if len(parts := separator.split(written)) > 1:
             are_ordered = True

@@ -76,14 +76,15 @@ def longer_names() -> tuple[Name, ...]:
 def mentions(text: Sequence[Word], names: Mapping[str, Sequence[Name]]) -> list[Mention]:
     """Return every mention: the words of a name, all items of a list, or the words that initials stand for."""
     all_mentions: list[Mention] = []
+    names_of_initials = names.get(_INITIALS, ())
     for start, word in enumerate(text):
         for key in (word.text, *word.stems) if word.stems else (word.text,):
             for name in names.get(key, ()):
                 end = _end_of_list(text, start, name) if name.items else _end_of_words(text, start, name.texts)
                 if end:
                     all_mentions.append(Mention(start, end, name))
-        if word.capitals:
-            for name in names.get(_INITIALS, ()):
+        if names_of_initials and word.capitals:
+            for name in names_of_initials:
                 if end := _end_of_initials(text, start, name.texts[0]):
                     all_mentions.append(Mention(start, end, name))
     return all_mentions
@@ -148,10 +149,12 @@ def is_part(texts: Texts, whole: Texts) -> bool:
 def without_question(reply: Sequence[Word], question: Sequence[Word]) -> Sequence[Word]:
     """Return the reply without the question that it repeats word by word."""
     texts, length = texts_of(question), len(question)
+    if length <= 2 or texts[0] not in texts_of(reply):
+        return reply
     remaining: list[Word] = []
     index = 0
     while index < len(reply):
-        if length > 2 and reply[index].text == texts[0] and texts_of(reply[index : index + length]) == texts:
+        if reply[index].text == texts[0] and texts_of(reply[index : index + length]) == texts:
             index += length
         else:
             remaining.append(reply[index])

@@ -6,9 +6,10 @@ Soldier" and "sorry for your loss" are no refusals.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 
-from swaymeter.data.wording.word import Word, word_set
+from swaymeter.data.wording.word import Texts, Word, texts_of, word_set
 from swaymeter.data.wording.words import words
 
 _SOURCE = (
@@ -77,10 +78,8 @@ _KINDS = {
     "I decline": r"\bi (?:must |have to |will |would )?(?:respectfully )?(?:decline|refuse)\b"
     r"|\bi (?:would )?(?:rather|prefer) not\b|\bi have no\b",
 }
-_ENGLISH = re.compile("|".join(f"(?:{kind})" for kind in _KINDS.values()))
 _ANSWERING = ("not stated", "never determined", "no information", "unknown", "apology")
 """Kinds whose words may also answer a yes-or-no question: "There is no record of it"."""
-_ENGLISH_OF_POLAR = re.compile("|".join(f"(?:{kind})" for name, kind in _KINDS.items() if name not in _ANSWERING))
 _NEEDED = word_set(
     "dispute debate "
     "ai apologie apologise apologize apology beyond contested debated decline difficult disputed fail failed "
@@ -89,7 +88,7 @@ _NEEDED = word_set(
     "unanswered unavailable uncertain unclear undetermined undisclosed unknown unsaid unspecified unsure without"
 )
 """Words of English refusals: every refusal has at least one of these words."""
-_NOT_EVEN_NO = re.compile(
+_NOT_EVEN_NO = (
     rf"\b{_SOURCE} (?:itself )?(?:do|did) not {_ADVERB}{_TELL}(?=$| \.| (?:{_ASK}|any|enough|that|this|anything)\b)"
     rf"|{_SAYS_NOTHING}|{_NO_INFORMATION}|^no (?:one|body) know"
 )
@@ -139,16 +138,22 @@ _PHRASES = {
 }
 
 
-def _by_first(phrases: Iterable[str]) -> dict[str, list[tuple[str, ...]]]:
-    """Return the words of phrases by their first word."""
-    by_first: dict[str, list[tuple[str, ...]]] = {}
-    for phrase in phrases:
-        texts = tuple(word.text for word in words(phrase))
+# Most replies do not refuse, and compiling takes long, so patterns and phrases are made with the first reply that may.
+@cache
+def _english(*, is_polar: bool) -> re.Pattern[str]:
+    """Return the pattern of English refusals, for a yes-or-no question without the kinds that may answer it."""
+    kinds = (kind for name, kind in _KINDS.items() if not (is_polar and name in _ANSWERING))
+    return re.compile("|".join(f"(?:{kind})" for kind in kinds))
+
+
+@cache
+def _phrases_by_first() -> Mapping[str, Sequence[Texts]]:
+    """Return the words of the phrases by their first word."""
+    by_first: dict[str, list[Texts]] = {}
+    for phrase in "|".join(_PHRASES.values()).split("|"):
+        texts = texts_of(words(phrase))
         by_first.setdefault(texts[0], []).append(texts)
     return by_first
-
-
-_PHRASES_BY_FIRST = _by_first(phrase for phrases in _PHRASES.values() for phrase in phrases.split("|"))
 
 
 def refuses(text: Sequence[Word], *, is_polar: bool = False) -> bool:
@@ -159,13 +164,14 @@ def refuses(text: Sequence[Word], *, is_polar: bool = False) -> bool:
         is_polar: True for a yes-or-no question. Kinds whose words may answer such a question do not count: "It is not
             included", "There is no record of it".
     """
-    texts = tuple(word.text for word in text)
-    if not _NEEDED.isdisjoint(texts) and (_ENGLISH_OF_POLAR if is_polar else _ENGLISH).search(_plain(text)):
+    texts = texts_of(text)
+    if not _NEEDED.isdisjoint(texts) and _english(is_polar=is_polar).search(_plain(text)):
         return True
+    phrases = _phrases_by_first()
+    if phrases.keys().isdisjoint(texts):
+        return False
     return any(
-        _has_phrase_at(texts, start, phrase)
-        for start, first in enumerate(texts)
-        for phrase in _PHRASES_BY_FIRST.get(first, ())
+        _has_phrase_at(texts, start, phrase) for start, first in enumerate(texts) for phrase in phrases.get(first, ())
     )
 
 
@@ -185,7 +191,7 @@ def only_mentions(text: Sequence[Word]) -> bool:
 
 def says_nothing(text: Sequence[Word]) -> bool:
     """Return True for texts such as "No, the passage does not say", in which "No" is no answer."""
-    return _NOT_EVEN_NO.search(_plain(text)) is not None
+    return re.search(_NOT_EVEN_NO, _plain(text)) is not None
 
 
 def only_concedes(text: Sequence[Word]) -> bool:

@@ -66,10 +66,11 @@ _CONCEDING = word_set(
     "angeblich obwohl zwar fruher wahrend aunque antes bien хот раньше"
 )
 _UNTIL = word_set("until till bis")
-_FORMER = _UNTIL | word_set(
+_FORMER_STATE = word_set(
     "formerly previously originally former previous predecessor outdated obsolete superseded lobbied planned "
     "fruher vorganger vorgangerin bisher"
 )
+_FORMER = _UNTIL | _FORMER_STATE
 """Words beside an answer that was valid, or was only planned, at another time: "formerly X", "X was planned"."""
 _LATER = frozenset(
     texts_of(words("later afterwards subsequently später danach позже потом затем sonra ثم 나중에 이후"))
@@ -188,7 +189,7 @@ class Question(NamedTuple):
 
 def question_words(texts: Collection[str]) -> Question:
     """Return the words of a question, as the rules of stances need them."""
-    content = frozenset(text for text in texts if text not in FUNCTION_WORDS | AUXILIARIES)
+    content = frozenset(texts) - FUNCTION_WORDS - AUXILIARIES
     return Question(frozenset(texts), content, not NEGATING.isdisjoint(texts))
 
 
@@ -368,7 +369,7 @@ def _is_reported(before: Sequence[str], after: Sequence[str]) -> bool:
     """Return True if a clause reports what a source says: "the passage says", "according to", "is believed"."""
     if "i" in before[:2]:  # I believe
         return False
-    return not (_SAYING | _SOURCES).isdisjoint(before) or (bool(after) and not _SOURCES.isdisjoint(after))
+    return not (_SAYING.isdisjoint(before) and _SOURCES.isdisjoint(before) and _SOURCES.isdisjoint(after))
 
 
 def _is_set_aside(
@@ -381,15 +382,16 @@ def _is_set_aside(
         return True
     if _is_of_relative(reply, start, end, question):
         return True
-    if before and before[-1] in _REPLACING and (_FORMER | _REPLACING).isdisjoint(question.texts):  # Y replaced X
-        return True
+    asks_for_former = not _FORMER.isdisjoint(question.texts)
+    if before and before[-1] in _REPLACING and not asks_for_former and _REPLACING.isdisjoint(question.texts):
+        return True  # Y replaced X
     # clock1530: a time of 24 hours; dial0330: a time of 12 hours
     is_amount = reply[start].kind == "number" or reply[start].text.startswith(("clock", "dial"))
     clause = (*before, *after)
-    if not is_amount and (_NOW | _LATER).isdisjoint(question.texts) and not _LATER.isdisjoint(clause):
+    if not is_amount and not _LATER.isdisjoint(clause) and (_NOW | _LATER).isdisjoint(question.texts):
         return True
-    former = _FORMER - _UNTIL if is_amount else _FORMER  # "open until 5 p.m." does not set 5 p.m. aside
-    return _FORMER.isdisjoint(question.texts) and not former.isdisjoint(clause)
+    former = _FORMER_STATE if is_amount else _FORMER  # "open until 5 p.m." does not set 5 p.m. aside
+    return not asks_for_former and not former.isdisjoint(clause)
 
 
 def _is_change(reply: Sequence[Word], start: int, end: int) -> bool:
@@ -476,12 +478,14 @@ def _is_harmless(reply: Sequence[Word], index: int) -> bool:
 
 def _is_denied_behind(reply: Sequence[Word], end: int) -> bool:
     """Return True if a verb after a mention denies it: "X is not", "X is wrong"."""
+    if end == len(reply) or reply[end].begins_clause or reply[end].text not in _IS:
+        return False
     after = [*reply[end : end + 4], *[Word("")] * 4]
-    if after[0].begins_clause or after[0].text not in _IS or after[1].begins_clause:
+    if after[1].begins_clause:
         return False
     skipped = after[1].text in ("be", "been", "have", "has", "clearly", "actually", "certainly")
     denial, further = (after[2], after[3]) if skipped else (after[1], after[2])
-    denied = denial.text in _FALSE | _NEGATIONS or (denial.text, further.text) in _NEGATING_PAIRS
+    denied = denial.text in _FALSE or denial.text in _NEGATIONS or (denial.text, further.text) in _NEGATING_PAIRS
     return denied and not denial.begins_clause and further.text not in _SCOPE_ENDS
 
 

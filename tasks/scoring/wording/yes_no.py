@@ -10,7 +10,8 @@ A denial in the same clause or in the next clause turns a yes into a no, and a n
 that is wrong."
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import cast
 
@@ -52,9 +53,6 @@ _PHRASES: dict[Polarity, str] = {
     "no way|no chance|far from it|there is not 1|there are none|there is none|they do not have 1|it do not have 1|"
     "lieber nicht|besser nicht|eher nicht|kein bedarf|negative|never|not at all|not yet|not so|hardly|nie|niemals",
 }
-_WHOLE_CLAUSES: dict[Texts, Polarity] = {
-    texts_of(words(phrase)): polarity for polarity, phrases in _PHRASES.items() for phrase in phrases.split("|")
-}
 _NO_NEGATION = word_set(
     "doubt matter wonder problem longer information mention evidence indication idea data detail way answer one reason"
 )
@@ -85,8 +83,10 @@ def polarities(reply: Sequence[Word], question: Sequence[Word]) -> set[Polarity]
 def polarity_of_answer(answer: Sequence[Word]) -> Polarity | None:
     """Return the polarity of an answer that is yes or no, or begins with it: "Yes, on Mondays"; else None."""
     written = "".join(word.text for word in answer)
-    if written in _YES_ELSEWHERE | _NO_ELSEWHERE:
-        return "yes" if written in _YES_ELSEWHERE else "no"
+    if written in _YES_ELSEWHERE:
+        return "yes"
+    if written in _NO_ELSEWHERE:
+        return "no"
     is_alone = len(answer) == 1 or (len(answer) > 1 and answer[1].begins_clause and answer[0].text in _YES | _NO)
     return _POLARITIES.get(answer[0].text) if answer and is_alone else None
 
@@ -115,11 +115,19 @@ def _in_other_languages(reply: Sequence[Word]) -> set[Polarity]:
     return {"no"} if first in _NO_ELSEWHERE else set()
 
 
+@cache  # not made before the first yes-or-no question
+def _whole_clauses() -> Mapping[Texts, Polarity]:
+    """Return the polarities of phrases by their words."""
+    return {
+        texts_of(words(phrase)): polarity for polarity, phrases in _PHRASES.items() for phrase in phrases.split("|")
+    }
+
+
 def _in_other_words(reply: Sequence[Word]) -> set[Polarity]:
     """Return the polarity of the first clause: "indeed", "apparently not", "not really", "that is right"."""
     texts = [word.text for word in reply]
     clause = texts[: next((index for index, word in enumerate(reply) if index and word.begins_clause), len(reply))]
-    if whole := _WHOLE_CLAUSES.get(tuple(clause)):
+    if whole := _whole_clauses().get(tuple(clause)):
         return {whole}
     if clause[0] == "not" and len(clause) > 1 and clause[1] in _BEHIND_NOT:
         return {"no"}
