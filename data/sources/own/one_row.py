@@ -62,7 +62,7 @@ Row = TypeVar("Row", bound=BaseModel)
 
 ABOUT_PASSAGES = ("title", "source", "date", "score")
 """Optional columns of a passage."""
-_SHORT_NAMES = {short: short for short in CONTEXT_COLUMNS.values()} | CONTEXT_COLUMNS
+_SHORT_NAMES = {**{short: short for short in CONTEXT_COLUMNS.values()}, **CONTEXT_COLUMNS}
 """Keys of a context in lower case, short or long, each with its short name."""
 
 
