@@ -128,30 +128,42 @@ def table_of(record: type) -> Table:
 
 
 def as_row(record: Any) -> dict[str, Any]:
-    """Return the record as plain values by column, for a table."""
-    names = _field_names(type(record))  # type: ignore[arg-type]  # a class can be hashed
-    return {name: _plain(getattr(record, name)) for name in names}
+    """Return the record as plain values by column, for a table: a tuple as a list, a nested record as a dict."""
+    names, converters = _plain_fields(type(record))  # type: ignore[arg-type]  # a class can be hashed
+    row = {name: getattr(record, name) for name in names}
+    for name, convert in converters.items():
+        if (value := row[name]) is not None:
+            row[name] = convert(value)
+    return row
 
 
 @cache
-def _field_names(record: type) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(record))
+def _plain_fields(record: type) -> tuple[tuple[str, ...], dict[str, Callable[[Any], Any]]]:
+    """Return the fields of a record, and by field the functions that make plain values; other values are plain."""
+    converters = {name: _to_plain(kind) for name, kind in _kinds(record).items()}
+    return tuple(converters), {name: convert for name, convert in converters.items() if convert}
 
 
-def _plain(value: Any) -> Any:
-    """Return a field's value as a table has it: a tuple as a list, a nested row as a dict."""
-    if value is None or isinstance(value, (str, int, float)):
-        return value
-    if isinstance(value, tuple):
-        return [*map(_plain, value)]
-    return as_row(value) if is_dataclass(value) else value
+def _to_plain(kind: Any) -> Callable[[Any], Any] | None:
+    """Return the function that converts values of this type to plain values; None if its values are plain."""
+    if get_origin(kind) is tuple:
+        return partial(_as_list, _to_plain(get_args(kind)[0]))
+    return as_row if is_dataclass(kind) else None
+
+
+def _as_list(convert: Callable[[Any], Any] | None, values: Any) -> Any:
+    if not isinstance(values, tuple):  # a value of another type, which `Table.of` refuses
+        return values
+    return [*map(convert, values)] if convert else [*values]
 
 
 def from_row(record: type[Row], row: Mapping[str, Any]) -> Row:
     """Return a row of a table as a record; InputError for a malformed identifier, such as a Wikidata id without Q."""
-    makers = _makers(record)  # type: ignore[arg-type]  # a class can be hashed
-    converted = {name: make(row[name]) for name, make in makers.items() if row.get(name) is not None}
-    return record(**{**row, **converted})
+    values = dict(row)
+    for name, make in _makers(record).items():  # type: ignore[arg-type]  # a class can be hashed
+        if (value := values.get(name)) is not None:
+            values[name] = make(value)
+    return record(**values)
 
 
 def columns_of(record: type) -> tuple[Column, ...]:
@@ -162,6 +174,11 @@ def columns_of(record: type) -> tuple[Column, ...]:
 def _hints(record: type) -> dict[str, Any]:
     hints = get_type_hints(record, include_extras=True)
     return {field.name: hints[field.name] for field in fields(record)}
+
+
+def _kinds(record: type) -> dict[str, Any]:
+    """Return the type of each field of a record, without None."""
+    return {name: _without_none(get_args(hint)[0])[0] for name, hint in _hints(record).items()}
 
 
 def _column(record: type, name: str, hint: Any) -> Column:
@@ -203,8 +220,7 @@ def _sql_type(kind: Any) -> str | None:
 @cache
 def _makers(record: type) -> dict[str, Callable[[Any], Any]]:
     """Return, by field, the functions that convert plain values; fields without a function need no conversion."""
-    kinds = {name: _without_none(get_args(hint)[0])[0] for name, hint in _hints(record).items()}
-    makers = {name: _maker(kind) for name, kind in kinds.items()}
+    makers = {name: _maker(kind) for name, kind in _kinds(record).items()}
     return {name: make for name, make in makers.items() if make}
 
 

@@ -74,18 +74,24 @@ class Table:
                 differences = {"lacks the columns": names - row.keys(), "has unknown columns": row.keys() - names}
                 message = " and ".join(f"{verb} {sorted(wrong)}" for verb, wrong in differences.items() if wrong)
                 raise ValueError(f"table {self.name}: a row {message}")
-        columns = [self._array(field, [row[field.name] for row in rows]) for field in self.schema]
+        columns = [self._array(field, [row[name] for row in rows]) for name, field in self._fields.items()]
         arrow_table = pa.Table.from_arrays(columns, schema=self.schema)
         arrow_table.validate(full=True)
-        for column in self.columns:
-            if not column.nullable and arrow_table[column.name].null_count:
+        for column, values in zip(self.columns, columns, strict=True):
+            if not column.nullable and values.null_count:
                 raise ValueError(f"table {self.name}: {column.name} may not be NULL")
-            values = arrow_table[column.name].drop_null()
+            if not pa.types.is_floating(_element(values.type)):
+                continue
             while pa.types.is_list(values.type):
-                values = pc.list_flatten(values).drop_null()
-            if pa.types.is_floating(values.type) and not pc.all(pc.is_finite(values), min_count=0).as_py():
+                values = pc.list_flatten(values)
+            if not pc.all(pc.is_finite(values), min_count=0).as_py():
                 raise ValueError(f"table {self.name}: {column.name} is NaN or infinite in a row")
         return arrow_table
+
+    @cached_property
+    def _fields(self) -> Mapping[str, "pa.Field"]:
+        """The fields of the Arrow schema by name."""
+        return {field.name: field for field in self.schema}
 
     def _array(self, field: "pa.Field", values: Sequence[Any]) -> "pa.Array":
         """Return the values of a column as an Arrow array; ValueError with the column's name for another type."""

@@ -138,32 +138,43 @@ class Building:
     def load(self, files: Files) -> None:
         """Load the rows of files, for each table all files at once."""
         for table, paths in files.items():
-            if not paths:
-                continue
             footers = {path: checked_footer(table, path) for path in paths}
+            footers = {path: footer for path, footer in footers.items() if footer.num_rows}
+            if not footers:
+                continue
             with _constraint_errors(table), finite_errors():
                 if is_large(table):
                     self._load_large(table, footers)
                 else:
-                    self._insert(table, own_columns(table), select_sql(table, paths, table.columns))
+                    self._insert(table, own_columns(table), select_sql(table, [*footers], table.columns))
 
     def insert(self, table: Table, rows: pa.Table) -> None:
         """Add rows to a table."""
+        if not rows.num_rows:  # a statement takes milliseconds, and most statistics of a small study have no rows
+            return
         with _constraint_errors(table), self._registered("incoming", rows):
             self._insert(table, table.columns, "FROM incoming")
 
     def _load_large(self, table: Table, footers: Mapping[Path, pq.FileMetaData]) -> None:
-        """Load files with a row for each prompt; the number of the origin replaces the columns of provenance."""
+        """Load files with a row for each prompt; the number of the origin replaces the columns of provenance.
+
+        Args:
+            table: table of the files.
+            footers: footers of the files, all of which have rows.
+        """
         shared = {path: shared_values(footer) for path, footer in footers.items()}
         columns = own_columns(table)
         # by file: a list of its origins, each with its number of rows; here, one origin has all rows of the file
         single_origins = {
             path: [(*values.values(), footers[path].num_rows)] for path, values in shared.items() if values
         }
-        with self._store_origins(table, single_origins):
-            source = select_sql(table, [*single_origins], columns, with_file=True)
-            self._insert(table, columns, f"FROM ({source}) JOIN file_origins USING ({SOURCE_FILE})", "origin_id")
+        if single_origins:
+            with self._store_origins(table, single_origins):
+                source = select_sql(table, [*single_origins], columns, with_file=True)
+                self._insert(table, columns, f"FROM ({source}) JOIN file_origins USING ({SOURCE_FILE})", "origin_id")
         several_origins = {path: self._origins_in(table, path) for path, values in shared.items() if values is None}
+        if not several_origins:
+            return
         with self._store_origins(table, several_origins):
             source = select_sql(table, [*several_origins], table.columns, with_file=True)
             names = [quoted(column.name) for column in SHARED]

@@ -56,14 +56,10 @@ def select_sql(table: Table, paths: Sequence[Path], columns: Sequence[Column], *
 
     Args:
         table: table of the files.
-        paths: files; without files the result has no rows.
+        paths: files, at least one.
         columns: columns to read.
         with_file: True adds a column with the path of a row's file.
     """
-    if not paths:
-        types = {c.name: c.type for c in columns} | ({SOURCE_FILE: "VARCHAR"} if with_file else {})
-        nulls = ", ".join(f"NULL::{sql_type} AS {quoted(name)}" for name, sql_type in types.items())
-        return f"SELECT {nulls} WHERE false"
     files = ", ".join(literal(str(path)) for path in paths)
     names = ", ".join([*map(_finite, columns), *([SOURCE_FILE] if with_file else [])])
     return f"SELECT {names} FROM read_parquet([{files}], filename = '{SOURCE_FILE}')"

@@ -6,7 +6,7 @@
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -39,8 +39,8 @@ log = logging.getLogger(__name__)
 
 SHOWN_JUDGEMENTS = 20
 """Limit of the judgements in a warning."""
-QUESTIONS_IN_MEMORY = 16
-"""Number of questions whose contexts are in memory together, because a question may have many long contexts."""
+PASSAGES_IN_MEMORY = 4096
+"""Number of passages at which arranged questions are stored, because a question may have many long contexts."""
 
 
 def build_prompts(step: Step, settings: RunSettings) -> None:
@@ -143,13 +143,25 @@ def build_questions(step: Step, settings: RunSettings) -> None:
     # of three passages gives three such cases.
     counts = {"cases": len(ordered), "left_out": 0}
     output, batches = step.table("questions"), []
-    for first in range(0, len(ordered), QUESTIONS_IN_MEMORY):
-        batch = options.arrange(ordered[first : first + QUESTIONS_IN_MEMORY])
+    for batch in _batches(question for drawn in ordered for question in options.arrange([drawn])):
         set_sizes = [len(context.passages) for question in batch for context in question.contexts]
         counts["cases"] += len(set_sizes)
         counts["left_out"] += sum(size for size in set_sizes if size > 1)
         batches.append(output.table.of([as_row(question) for question in batch]))
     output.write(pa.concat_tables(batches), counts)
+
+
+def _batches(questions: Iterable[Question]) -> Iterator[list[Question]]:
+    """Yield the questions in lists, each ended by the question with which it reaches `PASSAGES_IN_MEMORY`."""
+    batch, passages = list[Question](), 0
+    for question in questions:
+        batch.append(question)
+        passages += sum(len(context.passages) for context in question.contexts)
+        if passages >= PASSAGES_IN_MEMORY:
+            yield batch
+            batch, passages = [], 0
+    if batch:
+        yield batch
 
 
 # ---- the steps of a study --------------------------------------------------------------------------------------------

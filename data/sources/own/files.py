@@ -128,11 +128,14 @@ def _restored(file_rows: FileRows) -> FileRows:
     patterns: dict[str, re.Pattern[str]] = {}
     for name in file_rows.columns:
         cells = [row.cells.get(name) for row in file_rows.rows if not row.problem]
-        values = [cell for cell in cells if none_where_empty(cell) is not None]
-        has_missing_values = len(values) < len(cells)
-        for pattern in (_MIDNIGHT, _WHOLE_NUMBER) if has_missing_values else (_MIDNIGHT,):
-            if values and all(isinstance(value, str) and pattern.fullmatch(value.strip()) for value in values):
-                patterns[name] = pattern
+        present = (cell for cell in cells if none_where_empty(cell) is not None)
+        first = next(present, None)
+        if not isinstance(first, str) or not (pattern := _pandas_form(first.strip())):
+            continue
+        values = [first, *present]
+        is_possible = pattern is _MIDNIGHT or len(values) < len(cells)
+        if is_possible and all(isinstance(value, str) and pattern.fullmatch(value.strip()) for value in values):
+            patterns[name] = pattern
     if not patterns:
         return file_rows
     rows = []
@@ -140,6 +143,11 @@ def _restored(file_rows: FileRows) -> FileRows:
         new = {name: pattern.sub(r"\1", row.cells[name]) for name, pattern in patterns.items() if row.cells.get(name)}
         rows.append(row._replace(cells={**row.cells, **new}))
     return file_rows._replace(rows=rows)
+
+
+def _pandas_form(text: str) -> re.Pattern[str] | None:
+    """Return the pattern of a day or whole number that matches a text; None for another text."""
+    return next((pattern for pattern in (_MIDNIGHT, _WHOLE_NUMBER) if pattern.fullmatch(text)), None)
 
 
 def _refuse_above_limit(count: int, limit: int, unit: str, file: Path) -> None:

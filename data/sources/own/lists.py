@@ -17,8 +17,9 @@ _ITEM = re.compile(rf"""\s*('(?:[^'\\\n]|{_ESCAPE})*'|"(?:[^"\\\n]|{_ESCAPE})*")
 
 def none_where_empty(value: Any) -> Any:
     """Return None for a blank text, a mark such as "NULL", or NaN; any other value unchanged."""
-    is_nan = isinstance(value, float) and math.isnan(value)
-    return None if is_nan or (isinstance(value, str) and value.strip() in MISSING) else value
+    if isinstance(value, str):
+        return None if value.strip() in MISSING else value
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def as_text(value: Any) -> str:
@@ -38,8 +39,8 @@ def texts_in_cell(value: Any) -> list[Any]:
     Raises:
         ValueError: A text looks like a list and cannot be read.
     """
-    if isinstance(value, Mapping) and isinstance(value.get("text"), list):
-        value = value["text"]
+    if value is None:
+        return []
     if isinstance(value, str):
         text = value.strip()
         value = list_in(text)
@@ -48,6 +49,8 @@ def texts_in_cell(value: Any) -> list[Any]:
             if is_broken_list or text.startswith((*_LIST_BEGINNINGS, "{'", '{"', "array(")):
                 raise ValueError(f'{_UNREADABLE}; write texts with | between them, or a JSON list: ["a", "b"]')
             value = [part.strip() for part in text.split("|")]
+    elif isinstance(value, Mapping) and isinstance(value.get("text"), list):
+        value = value["text"]
     items = value if isinstance(value, list | tuple) else [value]
     return [item for item in items if none_where_empty(item) is not None]
 

@@ -33,6 +33,10 @@ _WITH_KINDS = 'write each passage with its own kind, in `contexts`: [{"kind": "s
 
 def _as_text(value: Any) -> Any:
     """Return numbers, truth values and dates as texts in their usual form; a time at midnight becomes its date."""
+    if isinstance(value, str):
+        if control := CONTROL_CHARACTER.search(value):
+            raise ValueError(f"has the control character U+{ord(control[0]):04X}; remove it")
+        return value
     if isinstance(value, datetime.datetime) and value.time() == datetime.time():
         value = value.date()
     if isinstance(value, datetime.date):
@@ -43,8 +47,6 @@ def _as_text(value: Any) -> Any:
         raise ValueError("is infinite; write a finite number, or a text")
     if isinstance(value, float) and value.is_integer():
         value = int(value)  # pandas writes whole numbers as floats in a column with missing values
-    if isinstance(value, str) and (control := CONTROL_CHARACTER.search(value)):
-        raise ValueError(f"has the control character U+{ord(control[0]):04X}; remove it")
     return str(value) if isinstance(value, int | float) else value
 
 
@@ -60,6 +62,8 @@ Row = TypeVar("Row", bound=BaseModel)
 
 ABOUT_PASSAGES = ("title", "source", "date", "score")
 """Optional columns of a passage."""
+_SHORT_NAMES = {**{short: short for short in CONTEXT_COLUMNS.values()}, **CONTEXT_COLUMNS}
+"""Keys of a context in lower case, short or long, each with its short name."""
 
 
 def _is_valid_value(name: str, value: Any) -> bool:
@@ -98,14 +102,12 @@ class OwnContext(BaseModel):
             raise ValueError('is neither a text nor an object such as {"kind": "supporting", "text": "..."}')
         cells: dict[str, Any] = {}
         for key, value in as_passage(content).items():
-            plain = key.strip().lower()
-            # context_title and Title become title
-            name = CONTEXT_COLUMNS.get(plain, plain if plain in CONTEXT_COLUMNS.values() else key)
+            name = _SHORT_NAMES.get(key.strip().lower(), key)  # context_title and Title become title
             if none_where_empty(value) is not None and cells.setdefault(name, value) is not value:
                 raise validation_error([Problem((name,), f"occurs twice, once as {key!r}; remove one")])
         # A wrong value, such as a list as the title, makes the column a further column.
-        for name in {*ABOUT_PASSAGES} & cells.keys():
-            if not _is_valid_value(name, cells[name]):
+        for name in ABOUT_PASSAGES:
+            if name in cells and not _is_valid_value(name, cells[name]):
                 cells[f"{name} of the context"] = cells.pop(name)
         return _split_answers(cells)
 

@@ -34,8 +34,8 @@ def recorded_in_row(column: str, cells: Mapping[str, Any], row: "OwnRow") -> Rep
     """
     recorded: dict[tuple[str, ...], str | None] = {}
     for context in row.contexts:
-        if _has(context.model_extra or {}, column):
-            recorded[(context.text,)] = _reply(column, _value(context.model_extra or {}, column))
+        if (further := context.model_extra) and _has(further, column):
+            recorded[(context.text,)] = _reply(column, _value(further, column))
     if _has(cells, column) or not recorded:
         recorded[tuple(context.text for context in row.contexts)] = _reply(column, _value(cells, column))
     return recorded

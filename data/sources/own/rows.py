@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cached_property
 from typing import Any, NamedTuple, get_args
 
 from swaymeter.data import reasons
@@ -46,7 +47,7 @@ class JoinedQuestion:
     replies: dict[str, dict[tuple[str, ...], str | None]] = field(default_factory=dict)
     """Recorded replies, by column and by the texts of the passages before the question."""
 
-    @property
+    @cached_property
     def question_id(self) -> str:
         """The id of the question."""
         return self.row.id or identity("own", self.row.question, self.row.answer)
@@ -183,7 +184,8 @@ def questions_of(
         derived.update(kind for context, kind in zip(question.contexts, kinds, strict=True) if not context.kind)
         file_questions.questions.append(_question(question, kinds, groups, origin))
     if rejected:
-        cells = {row.location: _mapped(row.cells, columns) for row in all_rows}
+        names = _our_names(all_rows, columns)
+        cells = {row.location: _mapped(row.cells, columns, names) for row in all_rows}
         file_questions = file_questions._replace(unusable=unusable_kinds(cells, {row.part for row in rejected}))
     return file_questions._replace(derived=derived["supporting"], unknown=derived["unknown"])
 
@@ -197,16 +199,19 @@ def questions_of_rows(
     replies: Sequence[str] = (),
 ) -> tuple[list[JoinedQuestion], list[Rejected]]:
     """Return the questions of the rows, each with all its contexts, and the unusable rows."""
+    rows = [*rows]
+    names = _our_names(rows, columns)
     questions: dict[tuple[str, ...], JoinedQuestion] = {}
     rejected: list[Rejected] = []
     for location, cells, row_problem in rows:
-        mapped = _mapped(cells, columns)
+        mapped = _mapped(cells, columns, names)
         try:
             if row_problem:
                 raise InputError(row_problem)
-            our_names = Counter(_our_name(str(name), columns) for name in cells)
-            if twice := [name for name, count in our_names.items() if count > 1]:
-                raise InputError(f"{twice[0]}: occurs twice, with different capitals; rename one")
+            our_names = [names[name] for name in cells]
+            if len({*our_names}) < len(our_names):
+                twice = next(name for name, count in Counter(our_names).items() if count > 1)
+                raise InputError(f"{twice}: occurs twice, with different capitals; rename one")
             is_closed_book = bool(replies) and all(
                 none_where_empty(mapped.get(name)) in (None, []) for name in ("context", "contexts")
             )
@@ -320,9 +325,15 @@ _LETTER = re.compile(r"[^\W_\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff
 """A letter or digit of a script with spaces, unlike Thai, Lao, Burmese, Khmer, Japanese, Chinese and Korean."""
 
 
-def _mapped(cells: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:
-    """Return the cells of a row under Swaymeter's names; `columns` has the file's names, or paths, by these names."""
-    mapped = {_our_name(str(name), columns): value for name, value in cells.items()}
+def _mapped(cells: Mapping[str, Any], columns: Mapping[str, str], names: Mapping[str, str]) -> dict[str, Any]:
+    """Return the cells of a row under Swaymeter's names.
+
+    Args:
+        cells: The cells.
+        columns: The file's names of columns, or paths, by Swaymeter's names.
+        names: Swaymeter's names by the names of all columns of the file.
+    """
+    mapped = {names[name]: value for name, value in cells.items()}
     mapped |= _at_paths(cells, columns)
     contexts = mapped.get("contexts")
     if isinstance(contexts, str):
@@ -343,6 +354,11 @@ def _at_paths(cells: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str,
     """Return the values at the paths in `columns`, such as `meta.title` and `answers[0]`, by Swaymeter's names."""
     paths = {name: path for name, path in columns.items() if path not in cells and re.search(r"[.\[]", path)}
     return {name: value for name, path in paths.items() if (value := value_at(cells, path)) is not None}
+
+
+def _our_names(rows: Iterable[FileRow], columns: Mapping[str, str]) -> dict[str, str]:
+    """Return Swaymeter's names by the names of all columns in the rows of a file."""
+    return {name: _our_name(str(name), columns) for name in {name for row in rows for name in row.cells}}
 
 
 def _our_name(name: str, columns: Mapping[str, str]) -> str:
@@ -425,14 +441,16 @@ def _without_repeated(row: OwnRow, contexts: Sequence[OwnContext]) -> OwnRow:
 def _refuse_right_as_wrong(question: JoinedQuestion, row: OwnRow) -> None:
     """Refuse a row by which an answer of its question would be both right and wrong."""
     contexts, aliases = [*question.contexts, *row.contexts], [*question.aliases, *row.aliases]
-    joined = JoinedQuestion(question.location, question.row, contexts, aliases)
-    right_forms = {form.casefold(): form for form in joined.forms}
-    wrong = (
+    wrong = [
         form
-        for context in joined.contexts
+        for context in contexts
         if context.kind == "conflicting"
         for form in (context.answer or "", *context.aliases)
-    )
+    ]
+    if not wrong:
+        return
+    joined = JoinedQuestion(question.location, question.row, contexts, aliases)
+    right_forms = {form.casefold(): form for form in joined.forms}
     if both := next((right_forms[form.casefold()] for form in wrong if form.casefold() in right_forms), ""):
         raise InputError(
             f"answer: {both} is the right answer and the answer of a conflicting context; correct one of them"

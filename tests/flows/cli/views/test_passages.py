@@ -68,7 +68,7 @@ def test_replies_are_stored_and_later_calls_go_on(file: Path) -> None:
 def test_impossible_kinds_are_asked_again(file: Path) -> None:
     _, shown = labelled(file, ["c", "", "c", "8 KG", "c", "5 kg", "q"])
     wrong = [text for text in shown if text.startswith("not stored")]
-    assert ["needs a row" in wrong[0], "states the right answer 8 KG" in wrong[1]] == [True, True]
+    assert ["needs a second row" in wrong[0], "8 KG is the right answer" in wrong[1]] == [True, True]
     assert kinds(file)[0] == ("supporting", "conflicting", "unknown")
 
 
