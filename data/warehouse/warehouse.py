@@ -136,14 +136,12 @@ class Warehouse:
             UnknownName: no query has that name.
         """
         tables = self._schema.words_of([NAMED_QUERIES[name]]) & self._schema.by_name.keys()
-        return any(map(self._has_rows, tables))
-
-    def _has_rows(self, table: str) -> bool:
-        if table not in self._tables_with_rows:
-            if not self._connection.execute(f"SELECT 1 FROM {quoted(table)} LIMIT 1").fetchall():
-                return False
-            self._tables_with_rows.add(table)
-        return True
+        if tables and not tables & self._tables_with_rows:
+            firsts = (f"(SELECT {literal(table)} FROM {quoted(table)} LIMIT 1)" for table in tables)
+            self._tables_with_rows |= {
+                table for (table,) in self._connection.execute(" UNION ALL ".join(firsts)).fetchall()
+            }
+        return bool(tables & self._tables_with_rows)
 
     def answer(self, query: NamedQuery) -> pd.DataFrame:
         """Return the answer to a query as a frame, with types and units as in `frame`."""
