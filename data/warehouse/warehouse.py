@@ -138,9 +138,8 @@ class Warehouse:
         tables = self._schema.words_of([NAMED_QUERIES[name]]) & self._schema.by_name.keys()
         if tables and not tables & self._tables_with_rows:
             firsts = (f"(SELECT {literal(table)} FROM {quoted(table)} LIMIT 1)" for table in tables)
-            self._tables_with_rows |= {
-                table for (table,) in self._connection.execute(" UNION ALL ".join(firsts)).fetchall()
-            }
+            rows = self._connection.execute(" UNION ALL ".join(firsts)).fetchall()
+            self._tables_with_rows.update(table for (table,) in rows)
         return bool(tables & self._tables_with_rows)
 
     def answer(self, query: NamedQuery) -> pd.DataFrame:
