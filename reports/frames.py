@@ -160,5 +160,16 @@ def is_audit(frames: Frames) -> bool:
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a frame as dictionaries."""
-    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
+    """Return the rows of a frame as dictionaries, with numbers of Python, and None in place of pd.NA."""
+    names = [str(name) for name in frame]
+    # Columns as lists: `to_dict` takes four times as long for columns of text and of numbers with missing values.
+    columns = [_plain(column) for _, column in frame.items()]
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _plain(column: "pd.Series[Any]") -> list[Any]:
+    """Return the values of a column, with numbers of Python, and None in place of pd.NA."""
+    values: list[Any] = column.tolist()
+    if column.dtype == object:
+        values = [value.item() if isinstance(value, np.generic) else value for value in values]
+    return [None if value is pd.NA else value for value in values] if column.hasnans else values

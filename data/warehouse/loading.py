@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from swaymeter.data.errors import InputError, WorkspaceError, first_line
 from swaymeter.data.records.table import Table
 from swaymeter.data.storage.writing import move_to_target, remove_leftovers, temporary_beside
+from swaymeter.data.warehouse.queries import NAMED_QUERIES
 from swaymeter.data.warehouse.schema import (
     ABOUT,
     ORIGINS,
@@ -30,7 +31,7 @@ from swaymeter.data.warehouse.schema import (
     rows_table,
 )
 from swaymeter.data.warehouse.sources import SOURCE_FILE, checked_footer, finite_errors, select_sql, shared_values
-from swaymeter.data.warehouse.warehouse import CONFIG, Warehouse, create_views
+from swaymeter.data.warehouse.warehouse import COMPUTED, CONFIG, Warehouse, create_views
 
 Files = Mapping[Table, Sequence[Path]]
 """Parquet files by table; the caller has verified their bytes."""
@@ -130,7 +131,8 @@ class Building:
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, schema: Schema, folder: Path) -> None:
         """Wrap a connection to a database with empty tables; stored paths are relative to `folder`."""
-        self.warehouse = Warehouse(connection, schema)
+        # The rows of these views are computed once: they read tables of scores, and all of these tables are loaded.
+        self.warehouse = Warehouse(connection, schema, views=[NAMED_QUERIES[name] for name in sorted(COMPUTED)])
         self._connection = connection
         self._folder = folder
         self._origins = 0  # number of stored origins

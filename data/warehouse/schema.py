@@ -85,7 +85,7 @@ class Schema:
             words |= {table.name for table in self.tables if holds_scores(table)}
         return words
 
-    @property
+    @cached_property
     def version(self) -> str:
         """The digest (12 hex digits) of every table, key and view, so that it changes with any of them."""
         return sha256("\n".join([*self.statements(), *(query.sql for query in self.views)]))[:12]

@@ -193,7 +193,11 @@ def _model_cases(
             f"the database has replies to the question {unknown[0]!r}, but not the question; run the study with "
             "--stage aggregate"
         )
-    scores = {(row["question_id"], row["context_id"]): _present(row, _SCORES) for row in records(scored)}
+    measured = [name for name in _SCORES if name in scored and scored[name].notna().any()]
+    scores = {
+        (row["question_id"], row["context_id"]): _present(row, measured)
+        for row in records(scored[["question_id", "context_id", *measured]])
+    }
     for case_scores in scores.values():
         if "verdict" in case_scores and "decided_by" not in case_scores:  # neither rule nor judge nor person decided
             case_scores["verdict"] = "undecided"
