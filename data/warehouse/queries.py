@@ -74,11 +74,11 @@ NAMED_QUERIES: Registry[NamedQuery] = Registry("query", _bundled())
 def with_views(queries: Iterable[NamedQuery]) -> list[NamedQuery]:
     """Return the queries and every view that they read, directly or through other views, each once."""
     by_name, pending = dict[str, NamedQuery](), [*queries]
+    views = {query.name: query for query in NAMED_QUERIES.values() if query.is_view}
     while pending:
         query = pending.pop()
         by_name[query.name] = query
-        views = [view for view in NAMED_QUERIES.values() if view.is_view and view.name in query.words]
-        pending += [view for view in views if view.name not in by_name]
+        pending += [view for name, view in views.items() if name in query.words and name not in by_name]
     return [*by_name.values()]
 
 

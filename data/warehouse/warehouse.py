@@ -332,9 +332,8 @@ def _create_views_over(connection: duckdb.DuckDBPyConnection, schema: Schema, pa
         connection.execute(f"CREATE VIEW {quoted(rows_table(table))} AS {source}")
     if lacks_tables and not _is_of_this_version(connection):
         raise WorkspaceError(f"{path} was made by an earlier version; {_REMEDY}")
-    for statement in schema.statements():
-        if statement.startswith("CREATE VIEW"):
-            connection.execute(statement)
+    for statement in schema.view_statements():
+        connection.execute(statement)
 
 
 def _views(schema: Schema) -> set[str]:
