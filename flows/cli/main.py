@@ -6,7 +6,6 @@ import os
 import sys
 import traceback
 from contextlib import suppress
-from importlib.metadata import version
 from io import TextIOWrapper
 from typing import Annotated
 
@@ -107,6 +106,8 @@ def exit_code() -> int:
 
 def _print_version(is_set: bool) -> None:
     if is_set:
+        from importlib.metadata import version  # imports email and zipfile
+
         out.print(f"swaymeter {version('swaymeter')}")
         raise typer.Exit
 
