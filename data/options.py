@@ -1,23 +1,27 @@
 """Base class of the sections of a study file; an unknown key is refused, and the most similar key is suggested."""
 
+import ast
+import inspect
 import json
 import os
 import reprlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path
+from textwrap import dedent
 from typing import Annotated, Any, NamedTuple, Self
 
 from pydantic import (
     AfterValidator,
     BaseModel,
     ConfigDict,
+    GetJsonSchemaHandler,
     ModelWrapValidatorHandler,
     ValidationError,
     ValidationInfo,
     model_validator,
 )
-from pydantic.fields import FieldInfo
-from pydantic_core import PydanticCustomError
+from pydantic_core import CoreSchema, PydanticCustomError
 
 from swaymeter.data.errors import nearest
 from swaymeter.data.escaping import terminal
@@ -40,7 +44,7 @@ class Problem(NamedTuple):
 class Options(BaseModel):
     """The keys of one section of a study file; the docstring of a key is its line in the reference of study files."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, defer_build=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     @model_validator(mode="wrap")
     @classmethod
@@ -48,7 +52,36 @@ class Options(BaseModel):
         try:
             return handler(content)
         except ValidationError as error:
-            raise validation_error(problems(error, cls.model_fields)) from None
+            raise validation_error(problems(error, cls)) from None
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        schema = handler(core_schema)
+        meanings = _meanings(cls)
+        keys = handler.resolve_ref_schema(schema).get("properties", {})
+        keys |= {key: {"description": meanings[key]} | keys[key] for key in keys.keys() & meanings.keys()}
+        return schema
+
+
+def _meanings(section: type[BaseModel]) -> dict[str, str]:
+    """Return the docstring below each key of a section, or of the section that declares the key first.
+
+    Classes are not parsed when they are declared, because only error messages and the JSON schema have the docstrings.
+    """
+    sections = [base for base in reversed(section.__mro__) if issubclass(base, Options)]
+    return {key: text for base in sections for key, text in _docstrings(base)}
+
+
+def _docstrings(section: type) -> Iterator[tuple[str, str]]:
+    """Yield each annotated name of a class with the docstring below it; none for a class without source code."""
+    try:
+        declaration = ast.parse(dedent(inspect.getsource(section))).body[0]
+    except (OSError, TypeError):  # a class of `create_model`, whose fields have descriptions
+        return
+    for pair in pairwise(ast.iter_child_nodes(declaration)):
+        match pair:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                yield name, inspect.cleandoc(text)
 
 
 def beside_the_study(path: str, info: ValidationInfo, *, is_present: Callable[[Path], bool] = Path.exists) -> str:
@@ -104,9 +137,9 @@ ModelName = Annotated[str, AfterValidator(folder_beside_the_study)]
 """The name of a model, or the path of its folder beside the study's file."""
 
 
-def problems(error: ValidationError, fields: Mapping[str, FieldInfo]) -> list[Problem]:
-    """Return the problems in pydantic's error about a section with these fields."""
-    return [_problem(entry, fields) for entry in error.errors()]
+def problems(error: ValidationError, section: type[BaseModel] = Options) -> list[Problem]:
+    """Return the problems in pydantic's error about a section."""
+    return [_problem(entry, section) for entry in error.errors()]
 
 
 def validation_error(problems: Iterable[Problem]) -> ValidationError:
@@ -163,17 +196,18 @@ _SAME_MESSAGE = {
 """Types of errors that have the sentence of another type."""
 
 
-def _problem(entry: Any, fields: Mapping[str, FieldInfo]) -> Problem:
+def _problem(entry: Any, section: type[BaseModel]) -> Problem:
     """Return an entry of pydantic's list of errors as a problem."""
     path_of_key = tuple(part for part in entry["loc"] if part != "[key]")  # "[key]" marks an error in the key itself
     kind = entry["type"]
     if kind == "extra_forbidden" and len(path_of_key) == 1:
-        return unknown_key(str(path_of_key[0]), fields)
+        return unknown_key(str(path_of_key[0]), section.model_fields)
     if kind == "model_type" and not path_of_key:
-        return Problem(path_of_key, f"expected keys with values; known keys: {', '.join(sorted(fields)) or 'none'}")
+        keys = ", ".join(sorted(section.model_fields)) or "none"
+        return Problem(path_of_key, f"expected keys with values; known keys: {keys}")
     if message := _MESSAGES.get(_SAME_MESSAGE.get(kind, kind)):
-        field = fields.get(str(path_of_key[0])) if path_of_key else None
-        description = " ".join(field.description.split()) if field and field.description else "Write another one"
+        meaning = _meanings(section).get(str(path_of_key[0]), "") if path_of_key else ""
+        description = " ".join(meaning.split()) or "Write another one"
         slots = {**entry.get("ctx", {}), "input": _shown(entry["input"]), "description": description.removesuffix(".")}
         return Problem(path_of_key, message.format(**slots))
     return Problem(path_of_key, entry["msg"].removeprefix("Value error, "), kind == _UNKNOWN)

@@ -145,7 +145,7 @@ def group_texts(file: Path) -> GroupTexts:
     try:
         return GroupTexts.model_validate(content)
     except ValidationError as error:
-        wrong = problems(error, GroupTexts.model_fields)
+        wrong = problems(error, GroupTexts)
         raise InputError("; ".join(f"{file}: {_message(problem)}" for problem in wrong[:5])) from None
 
 

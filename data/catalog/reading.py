@@ -18,7 +18,7 @@ from swaymeter.data.digests import sha256, sha256_of_json
 from swaymeter.data.errors import InputError
 from swaymeter.data.untrusted import UniqueKeyLoader, untrusted_yaml
 
-ENTRY = ConfigDict(extra="forbid", allow_inf_nan=False)
+ENTRY = ConfigDict(extra="forbid", allow_inf_nan=False, defer_build=True)
 """Configuration of the dataclass of every entry: unknown keys and infinite numbers are refused."""
 
 Text = Annotated[str, Field(pattern=r"\S")]
@@ -134,7 +134,7 @@ def rows(filename: str, model: type[Entry]) -> tuple[Entry, ...]:
 def validated(location: str, model: Any, value: object) -> Any:
     """Return the value, validated as a type; InputError with `location`, such as "models.yaml: ", and the wrong key."""
     try:
-        return TypeAdapter(model).validate_python(value)
+        return _adapter(model).validate_python(value)
     except ValidationError as error:
         first = error.errors()[0]
         key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"])
@@ -144,6 +144,11 @@ def validated(location: str, model: Any, value: object) -> Any:
         messages = (message for beginning, message in _MESSAGES.items() if pattern.startswith(beginning))
         problem = next(messages, first["msg"])
         raise InputError(f"{path}: {problem.removeprefix('Value error, ')}{wrong_value}") from None
+
+
+@cache
+def _adapter(model: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(model)
 
 
 def _text(filename: str, user_bytes: bytes | None = None) -> str:

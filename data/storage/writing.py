@@ -12,8 +12,6 @@ from contextlib import contextmanager
 from glob import escape
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from swaymeter.data.errors import WorkspaceBusy, WorkspaceError
 
 TEMPORARY = ".unfinished"
@@ -131,6 +129,8 @@ def replacing_folder(folder: Path, may_replace: Callable[[Path], bool], kind: st
         WorkspaceBusy: another process is writing the folder.
         WorkspaceError: the folder cannot be written, or has other content.
     """
+    from filelock import FileLock, Timeout  # most commands replace no folder
+
     folder = Path(os.path.realpath(folder))  # Path.resolve raises for circular links
     if not folder.name:
         raise WorkspaceError(f"{folder} is the root of a file system; name a folder below it")

@@ -11,7 +11,7 @@ This module opens no connection.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Annotated
 
 from swaymeter.data.digests import sha256
@@ -22,6 +22,7 @@ from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery, with_vie
 
 SHARED = columns_of(Score)
 """The columns of a score's provenance."""
+_SHARED_NAMES = frozenset(c.name for c in SHARED)
 
 
 @table("about", "this database")
@@ -70,6 +71,11 @@ class Schema:
             yield from _table_statements(declared)
         yield self.scored
 
+    def view_statements(self) -> Iterator[str]:
+        """Yield the statements that make the views of large tables and the view `scored`, without comments."""
+        yield from map(_view_statement, filter(is_large, self.by_name.values()))
+        yield self.scored
+
     @property
     def views(self) -> list[NamedQuery]:
         """The named queries that are views."""
@@ -88,7 +94,7 @@ class Schema:
     @cached_property
     def version(self) -> str:
         """The digest (12 hex digits) of every table, key and view, so that it changes with any of them."""
-        return sha256("\n".join([*self.statements(), *(query.sql for query in self.views)]))[:12]
+        return _version(tuple(self.tables), tuple(self.views))
 
     @property
     def scored(self) -> str:
@@ -103,9 +109,14 @@ class Schema:
         return f"CREATE VIEW {SCORED} AS {' UNION ALL '.join(parts)}"
 
 
+@cache
+def _version(tables: tuple[Table, ...], views: tuple[NamedQuery, ...]) -> str:
+    return sha256("\n".join([*Schema(tables).statements(), *(query.sql for query in views)]))[:12]
+
+
 def holds_scores(table: Table) -> bool:
     """Return True if the rows of a table have the columns of a score's provenance."""
-    return {c.name for c in SHARED} <= {c.name for c in table.columns}
+    return _SHARED_NAMES.issubset(c.name for c in table.columns)
 
 
 def is_large(table: Table) -> bool:
@@ -120,8 +131,7 @@ def rows_table(table: Table) -> str:
 
 def own_columns(table: Table) -> tuple[Column, ...]:
     """Return the columns that every row stores: all columns, or for a large table the columns that `origins` lacks."""
-    shared = {c.name for c in SHARED} if is_large(table) else set()
-    return tuple(c for c in table.columns if c.name not in shared)
+    return tuple(c for c in table.columns if c.name not in _SHARED_NAMES) if is_large(table) else table.columns
 
 
 def stored_columns(table: Table) -> tuple[Column, ...]:
@@ -137,12 +147,17 @@ def _table_statements(table: Table) -> Iterator[str]:
     yield f"CREATE TABLE {quoted(rows_table(table))} ({', '.join(columns)})"
     kind, name = ("VIEW" if is_large(table) else "TABLE"), quoted(table.name)
     if is_large(table):
-        names = ", ".join(quoted(c.name) for c in table.columns)
-        yield f"CREATE VIEW {name} AS SELECT {names} FROM {quoted(rows_table(table))} JOIN origins USING (origin_id)"
+        yield _view_statement(table)
     yield f"COMMENT ON {kind} {name} IS {literal(f'A row is {table.row}.')}"
     for c in table.columns:
         meaning = f"{c.meaning} ({c.unit})" if c.unit else c.meaning
         yield f"COMMENT ON COLUMN {name}.{quoted(c.name)} IS {literal(meaning)}"
+
+
+def _view_statement(table: Table) -> str:
+    """Return the statement that makes the view of a large table."""
+    names, rows = ", ".join(quoted(c.name) for c in table.columns), quoted(rows_table(table))
+    return f"CREATE VIEW {quoted(table.name)} AS SELECT {names} FROM {rows} JOIN origins USING (origin_id)"
 
 
 def quoted(name: str) -> str:

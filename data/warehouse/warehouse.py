@@ -328,7 +328,7 @@ def _create_views_over(connection: duckdb.DuckDBPyConnection, schema: Schema, pa
         else:
             raise WorkspaceError(f"{path} was made by an earlier version; {_REMEDY}")
         statements.append(f"CREATE VIEW {quoted(rows_table(table))} AS {source}")
-    statements += [statement for statement in schema.statements() if statement.startswith("CREATE VIEW")]
+    statements += schema.view_statements()
     connection.execute("; ".join(statements))  # one call takes half of the time of a call for each statement
     if lacks_tables and not _is_of_this_version(connection):
         raise WorkspaceError(f"{path} was made by an earlier version; {_REMEDY}")

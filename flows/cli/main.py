@@ -6,7 +6,6 @@ import os
 import sys
 import traceback
 from contextlib import suppress
-from importlib.metadata import version
 from io import TextIOWrapper
 from typing import Annotated
 
@@ -29,7 +28,7 @@ from swaymeter.flows.server.settings import keep_quiet
 
 keep_quiet()  # before anything imports Prefect
 limit_threads()  # before anything imports torch
-gc.set_threshold(50_000)  # with the default of 700, garbage collection takes an eighth of the time of imports
+gc.set_threshold(200_000)  # with the default of 700, garbage collection takes an eighth of the time of imports
 
 app = typer.Typer(
     help="How far a context sways a language model, fact by fact. Begin with [bold]swaymeter run quickstart[/bold]; "
@@ -107,6 +106,8 @@ def exit_code() -> int:
 
 def _print_version(is_set: bool) -> None:
     if is_set:
+        from importlib.metadata import version  # imports email and zipfile
+
         out.print(f"swaymeter {version('swaymeter')}")
         raise typer.Exit
 

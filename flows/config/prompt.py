@@ -146,7 +146,7 @@ class PromptPart(Options):
         try:
             return PromptPart.model_validate(content).model_dump(exclude={"form"}, exclude_none=True)
         except ValidationError as error:
-            file_problems = problems(error, PromptPart.model_fields)
+            file_problems = problems(error, PromptPart)
             raise validation_error(
                 problem._replace(message=f"{problem.message} (in {self.file})") for problem in file_problems
             ) from None

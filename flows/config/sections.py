@@ -136,7 +136,7 @@ def _validated_measures(measures: Any, info: ValidationInfo) -> dict[str, dict[s
             validated[str(name)] = _validated_parameters(str(name), content, info)
         except ValidationError as error:
             measure_problems += [
-                problem._replace(path_of_key=(str(name), *problem.path_of_key)) for problem in problems(error, {})
+                problem._replace(path_of_key=(str(name), *problem.path_of_key)) for problem in problems(error)
             ]
     if measure_problems:
         raise validation_error(measure_problems)
@@ -148,7 +148,6 @@ def _validated_parameters(name: str, content: Any, info: ValidationInfo) -> dict
         measure = MEASURES[name]
     except UnknownName as error:
         raise validation_error([Problem((), str(error))]) from None
-    fields = measure.parameters.model_fields
     content = {} if content is None else content
     try:
         return dict(measure.parameters.model_validate(content, context=info.context).model_dump())
@@ -157,7 +156,7 @@ def _validated_parameters(name: str, content: Any, info: ValidationInfo) -> dict
             problem._replace(message=f"is a parameter of {owners}; write it there")
             if problem.is_unknown and (owners := _owners(str(problem.path_of_key[0]), measure))
             else problem
-            for problem in problems(error, fields)
+            for problem in problems(error, measure.parameters)
         ) from None
 
 

@@ -332,7 +332,7 @@ def _yaml_problem(error: yaml.MarkedYAMLError, text: str) -> str:
 def _messages(error: ValidationError) -> list[str]:
     """Return a message for each wrong key."""
     messages = []
-    for location, message, is_unknown in problems(error, {}):
+    for location, message, is_unknown in problems(error):
         key = ".".join(map(str, location))
         messages.append(f"unknown key {key} ({message})" if is_unknown else f"{key}: {message}".removeprefix(": "))
     return messages

@@ -23,7 +23,6 @@ from typing import Any
 
 from swaymeter.data.errors import WorkFailed, WorkspaceError, first_line
 from swaymeter.data.sources.access import close_sessions
-from swaymeter.flows.execution.dask import Cluster
 from swaymeter.flows.execution.executor import Executor, Submit
 from swaymeter.flows.execution.interrupt import TERMINATED, ending_at_sigterm
 from swaymeter.flows.execution.progress import Progress, current_display, set_display
@@ -211,6 +210,8 @@ class StudyRun:
         execution = self.plan.study.execution
         if execution.runner == "threads":  # the default of a study file
             return Workers()
+        from swaymeter.flows.execution.dask import Cluster
+
         configured = execution.address or os.environ.get("DASK_SCHEDULER_ADDRESS") or None
         address = configured if execution.runner == "dask" else None
         variants = variants_to_score(self.graph, self.plan, self.selected, force=self._requested["force"])

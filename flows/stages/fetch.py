@@ -18,7 +18,6 @@ from swaymeter.flows.config.study import StudyFile
 from swaymeter.flows.graph.graph import Graph, Output, PlannedStep, Resource, RunSettings, Step, StepInput, StepKind
 from swaymeter.flows.graph.selection import INVENTED_NAMES
 from swaymeter.flows.stages.plan import Plan, access_for
-from swaymeter.flows.stages.wikidata import add_wikidata_steps
 from swaymeter.tasks.contexts.invented_names import fetch_invented_names, invented_names_key
 
 
@@ -105,6 +104,8 @@ def add_fetch_steps(graph: Graph, plan: Plan) -> FetchedInputs:
     if study.questions is None or "questions" not in topics:
         return FetchedInputs(facts, names, {}, {})
     if QUESTION_SOURCES[study.questions.source].in_several_steps:
+        from swaymeter.flows.stages.wikidata import add_wikidata_steps  # imports clients that few studies need
+
         return FetchedInputs(facts, names, *add_wikidata_steps(graph, plan))
     candidates = {partition: [_add_questions(graph, plan, partition)] for partition in study.questions.partitions}
     return FetchedInputs(facts, names, candidates, {})

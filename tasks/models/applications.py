@@ -8,7 +8,6 @@ with a transient error is repeated. Any other error, or a result that is no text
 """
 
 import ast
-import asyncio
 import functools
 import importlib
 import inspect
@@ -23,10 +22,9 @@ from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
 from swaymeter.data.digests import content_key, digest_of_named_file
 from swaymeter.data.errors import ModelError, first_line, nearest, printable
@@ -35,6 +33,9 @@ from swaymeter.data.records.replies import Replies, key_of
 from swaymeter.data.storage.stored_results import StoredResults
 from swaymeter.tasks.models.capabilities import Answer, ReplyState
 from swaymeter.tasks.models.progress import report_prompts
+
+if TYPE_CHECKING:
+    import asyncio
 
 RECORDED, APPLICATION = "recorded", "application"
 """The values of `dtype` for recorded replies and for a function."""
@@ -220,6 +221,9 @@ class Application(TextModel):
 
     def _call_with_retries(self, question: str, passages: list[Passage]) -> Any:
         """Call the function, with retries of transient errors."""
+        # Late, like asyncio below: both imports take 0.1 s, and recorded replies need neither.
+        from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
+
         for attempt in Retrying(
             stop=stop_after_attempt(TRIES),
             wait=wait_exponential_jitter(multiplier=0.5, max=20),
@@ -235,6 +239,8 @@ class Application(TextModel):
     def _call(self, question: str, passages: list[Passage]) -> Any:
         """Call the function once; TimeoutError if it does not return in time."""
         if self._is_async:
+            import asyncio
+
             future = asyncio.run_coroutine_threadsafe(self._function(question, passages), _loop())
             try:
                 return future.result(self._timeout_s)
@@ -280,8 +286,10 @@ def is_transient(error: BaseException) -> bool:
 
 
 @functools.cache
-def _loop() -> asyncio.AbstractEventLoop:
+def _loop() -> "asyncio.AbstractEventLoop":
     """Return the event loop of all async functions, in a thread of its own; an HTTP client works in one loop only."""
+    import asyncio
+
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="applications", daemon=True).start()
     return loop

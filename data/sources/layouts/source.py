@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from pydantic import ConfigDict, Field, create_model
+from pydantic import Field, create_model
 
 from swaymeter.data.digests import digest_of_named_file
 from swaymeter.data.errors import InputError
@@ -29,9 +29,6 @@ ENDINGS = (".csv", ".json", ".jsonl", ".parquet", ".pqt", ".tsv")
 class PublishedFile(QuestionFile):
     """A file or folder of a published data set, in its published form; title, licence and citation have defaults."""
 
-    model_config = ConfigDict(
-        use_attribute_docstrings=False
-    )  # it has no fields, and pydantic would parse its code for docstrings
     data_set: ClassVar[DataSet]
 
     @property
@@ -48,10 +45,7 @@ def published_source(name: str) -> QuestionSource:
     description = data_set(name)
     source: Any = (Literal[name], Field(name, description=f"{description.title}, as it is published."))
     about = f"{description.title}: {description.measures}."
-    no_docstrings = {"use_attribute_docstrings": False}  # pydantic would search all modules for the text of the class
-    options = create_model(
-        description.title, __base__=PublishedFile, __doc__=about, __cls_kwargs__=no_docstrings, source=source
-    )
+    options = create_model(description.title, __base__=PublishedFile, __doc__=about, source=source)
     options.data_set = description
     return QuestionSource(name, options, key=_key, fetch=_fetch)
 

@@ -235,7 +235,7 @@ def row_of(model: type[Row], named: Mapping[str, Any]) -> Row:
     try:
         return model.model_validate(present)
     except ValidationError as error:
-        wrong = problems(error, model.model_fields)
+        wrong = problems(error, model)
         raise InputError("; ".join(f"{_position(problem.path_of_key)}{problem.message}" for problem in wrong)) from None
 
 

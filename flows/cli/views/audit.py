@@ -231,7 +231,7 @@ def passages_of(sets: Sequence[str], orders: Sequence[str], form: str) -> dict[s
         PassagesPart.model_validate(chosen)
     except ValidationError as error:
         options = {"sets": "--set", "orders": "--order", "form": "--passages-as"}
-        wrong = problems(error, PassagesPart.model_fields)[0]
+        wrong = problems(error, PassagesPart)[0]
         raise UsageError(f"{options.get(str(wrong.path_of_key[0]), '--set')}: {wrong.message}") from None
     return chosen
 
