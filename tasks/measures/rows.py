@@ -96,7 +96,7 @@ def provenance(scores: pa.Table, *by: str) -> dict[Any, Row]:
 
 def _listed(values: Iterable[str | None]) -> str | None:
     """Return different values as a text, such as "cpu, cuda:0"; None without a value."""
-    return ", ".join(sorted({*values} - {None})) or None  # type: ignore[type-var]  # None is removed
+    return ", ".join(sorted({value for value in values if value is not None})) or None
 
 
 def question_provenance(scores: pa.Table, questions: Sequence[Question]) -> dict[QuestionKey, Row]:

@@ -11,6 +11,7 @@ read as a duration, and "half nine" as ordinary words.
 """
 
 import re
+from collections.abc import Callable
 
 from swaymeter.data.wording.numbers.number_words import CARDINALS, GERMAN, ORDINALS
 
@@ -217,8 +218,10 @@ def with_dates(text: str) -> str:
 
 def _with_times(text: str) -> str:
     """Return the text with every time of day as one word."""
+    replacements: list[tuple[tuple[str, ...], re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [*_NAMED_TIMES]
+    replacements += [(marks, pattern, _time) for marks, pattern in _TIMES]
     lower = text.lower()
-    for marks, pattern, replacement in (*_NAMED_TIMES, *((marks, pattern, _time) for marks, pattern in _TIMES)):
+    for marks, pattern, replacement in replacements:
         if any(mark in lower for mark in marks):
             text = pattern.sub(replacement, text)
             lower = text.lower()
