@@ -64,9 +64,9 @@ class Options(BaseModel):
 
 
 def _meanings(section: type[BaseModel]) -> dict[str, str]:
-    """Return the docstring below each key of a section, or of the section that declares the key first.
+    """Return the docstring below each key of a section; a key without one has the docstring of a base class.
 
-    Classes are not parsed when they are declared, because only error messages and the JSON schema have the docstrings.
+    Classes are not parsed when they are declared, because only error messages and the JSON schema need the docstrings.
     """
     sections = [base for base in reversed(section.__mro__) if issubclass(base, Options)]
     return {key: text for base in sections for key, text in _docstrings(base)}

@@ -27,7 +27,8 @@ _NUMBERS = tuple(f"tag:yaml.org,2002:{kind}" for kind in ("int", "float", "times
 class UniqueKeyLoader(SafeLoader):
     """A safe loader that raises MarkedYAMLError for a repeated key; YAML libraries would use the last value of the key.
 
-    The loader also refuses documents that take long to construct, with too many values behind aliases or long numbers.
+    The loader also refuses documents that take long to construct: with long numbers, or with too many values after
+    aliases are expanded.
     """
 
     def construct_document(self, node: yaml.Node) -> Any:
@@ -41,7 +42,7 @@ class UniqueKeyLoader(SafeLoader):
             if node.tag in _NUMBERS and len(node.value) > LONGEST_NUMBER:
                 raise ValueError(f"it has {len(node.value):,} characters")
             return super().construct_object(node, deep)
-        except (ValueError, LookupError, AttributeError) as error:  # tagged texts, as !!int "", raise the last two
+        except (ValueError, LookupError, AttributeError) as error:  # the last two: a tagged text, such as !!int ""
             problem = f"{str(node.value)[:40]!r} is not a valid number or date: {error}"
             raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark) from None
 

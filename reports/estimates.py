@@ -116,7 +116,7 @@ def _has_smallest_p(test: Mapping[str, Any]) -> bool:
         permutations = 2 ** test["n_a"]
     else:
         permutations = math.comb(test["n_a"] + test["n_b"], test["n_a"])
-    extreme = 1 if test["alternative"] == "greater" else 2  # permutations as extreme as the most extreme one
+    extreme = 1 if test["alternative"] == "greater" else 2  # number of permutations with the most extreme statistic
     return math.isclose(test["p"], extreme / permutations, rel_tol=1e-9)
 
 

@@ -99,10 +99,12 @@ def findings(frames: Frames, card: StudyCard | None = None) -> Findings:
     headline = [*advice, *queries[:max_queries], *questions][:MAX_HEADLINE]
     chart = figure(evidence.frames)
     answer = answer_sentence(evidence.frames, chart, headline)
-    # The page does not list a claim again that the figure or the answer states.
+    # The page does not list a pictured claim again, because the figure or the answer states it.
     headline = [
         replace(claim, pictured=claim.pictured or claim in advice or claim.sentence in answer) for claim in headline
     ]
+    # A claim that the answer states was changed above, so `rest` has it, too: the page shows it once, in the details,
+    # because the answer has only its first number.
     rest = [claim for claim in (*queries, *questions) if claim not in headline]
     with_headline = evidence._replace(headline=headline)
     warnings = [
@@ -336,10 +338,10 @@ def _by_kind(frames: Frames) -> Claim | None:
     easier = [
         f"{item['partition']} than {other['partition']}" for item in kinds for other in kinds if _is_larger(item, other)
     ]
-    verdict = "none is shown easier to sway than another"
+    order = "none is shown easier to sway than another"
     if easier:
-        verdict = f"shown easier to sway, each pair by its 95% interval alone: {', '.join(easier)}"
-    return Claim("By kind of fact it stated the context's answer in", (Number(f"{kind_words} questions; {verdict}"),))
+        order = f"shown easier to sway, each pair by its 95% interval alone: {', '.join(easier)}"
+    return Claim("By kind of fact it stated the context's answer in", (Number(f"{kind_words} questions; {order}"),))
 
 
 def _is_larger(first: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
@@ -452,11 +454,14 @@ def _faster(frames: Frames) -> Claim | None:
 
 
 def _labels(frames: Frames) -> Claim | None:
-    """Return the claim on the means of each label of entities, by set of contexts, for the first query type."""
+    """Return the claim on the mean of each label of entities, by set of contexts, for the first query type.
+
+    A label is a group of entities in a user's file of names or pairs, such as friends.
+    """
     rows = frames["susceptibility_by_label"]
     if rows.empty or not rows["type"].isna().any():
         return None
-    rows = where(rows[rows["type"].isna()], query_type=query_types(rows)[0])
+    rows = where(rows[rows["type"].isna()], query_type=query_types(rows)[0])  # the rows over all types of a label
     kind, several, numbers = query_types(rows)[0], len(models(rows)) > 1, []
     sets = rows["relation"].nunique() > 1
     tests = where(frames["group_comparisons"], comparison="label", within="all", query_type=kind)
@@ -559,6 +564,7 @@ def _memorization(frames: Frames) -> Claim | None:
     for model in models(means):
         model_rows = rows_of(means, model)
         for kind in query_types(model_rows):
+            # The row of all queries is in no fifth: its column memorization_ratio is null.
             row = _first(where(model_rows[model_rows["memorization_ratio"].isna()], query_type=kind))
             mean = f"{row['mean']:.2f}" if row["queries"] else "undefined"
             text = f"{mean} over {row['queries']} of {plural(int(row['all_queries']), f'{kind} query')}"

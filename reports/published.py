@@ -191,7 +191,7 @@ def _names_in_words(entry: PublishedValue) -> dict[str, str]:
 
 
 def _about(entry: PublishedValue) -> str:
-    """Return the rows of a published value in words, such as "temporal, original context" or "form 1"."""
+    """Return the group of a published value in words, such as "temporal, original context" or "form 1"."""
     names = _names_in_words(entry).items()
     return ", ".join(f"{key} {value}" if value.isdigit() else value for key, value in names)
 

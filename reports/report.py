@@ -60,8 +60,8 @@ def write_report(
 ) -> Path:
     """Write the page, its figures and tables into a folder, in place of an earlier report, and return the page.
 
-    A study with replies to questions also gets the page answers.html, and a study with scores of queries queries.html.
-    The returned page, index.html, names the figures that could not be drawn.
+    A study with replies to questions also gets the page answers.html; with scores of queries, it gets queries.html. The
+    returned page, index.html, names the figures that could not be drawn.
 
     Args:
         frames: Rows of the named queries, by name; a query may be missing.

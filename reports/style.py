@@ -47,7 +47,7 @@ _RC = {
     "axes.titlesize": 9,
     "axes.titlelocation": "left",
     "axes.titleweight": "bold",
-    "axes.titley": 1.0,  # fixed: to find it, every draw would measure all tick labels
+    "axes.titley": 1.0,  # fixed, because an automatic position measures all tick labels
     "axes.labelsize": 8.5,
     "axes.spines.top": False,
     "axes.spines.right": False,

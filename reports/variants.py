@@ -135,7 +135,7 @@ def silent(frames: Frames) -> str:
 
 def _best(quantity: str, variants: Sequence[Variant], differences: pd.DataFrame) -> list[str]:
     """Return the names of the best variant and of all not shown to be worse; empty if none is shown to be better."""
-    beaten_by: dict[Model, set[Model]] = {}  # by a model, all models that are shown to be worse than it
+    beaten_by: dict[Model, set[Model]] = {}  # by model: the models that are shown to be worse than this model
     for row in records(where(differences, quantity=quantity)):
         model, other = Model(row["model"], row["dtype"]), Model(row["against_model"], row["against_dtype"])
         if row["direction"] == "larger":

@@ -41,7 +41,7 @@ class Sentence(Options):
     text: Text
     """The sentence; a line break and the query follow it."""
     label: Text | None = None
-    """The kind of sentence, such as negative; persuasion by label leaves out sentences without one."""
+    """The kind of sentence, such as negative; persuasion by label leaves out sentences without a label."""
     strength: Annotated[int, Field(ge=0, le=1000, strict=True)] | None = None
     """The degree of this kind, from 0; needs a label of the sentence or of the set."""
 
@@ -168,7 +168,7 @@ def _message(problem: Problem) -> str:
 
 
 def _first_repeated(texts: Sequence[str]) -> str | None:
-    """Return the first text that occurs twice, itself in small letters; capitals do not count. None if all differ."""
+    """Return the first text, in small letters, that occurs twice whatever its capitals; None if all texts differ."""
     folded = [text.casefold() for text in texts]
     return next((text for text in folded if folded.count(text) > 1), None)
 

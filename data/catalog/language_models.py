@@ -58,7 +58,7 @@ def _slots(*names: str) -> AfterValidator:
 
     def check(prompt: str) -> str:
         if sorted(re.findall(r"\{(\w*)\}", prompt)) != sorted(names):
-            raise ValueError(f"must have the slots {', '.join(names) or 'none'}, each once")
+            raise ValueError(f"must have the slots {', '.join(names)}, each once")
         return prompt
 
     return AfterValidator(check)
@@ -203,7 +203,7 @@ def models() -> Mapping[str, CatalogModel]:
 
 @cache
 def prompts(form: AnswerForm = "default") -> AnswerPrompts:
-    """Return the prompts of a form for short answers; "published" is the layout of DynamicQA's prompt, reworded."""
+    """Return the prompts of a form for short answers; the form "published" has DynamicQA's layout in other words."""
     return _prompts("answers" if form == "default" else f"{form}_answers", AnswerPrompts)
 
 

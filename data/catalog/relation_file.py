@@ -63,7 +63,7 @@ REVERSED = "reverse-"
 LEAD_IN = "Without any doubt, "
 """Beginning of an assertive context in the published form."""
 _BE = re.compile(r"^(.*\b(?:is|are|was|were)$|(?:(?:The|An?|One) \w+ of )?\{entity\} (?:is|are|was|were)\b)(.*)$")
-"""Splits the beginning of a sentence after its form of "be", such as "The capital of {entity} is"."""
+"""Splits the beginning of a sentence, such as "The capital of {entity} is", after its form of "be"."""
 _INCLUDE = re.compile(r"\binclude(s|d)?$")
 _CAPITALISED = re.compile(r"^(?:The|An?|One|Another|In|On|At)(?= )")
 """A first word that has a capital only at the beginning of a sentence."""
@@ -214,7 +214,7 @@ def relation_digest(name: str) -> str:
 
 
 def property_names_digest() -> str:
-    """Return the digest of all relations' names and Wikidata properties; DynamicQA's questions get these names."""
+    """Return the digest of all relations' names and Wikidata properties; relations of DynamicQA get these names."""
     return digest_of(sorted([entry.name, entry.wikidata, entry.reverse] for entry in relations().values()))
 
 

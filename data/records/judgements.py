@@ -51,7 +51,7 @@ class Judgement:
 
 
 def same_words(text: str) -> str:
-    """Return a text for comparisons: spreadsheet programs change its spaces and the apostrophes at its beginning."""
+    """Return the text with single spaces and without apostrophes before it: spreadsheet programs change both."""
     return " ".join(text.split()).lstrip("' ")
 
 
@@ -71,12 +71,16 @@ class DecidedAnswer:
     decided_by: Annotated[
         str | None,
         Meaning(
-            "who gave the verdict: person or judge; if a verdict on the closed-book reply changes only the outcome: "
-            "rule, or NULL for an undecided reply"
+            "who gave the verdict: person or judge; if only the outcome changes, because of a verdict on the "
+            "closed-book reply: rule, or NULL if the rule left this reply undecided"
         ),
     ]
     decider: Annotated[str | None, Meaning("the name of the person or of the judge; NULL for the rule")]
     reason: Annotated[
-        str | None, Meaning("why the reply states neither, by the rule; NULL if a person or a judge decided")
+        str | None,
+        Meaning("why the rule's verdict is neither; NULL for other verdicts, or if a person or judge decided"),
     ]
-    outcome: Annotated[str | None, Meaning("the outcome of the context, as in whose_answer")]
+    outcome: Annotated[
+        str | None,
+        Meaning("effect of the context on the greedy answer, as in whose_answer: persuaded, agreed, stubborn or other"),
+    ]

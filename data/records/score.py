@@ -71,9 +71,7 @@ class Run:
     finished_at: Annotated[str, Meaning("time at which the last chunk was written (UTC, ISO 8601)")]
     seconds: Annotated[
         float,
-        Meaning(
-            "time spent computing; for measures of one pass, all in the row of the first, and 0 in the others", "s"
-        ),
+        Meaning("time spent computing; of the measures of one pass, the first has all the time, and the others 0", "s"),
     ]
     forward_passes: Annotated[int, Meaning("calls of the model, counted as `seconds` are")]
     prompts: Annotated[int, Meaning("prompts scored or answered, counted as `seconds` are")]

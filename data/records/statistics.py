@@ -257,7 +257,7 @@ class ModelDifference(ModelScores):
     ),
 )
 class PassageEffect:
-    """The paired difference in how often replies state a passage, between two positions, lengths, dates or sets."""
+    """The paired difference in how often replies state a passage's answer, by position, length, date or set."""
 
     model: Annotated[str, Meaning("the model's name")]
     dtype: Annotated[str, Meaning("the precision that the model computed in")]
@@ -269,7 +269,7 @@ class PassageEffect:
     unit: Annotated[str, Meaning("the unit of the means and of the difference")]
     n: Annotated[int, Meaning("questions with both sides")]
     clusters: Annotated[int, Meaning("subjects, or questions without a subject, which the bootstrap draws")]
-    mean_a: Annotated[float, Meaning("share of replies that state a passage of side a, the mean over the questions")]
+    mean_a: Annotated[float, Meaning("share of replies that state the answer of side a, the mean over the questions")]
     mean_b: Annotated[float, Meaning("the same share for side b")]
     difference: Annotated[float | None, Meaning("the first mean minus the second")]
     low: Annotated[float | None, Meaning("lower end of the difference's 95% bootstrap interval over clusters")]
@@ -373,7 +373,7 @@ class Reliability(ModelScores):
     measure: Annotated[str, Meaning("the score that varies: persuasion or susceptibility")]
     over: Annotated[str, Meaning("seeds or forms, between which the score varies")]
     compared: Annotated[
-        str, Meaning("unit of a variance: a query, or an entity with all forms; for persuasion, also with a context")
+        str, Meaning("unit of a variance: a query, or an entity with all forms; for persuasion, with one context")
     ]
     scores: Annotated[int, Meaning("number of scores of each variance")]
     n: Annotated[int, Meaning("number of variances: of items that every seed draws, or that have every form")]

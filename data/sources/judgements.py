@@ -10,9 +10,10 @@
     variant       model of the judged reply; empty for every model
     sample        number of the sampled reply, or greedy; empty for every reply
 
-An invalid judgement stays, and its `problem` says why it does not count. If people differ, the value that the most
-people give counts; in a tie, no value counts. Only judgements of the same variant and sample are compared. A verdict on
-one variant or sample is used before a verdict on all variants or samples.
+An invalid judgement stays, and its `problem` says why it does not count. If people differ on a verdict, a kind or an
+answer with a context, the value that the most people give counts; in a tie, no value counts. If people differ on a
+question, tasks/contexts/judged_questions.py decides. Only judgements of the same variant and sample are compared. A
+verdict on one variant or sample overrules a verdict on all variants or samples.
 
 A person's verdict on a reply passes through these files:
 
@@ -24,7 +25,7 @@ A person's verdict on a reply passes through these files:
 The answers page writes files of judgements (reports/answers/judgements.js). Statistics of citations use the
 rule's verdicts only.
 
-Judgements with other fields go to the stage `build`, where tasks/contexts/judged_questions.py applies them.
+Judgements with a field other than `verdict` go to the stage `build` (tasks/contexts/judged_questions.py).
 """
 
 import csv
@@ -152,7 +153,7 @@ def _rows(file: Path) -> Iterator[tuple[int, dict[str, str], bool]]:
         cells = {name: text if name == "judged" else text.strip() for name, text in cells.items()}
         if cells["value"] and cells["field"] == "verdict" and "judged" not in header:
             raise InputError(
-                f"{file}, row {number}: a verdict needs a column `judged` that has the reply that was read; add it"
+                f"{file}, row {number}: a verdict needs a column `judged` with the reply that the person judged; add it"
             )
         if cells["value"]:
             yield number, cells, isinstance(values[indices["value"]], date | time)

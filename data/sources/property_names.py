@@ -1,8 +1,8 @@
 """Names of the relations of Wikidata's properties.
 
 The catalog's name comes first, then the label in camel case, such as `placeOfBurial`, then the id, such as `P119`.
-A label that gives "disputable" or a name of the catalog is not used, because this name has another meaning. If only
-the label is known, it is used even then.
+A label that gives "disputable", or the catalog's name of another relation, is not used. If only the label is known, it
+is used even then.
 """
 
 import re

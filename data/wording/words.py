@@ -36,7 +36,7 @@ _COMPOSED: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = 
     (re.compile(rf"(?<=\d)[{_SUPERSCRIPTS}]+"), lambda match: f"^{unicodedata.normalize('NFKC', match[0])}"),
     (re.compile(r" ?([¼-¾⅐-⅞])"), r" \1"),
 ]
-"""Characters that NFKC would make a part of the number before them, such as 5² to 52, with their replacement."""
+"""Characters that NFKC would join to the number before them (5² would be 52), with their replacements."""
 _SPELLINGS = [
     (mark, re.compile(pattern), replacement)
     for mark, spellings in {

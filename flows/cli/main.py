@@ -54,7 +54,7 @@ RENAMED: dict[str, str] = {
     "label": "annotate passages",
     "schema": "init --schema",
 }
-"""Present name of a command by its earlier name."""
+"""Current name of a command, by its earlier name."""
 
 
 def main() -> None:

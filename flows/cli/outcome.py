@@ -1,7 +1,8 @@
-"""The outcome of a run or an audit on the terminal: the headline figure as a table, its verdict, thresholds and paths.
+"""The outcome of a run or an audit on the terminal: a table, the answer to the study's question, thresholds and paths.
 
-The table is printed before the page is drawn, and notes and paths after the page is drawn. A terminal of 80 columns
-shows at most 20 lines. If the terminal has room, a dim column has the names of numbers, such as follow.supporting.
+The table has the numbers of the headline figure. It is printed before the page is drawn, and notes and paths after the
+page is drawn. A terminal of 80 columns shows at most 20 lines. If the terminal has room, a dim column has the names of
+numbers, such as follow.supporting.
 """
 
 import re
@@ -25,11 +26,14 @@ KEY_WIDTH = 9
 _ARTICLE = re.compile("^with (an? )?")
 """Beginning of a label that the table omits, such as \"with a \" in \"with a supporting passage\"."""
 WORDS: Mapping[str, str] = {"passage": "passage's answer"}
-"""Heads of columns by the part of a bar; the head of any other part is its name."""
+"""Heads of columns by name of the part; any other part has its name as the head.
+
+A row of the table is a bar of the headline figure, and a column is a part of the bars.
+"""
 
 
 def show_outcome(console: Console, name: str, findings: Findings, note_count: int = 0) -> None:
-    """Print the headline figure, the verdict, further findings, thresholds (lines with `gate`), and caveats.
+    """Print the headline figure, the answer, further findings, thresholds (lines with `gate`), and caveats.
 
     Args:
         console: The terminal.
@@ -42,7 +46,7 @@ def show_outcome(console: Console, name: str, findings: Findings, note_count: in
     used = 1 + (_show_figure(console, chart) if chart else 0)
     if findings.verdict:
         _line(console, "=>", Text(findings.verdict, "bold"), whole=True)
-        used += 1 + (cell_len(findings.verdict) > console.width - 3)  # two lines for a long verdict behind "=> "
+        used += 1 + (cell_len(findings.verdict) > console.width - 3)  # a long sentence behind "=> " takes two lines
     gate = list(_checks(findings.gate))
     room = MAX_LINES - used - len(gate) - note_count
     caveat_limit = max(1, min(MAX_CAVEATS, room))

@@ -208,7 +208,7 @@ class StudyFile(Options):
         return self.model_copy(update={"execution": execution})
 
     def for_seed(self, seed: int) -> "StudyFile":
-        """Return the study with one seed, and with the measures that are compared over seeds."""
+        """Return the study with one seed, and with only the measures that are compared over seeds."""
         measures = {name: self.parameters(name) for name in MEASURES_OF_SEEDS if name in self.requested()}
         return self.model_copy(update={"seed": seed, "seeds": None, "measures": measures})
 
@@ -250,7 +250,7 @@ class StudyFile(Options):
 
 
 def study_file(path: str | Path) -> Path:
-    """Return the study file of a path, which is the folder of an audit, a file, or the name of a bundled study."""
+    """Return the study file for the folder of an audit, a file, or the name of a bundled study."""
     bundled, audit = STUDIES / f"{path}.yaml", Path(path) / AUDIT
     if audit.is_file():
         return audit

@@ -63,7 +63,7 @@ SECONDS_BETWEEN_UPDATES = 2.0
 """Seconds for which the list of workers is reused."""
 
 SECONDS_REFUSED = 10.0
-"""Seconds after which an unfit worker gets a step again, because it may then see the workspace again."""
+"""Seconds after which an unfit worker gets a step again, because it may see the workspace by then."""
 
 SECONDS_FOR_FIRST_WORKER = 120
 """Seconds that a run waits for the first worker."""
@@ -321,7 +321,7 @@ class Cluster(Workers):
         }
 
     def _record_fit(self, address: str, outcome: Outcome) -> None:
-        """Record by an outcome that a worker fits, or refuse the worker for SECONDS_REFUSED; log each change once."""
+        """Record that a worker fits or, if its outcome is a misfit, refuse it for a time; log each change once."""
         with self._lock:
             _, reason = self._refused.get(address, (0.0, ""))
             if outcome.is_misfit:
@@ -539,7 +539,7 @@ class Jobs:
         gpus: Number of GPUs; 0 for a worker that computes on processors.
         cores: Number of processors.
         memory: Memory, such as 32GB.
-        walltime: Limit of the time, as hours:minutes:seconds.
+        walltime: Limit of the time of a job, as hours:minutes:seconds.
         partition: Partition of SLURM; None for the default.
         account: Account of SLURM; None for the default.
     """

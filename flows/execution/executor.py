@@ -38,7 +38,7 @@ must stop the task.
 
 @dataclass
 class Listings:
-    """Nodes whose rows list further steps, or inputs of a step: the graph is resolved again after their end.
+    """Nodes after whose end the graph is resolved again, because they list further steps or decide inputs of a step.
 
     Attributes:
         single: Nodes upstream of a placeholder, which stands for steps that the rows of these nodes will list; the
@@ -127,7 +127,7 @@ class Executor:
         self._ends: SimpleQueue[str] = SimpleQueue()  # names of tasks that have ended
         self._ended_threads = set[str]()  # names of running tasks whose threads have ended
         self._pending = _PendingTasks()
-        self._last_model = NO_MODEL  # model of the task that ended last, apart from tasks that ask a server
+        self._last_model = NO_MODEL  # model of the last ended task that asks no server
         self._totals: dict[str, int] = {}  # number of steps by stage, as the display knows it
 
     def run(self, graph: Graph | None = None) -> Graph:
@@ -263,7 +263,7 @@ class Executor:
         return sorted((upstream - indirect) & self._submitted)
 
     def _may_load(self, task: Task) -> bool:
-        """Return False if the task needs another model than the last one, which pending tasks still need."""
+        """Return False if the task needs another model while pending tasks still need the last one."""
         last = self._last_model
         if not self._running or last == NO_MODEL or task.model in (NO_MODEL, last):
             return True

@@ -518,8 +518,8 @@ def upstream(
 
     Args:
         nodes: Nodes to begin with.
-        optional_inputs: Function that returns further upstream nodes beside the required inputs of a node; by default
-            there are none.
+        optional_inputs: Function that returns the upstream nodes of a node in addition to its required inputs; by
+            default there are none.
     """
     identities: set[StepId] = set()
     stack = list(nodes)

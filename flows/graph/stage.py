@@ -1,4 +1,4 @@
-"""The stages of a study, in order. The module is apart from graph.py, whose import of pyarrow would slow commands."""
+"""The stages of a study, in order. The module is not part of graph.py, whose import of pyarrow would slow commands."""
 
 from typing import Literal
 

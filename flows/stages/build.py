@@ -40,7 +40,7 @@ log = logging.getLogger(__name__)
 SHOWN_JUDGEMENTS = 20
 """Limit of the judgements in a warning."""
 PASSAGES_IN_MEMORY = 4096
-"""Number of passages at which arranged questions are stored, because a question may have many long contexts."""
+"""Number of passages at which arranged questions become an Arrow table, which needs less memory than objects."""
 
 
 def build_prompts(step: Step, settings: RunSettings) -> None:
@@ -125,6 +125,7 @@ def candidates_of(inputs: Iterable[Any], partition: Partition, *, in_several_ste
     if not in_several_steps:
         return candidates
     candidates = [question for question in candidates if question.partition == partition]
+    # Each id once; the flags compare questions with different ids, such as two with the same text.
     return with_flags_of_duplicates(list({question.question_id: question for question in candidates}.values()))
 
 
@@ -152,7 +153,7 @@ def build_questions(step: Step, settings: RunSettings) -> None:
 
 
 def _batches(questions: Iterable[Question]) -> Iterator[list[Question]]:
-    """Yield the questions in lists, each ended by the question with which it reaches `PASSAGES_IN_MEMORY`."""
+    """Yield the questions in lists of at least `PASSAGES_IN_MEMORY` passages; the last list may have fewer."""
     batch, passages = list[Question](), 0
     for question in questions:
         batch.append(question)

@@ -1,4 +1,4 @@
-"""Snapshots of completed runs: items, such as facts and replies, that changed since the run before, and numbers."""
+"""Snapshots of completed runs: headline numbers, and items, such as replies, that changed since the run before."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence

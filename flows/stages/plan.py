@@ -138,7 +138,7 @@ class Plan:
     Attributes:
         study: The study file.
         workspace: Workspace of the study.
-        access: Offline access to services, for example for the addresses of services in keys.
+        access: Offline access to services, which has for example the addresses that keys contain.
         parameters: Parameters of each measure, by name.
         passes: Passes of the study's measures.
         declarations: By measure, its version, parameters and models, or the error that occurred when they were read.

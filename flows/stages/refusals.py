@@ -97,7 +97,7 @@ def refusals(
     relations = dict.fromkeys(node.id.subject for node in nodes if node.id.product in products and not node.refusal)
     for relation in relations:
         if graph.nodes[FETCH_FACTS.id(relation)].refusal:
-            continue  # yielded above
+            continue  # the refusal is yielded above
         prompts = graph.nodes[BUILD_PROMPTS.id(relation)]
         if prompts.state != "done":
             # The refusal is yielded above; the contexts of a refused relation are unknown.

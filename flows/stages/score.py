@@ -192,7 +192,7 @@ def add_score_steps(graph: Graph, plan: Plan, built: BuiltPrompts) -> list[StepI
 
 
 def _with_judge_share(plan: Plan, number: int, count: int) -> Plan:
-    """Return the plan for a relation, whose judge samples only this relation's share of the replies.
+    """Return the plan for a relation: its judge samples only the relation's share of the replies.
 
     If the judge samples 200 replies of a study with three relations, the shares are 67, 67 and 66.
 

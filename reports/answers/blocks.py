@@ -257,7 +257,7 @@ def _answers_of(rows: pd.DataFrame) -> dict[str, dict[str, dict[str, Any]]]:
     if it is missing. Equal sampled answers of a cluster are counted.
     """
     by_question: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
-    for row in records(rows[rows["state"] != "not_asked"]):  # a case without a row in the recorded replies
+    for row in records(rows[rows["state"] != "not_asked"]):  # not_asked: the recorded replies have no row of the case
         reason = _MISSING.get(row["state"], "") if pd.isna(row["error"]) else row["error"]
         is_scored = not reason and not pd.isna(row["log_probability"])
         log_probability = round(row["log_probability"], 2) if is_scored else None

@@ -43,8 +43,8 @@ def measure_against_susceptibility(axes: Axes, data: pd.DataFrame, means: pd.Dat
 
     Args:
         axes: The panel.
-        data: Queries of one type: susceptibility, score, error, query_id, and `readable` if its texts are on a page.
-        means: A row per relation: mean_susceptibility, and mean, which is of the second measure.
+        data: Queries of one type: susceptibility, score, error, query_id, and readable (True if a page has its texts).
+        means: A row per relation: mean_susceptibility, and mean (of the second measure).
     """
     hue, dense = QUERY_HUES[str(data["query_type"].iloc[0])], len(data) > FEW_DOTS
     x, y, error = (data[name].to_numpy(dtype=float) for name in ("susceptibility", "score", "error"))
@@ -178,7 +178,7 @@ def _draw(
 ANSWER_SET = "answer_set_susceptibility"
 """Measure: susceptibility over the complete answers of a relation."""
 _BESIDE = ("means_beside_susceptibility", "measures_summary", "correlations", "chosen_queries")
-"""Named queries that a figure reads beside the named query with the scores."""
+"""Named queries that a figure reads in addition to the named query with the scores."""
 
 
 def masses(measures: pd.DataFrame) -> str:

@@ -222,7 +222,7 @@ WITH_OR_WITHOUT = ("without", "with")
 """Ends of the names of two columns, semantic_entropy_without and semantic_entropy_with (a context)."""
 _OUTCOMES = ("all", "persuaded", "stubborn")
 MARKS = {"most_edited": ("P", "#8f55b8"), "most_viewed": ("*", "#e0761a")}
-"""Shape and hue of the instances that a column of this name marks."""
+"""Shape and hue of marked instances, by the column that marks them."""
 _MARKED_WORDS = (
     "the temporal instances whose fact has the most edits (plus) or whose subject has the most page views (star): 100 "
     "of each, or a tenth if there are fewer than 1,000; an instance is a question with one context, so a question may "

@@ -228,7 +228,7 @@ def _draw_models(model: Model, frames: Frames) -> Drawing | None:
         "relations. The lower panels have the relations' mean signed effect size (Cohen's d, above zero if the first "
         "group is larger), with 1.96 standard "
         f"errors on either side; fewer than {FEWEST_FOR_INTERVAL} relations have no interval. Filled marks are the "
-        "paper's tests, whose rows are queries (of followed contexts: answers); hollow marks are tests with entities "
+        "paper's tests, whose rows are queries, or answers for followed contexts; hollow marks are tests with entities "
         "as rows. n = "
         f"{span(rows['tested'].min(), rows['tested'].max())} relations a comparison and query type."
     )

@@ -258,7 +258,7 @@ def columns_of_bins(
     Args:
         axes: The panel.
         values: Values (n,) of one query type.
-        positions: Numbers (n,) by which a value is in a bin, such as the memorization ratio of its query.
+        positions: Numbers (n,) that put the values into bins, such as the memorization ratio of each value's query.
         bins: A row per bin: query_type, queries, share_queries, mean, low, high and the quantiles.
         name: Column of `bins` with the name of the bin, such as "0 to 0.2".
         count: Number of drawn bins, the first ones of BINS.

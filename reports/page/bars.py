@@ -76,7 +76,7 @@ def legend(chart: HeadlineFigure) -> list[tuple[str, str]]:
 
 
 def kind_of(chart: HeadlineFigure, name: str) -> str:
-    """Return the CSS class of a part: the name of a share; the position of a mean, whose name can come from a file."""
+    """Return the CSS class of a part: the name of a share; the number of a mean, whose name can come from a file."""
     return name if chart.unit == SHARE else f"mean-{chart.parts.index(name)}"
 
 

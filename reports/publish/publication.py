@@ -1,4 +1,4 @@
-"""Inputs of a publication beside the rows of the database: study file, models, licences, and commands."""
+"""Inputs of a publication in addition to the rows of the database: study file, models, licences, and commands."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

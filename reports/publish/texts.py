@@ -16,11 +16,11 @@ from swaymeter.reports.page import cell, heading
 from swaymeter.reports.tables import FilledTable
 
 MAX_ROWS = 120
-"""Upper bound on rows of a table in print. The page shows fewer, because its reader has the CSV at hand."""
+"""Upper bound on rows of a table in print. The report shows fewer, because its reader has the CSV at hand."""
 ROWS_PER_PAGE = 40
-"""Rows of a table that fit on a page."""
+"""Rows of a table that fit on a printed page."""
 COLUMNS_PER_TEXT_COLUMN = 5
-"""Columns of a table that fit into a column of text; wider tables span both columns of a page."""
+"""Columns of a table that fit into a column of text; wider tables span both columns of a printed page."""
 _NEEDS = "% needs \\usepackage[T1]{{fontenc}} and \\usepackage{{{}}}\n"
 """First line of a file: the packages that a document needs to include it."""
 _SMALL = r"\scriptsize\setlength{\tabcolsep}{3pt}"
@@ -29,7 +29,7 @@ _MAX_CELL, _MAX_NAME = 28, 12  # characters of a cell, and of a column's name, i
 
 
 def latex_table(filled: FilledTable) -> str:
-    """Return a table as booktabs LaTeX with the numbers of the page; a table longer than a page is split."""
+    """Return a table as booktabs LaTeX, with numbers as in the report; a table longer than a printed page is split."""
     caption, columns, lines = _contents(filled)
     cells = pd.DataFrame([list(map(latex, line)) for line in lines], columns=list(map(_stacked, columns)))
     formats = "".join(map(_format, filled.shown.dtypes, zip(*lines, strict=True)))
@@ -42,7 +42,7 @@ def latex_table(filled: FilledTable) -> str:
 
 
 def markdown_table(filled: FilledTable) -> str:
-    """Return a table in Markdown with its title and caption, and the numbers of the page."""
+    """Return a table in Markdown with its title and caption, and with numbers as in the report."""
     caption, columns, lines = _contents(filled)
     return f"**{markdown(filled.table.title)}.** {markdown(caption)}\n\n{grid(columns, lines)}"
 
@@ -54,7 +54,7 @@ def grid(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _contents(filled: FilledTable) -> tuple[str, list[str], list[list[str]]]:
-    """Return the caption, the names of columns and the first rows of a table, as on the page."""
+    """Return the caption, the names of columns and the first rows of a table, with numbers as in the report."""
     shown = filled.shown
     units = {name: shown.attrs.get("units", {}).get(name, "") for name in shown}
     more = f" The first {MAX_ROWS} of {len(shown)} rows; the CSV has all." if len(shown) > MAX_ROWS else ""

@@ -14,8 +14,8 @@ from swaymeter.reports.tables.table import Table
 QUERIES = ("agreement_with_the_judge", "judges_of_answers")
 """Named queries of the sentences on judges.
 
-`judges_of_answers` counts the undecided replies of each judge. `agreement_with_the_judge` compares judges with the rule
-and with people.
+`judges_of_answers` counts, of the replies that the rule left undecided, how many each judge decided.
+`agreement_with_the_judge` compares judges with the rule and with people.
 """
 UNDEFINED = "undefined: all verdicts are equal"
 _AGAINST = {"rule": "the rule", "person": "people"}

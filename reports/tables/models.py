@@ -114,9 +114,10 @@ def _counts(rows: Iterable[Mapping[str, Any] | None]) -> str:
 AT_A_GLANCE = Table(
     "models-at-a-glance",
     "The models at a glance",
-    "Shares of greedy answers, and means, with 95% intervals over the unit that n names last; a group is the context "
-    "before the question, or the type of a query. A row 'where nothing changes' compares two halves of the answers "
-    "without a context. An answer counts once, so a question counts as often as it has contexts of the group. "
+    "Shares of greedy answers, and means, with 95% intervals over the items that n names, such as questions; a group "
+    "is the context before the question, or the type of a query. A row 'where nothing changes' compares two halves of "
+    "the answers without a context. An answer counts once, so a question counts as often as it has contexts of the "
+    "group. "
     f"Fewer than {FEWEST_FOR_INTERVAL} items have no interval, and a share of so few answers is not shown ({FEW}). "
     "Direction compares two models on the items that both have: undecided if neither a difference nor equality is "
     "shown, equal if the difference is shown to be within the margin.",
@@ -134,10 +135,10 @@ SIDE_BY_SIDE = Table(
     "models-side-by-side",
     "The models side by side",
     f"Means with 95% intervals over clusters, if there are at least {FEWEST_FOR_INTERVAL}; a column names the "
-    "clusters. Intervals of shares are Wilson's, others are bootstraps. Shares are of greedy answers, by their words; "
-    "a group is the context before the question, or the type of a query. n counts answers, or queries for "
-    "susceptibility. A row on giving up a right answer, or on keeping a wrong one, counts questions that the model "
-    "answers rightly, or wrongly, without a context.",
+    "clusters. Intervals of shares are Wilson's, others are bootstraps. Shares are of greedy answers; a group is "
+    "the context before the question, or the type of a query. n counts answers, or queries for susceptibility. A row "
+    "on giving up a right answer, or on keeping a wrong one, counts questions that the model answers rightly, or "
+    "wrongly, without a context.",
     ("models_side_by_side",),
     lambda frames: _in_words(frames["models_side_by_side"], "group"),
 )
@@ -145,11 +146,11 @@ DIFFERENCES = Table(
     "differences-between-models",
     "Differences between models",
     "The model's mean minus the other's, over the n answers or queries that both have, with the 95% interval over "
-    "clusters: subjects (questions without a subject), or entities. p is of a two-sided sign-flip permutation test, "
-    "after Benjamini-Hochberg, separately over the rows on right and wrong passages, by which variants are chosen, "
-    "and over all other rows; intervals are not adjusted. Larger or smaller: p is at most 0.05, and the interval "
-    "excludes 0. Equal: the interval lies within the margin on both sides of 0. Undecided: neither a difference nor "
-    "equality is shown.",
+    "clusters: subjects, or entities for queries; a question without a subject is a cluster of its own. p is of a "
+    "two-sided sign-flip permutation test. It is adjusted by Benjamini-Hochberg in two families: the rows on right and "
+    "wrong passages, which decide the choice of a variant, and all other rows. Intervals are not adjusted. Larger or "
+    "smaller: p is at most 0.05, and the interval excludes 0. Equal: the interval lies within the margin on both sides "
+    "of 0. Undecided: neither a difference nor equality is shown.",
     ("model_differences",),
     _differences,
 )

@@ -280,10 +280,10 @@ def _rejected(frames: Frames) -> pd.DataFrame:
 
 def _rejected_note(frames: Frames) -> str:
     count = len(frames["answers_of_questions"].get("question_id", pd.Series()).unique())
-    beside = f" beside the {plural(count, 'question')} with scores" if count else ""
+    scored = f", in addition to the {plural(count, 'question')} with scores" if count else ""
     return (
-        f"A candidate is a fact, a dispute or a question that was looked at{beside}, and rejected by a rule. Only "
-        "rules reject candidates; the database lists each rejected candidate in its table rejected."
+        f"A candidate is a fact, a dispute or a question that a rule rejected{scored}. The database lists each "
+        "candidate in its table rejected."
     )
 
 
@@ -323,8 +323,8 @@ OUTCOMES = Table(
     "Whose answer do greedy answers state?",
     "An instance is a question with a context. Its greedy answer states the context's answer: newly (persuaded), or as "
     "without the context (agreed). Otherwise it stays the answer without the context (stubborn) or is another answer "
-    "(other). The share following is of persuaded and agreed instances among measured instances whose context states "
-    "an answer.",
+    "(other). The share following is the share of persuaded and agreed instances among measured instances whose "
+    "context states an answer.",
     ("outcomes", "unfinished_greedy_answers", "greedy_answers_of_neither"),
     _outcomes,
     note=lambda frames: (

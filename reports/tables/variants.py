@@ -11,9 +11,9 @@ COMPARISON = Table(
     "that do not state only the wrong answer, if a wrong passage is given; that are right without a passage; that "
     "decline if no passage supports an answer. An answer of neither passage, and a refusal, resist a wrong passage, "
     "too. Further columns: tokens of a greedy answer (a dash if its server does not return them), and seconds of a "
-    "prompt with all its answers. A variant is not beaten if no other is as good in the first two shares and better in "
-    "one, whether the difference is shown or not. Variants are compared in pairs, question by question, after "
-    "Benjamini-Hochberg.",
+    "prompt with all its answers. A variant is not beaten if no other is at least as good in the first two shares and "
+    "better in one, whether the difference is significant or not. Variants are compared in pairs, question by "
+    "question; p is adjusted by Benjamini-Hochberg.",
     (variants.MEANS, variants.DIFFERENCES, variants.COSTS),
     variants.table,
     finding=variants.advice,

@@ -75,7 +75,7 @@ def fetch_invented_names(
         except InputError:
             if len(names) < options.invented_entities:
                 raise
-            new = []  # there are enough names, only fewer spare ones
+            new = []  # enough names for the relation, with fewer to spare
         if not new:
             break
         looked_up.update(new)

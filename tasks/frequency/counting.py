@@ -9,8 +9,8 @@ If a name contains a shorter name of the same entity, such as "New York City" an
 answer within the entity's name is not near it. An occurrence with the answer on both sides is counted once.
 
 The text is counted in batches. A name near the end of a batch may have its answer in the next batch. The last words of
-a batch are therefore undecided, and are counted with the next batch. The next batch begins with even earlier words, as
-many as a window and twice the longest name, because an answer may stand before the undecided words.
+a batch are therefore undecided, and are counted with the next batch. The next batch begins with even earlier words,
+window + 2 n for a longest name of n words, because an answer may stand before the undecided words.
 
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, appendix F. The rules for overlaps are
 Swaymeter's.

@@ -8,9 +8,9 @@ A pair has two counts: of its entity, and of the entity near the answer. Each co
                  entity, only the shorter name is counted
     approximate  for other pairs: the index estimates how often the two names stand near each other, in tokens
 
-On each side of the name, a passage has the words of a window, and twice the words of the longest name. If a passage is
-shorter, or if the index lists another number of occurrences than it counts, the next kind of this table is used.
-Overlapping passages are merged, so that no word is counted twice.
+On each side of the name, a passage has at least window + 2 n words, for a longest name of n words, unless its document
+ends there. If a passage is shorter, or if the index lists another number of occurrences than it counts, the next kind
+of this table is used. Overlapping passages are merged, so that no word is counted twice.
 """
 
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _CACHE_SIZE = 16
 """Number of names whose passages stay in memory for further pairs of the same entity."""
 _PASSAGE_MARGIN = 8
-"""Factor on the words of a passage for which tokens are requested, because some words have many tokens."""
+"""Factor by which more tokens are requested than the words of a passage have on average; some words have many."""
 
 
 class IndexCounts:

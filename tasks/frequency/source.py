@@ -14,8 +14,8 @@ from swaymeter.data.records import CountedPair, Shard, ShardCount
 from swaymeter.data.sources.access import Access
 
 Once = Callable[[Callable[[str], Any], str], Any]
-"""Calls a function with a text, such as the name of a tokenizer. The same call is made once in a run, even if the tasks
-of the study are listed again."""
+"""Calls a function with a text, such as the name of a tokenizer, and returns its result. A later call with this text in
+the same run returns the stored result."""
 ReportProgress = Callable[[int, int], None]
 """(units done, units in total) -> None."""
 

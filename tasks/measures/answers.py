@@ -114,6 +114,6 @@ ANSWERS = Measure(
     rejection=reply_rejection,
     parameters=AnswersParameters,
     meaning="sampled answers and the greedy answer, from which all later scores of answers are computed",
-    # Redundant, because the step's key contains the prompts; without it, the keys of stored scores would change.
+    # The step's key already contains the prompts; this entry keeps the keys of stored scores as they were.
     depends_on=lambda parameters: {"prompts": content_key(catalog.prompts().content)},
 )

@@ -41,8 +41,8 @@ class ClustersParameters(Parameters):
     """The rule that forms clusters. disjoint: an answer joins the first cluster whose members are all equivalent to
     it. overlapping, as in the released code of DynamicQA: every answer opens a cluster and may be in several; coherent
     persuasion compares these clusters, and an entropy counts an answer in its last cluster. first_member, as in the
-    released code of Farquhar et al.: an answer without a cluster opens one and takes every later answer that is
-    equivalent to it, also from an earlier cluster."""
+    released code of Farquhar et al.: an answer without a cluster opens one, and every later equivalent answer moves to
+    it, even if it already has a cluster."""
 
 
 @table("clusters", "a sampled answer")
@@ -122,7 +122,7 @@ def clusters_of(
         measure: the measure whose parameters give the number of half-samples.
         equivalent: (n, n), the equivalences.
         key: the ids of question and context.
-        complement: True clusters the replies outside of each half-sample instead.
+        complement: if True, the replies outside of each half-sample are clustered instead.
     """
     from swaymeter.tasks.scoring.half_samples import draw_halves
     from swaymeter.tasks.scoring.semantic_entropy import group_answers

@@ -46,8 +46,8 @@ class CoherentPersuasion(QuestionScore):
     coherent_persuasion_unchanged: Annotated[
         float | None,
         Meaning(
-            "the same score without a change: from each random half of the answers without the context to the "
-            "remaining half; NULL if no halves were drawn",
+            "the score if nothing changes: the same score between random halves of the answers without the context; "
+            "NULL if no halves were drawn",
             "nats",
         ),
     ]

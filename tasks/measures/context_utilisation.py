@@ -1,8 +1,8 @@
 """Context utilisation: how far a context moves the next token to the answer that the context states.
 
-A question has one row for each context that promotes a token. A relevant context promotes the first token of the answer
-that it states. An irrelevant or neutral context should change nothing, so it promotes the model's first token without
-the context. A relevant context that states no answer, or contradictory answers, has no row.
+A context promotes the tokens that should come first with it. A relevant context promotes the first token of the answer
+that it states. An irrelevant or neutral context should change nothing, so it promotes the likeliest token without the
+context. A relevant context that states no answer, or contradictory answers, has no row.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,9 @@ from swaymeter.tasks.models.capabilities import NextTokenLogits
 class ContextUtilisation(QuestionScore):
     """A row of context utilisation."""
 
-    binary_utilisation: Annotated[bool, Meaning("whether the context promotes the likeliest next token")]
+    binary_utilisation: Annotated[
+        bool, Meaning("whether the likeliest next token with the context is a token that the context promotes")
+    ]
     continuous_utilisation: Annotated[
         float | None,
         Meaning(
@@ -36,7 +38,7 @@ class ContextUtilisation(QuestionScore):
         tuple[str, ...],
         Meaning(
             "the tokens that the context promotes: the first tokens of the answers that it states; for an irrelevant "
-            "context, the likeliest token without the context"
+            "or neutral context, the likeliest token without the context"
         ),
     ]
     probability_without: Annotated[float, Meaning("probability of the promoted tokens without the context")]
@@ -100,6 +102,6 @@ CONTEXT_UTILISATION = Measure(
     compute=compute,
     rejection=first_token_rejection,
     meaning="whether, and how far, a context moves the next token to the answer that it states",
-    # Redundant, because the step's key contains the prompts; without it, the keys of stored scores would change.
+    # The step's key already contains the prompts; this entry keeps the keys of stored scores as they were.
     depends_on=lambda parameters: {"prompts": content_key(catalog.prompts().content)},
 )

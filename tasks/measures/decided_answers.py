@@ -95,7 +95,7 @@ def decided_answers(
 
 
 def _by_question(questions: Sequence[Question], verdicts: Sequence[Judgement]) -> Mapping[str, Sequence[Judgement]]:
-    """Return the verdicts by question id; a verdict on one sample or variant comes before verdicts on all of them."""
+    """Return the verdicts by question id, in order of precedence: verdicts on one sample or variant come first."""
     ids_by_text: dict[str, list[str]] = defaultdict(list)
     for question in questions:
         ids_by_text[question.question].append(question.question_id)

@@ -137,7 +137,7 @@ class JudgedAnswer(QuestionScore):
     log_probability: Annotated[
         float | None,
         Meaning(
-            "log-probability of the verdict's letter after the judge's prompt; NULL of other judges than a language "
+            "log-probability of the verdict's letter after the judge's prompt; NULL unless the judge is a language "
             "model on this machine",
             "nats",
         ),

@@ -338,7 +338,7 @@ class Measures(Registry[Measure]):
     def declaration(self, name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """Return the inputs of a measure's numbers beside prompts, model and seed: a part of the key of scores.
 
-        The declaration is the same for a measure that is computed in a pass with others, and one from stored scores.
+        The result is the same for a measure that is computed in a pass with others, or from stored scores.
 
         Args:
             name: the measure.

@@ -159,9 +159,9 @@ class LikeliestTokensParameters(Parameters):
     tokens: int = Field(default=5, ge=1, le=100)
     """Number of likeliest tokens that are stored of a distribution."""
     most: int = Field(default=6, ge=0, le=100_000)
-    """Number of contexts of a query that persuade most."""
+    """Number of the most persuasive contexts of a query."""
     least: int = Field(default=3, ge=0, le=100_000)
-    """Number of contexts of a query that persuade least."""
+    """Number of the least persuasive contexts of a query."""
 
 
 @table(

@@ -119,9 +119,8 @@ class Persuaded(QuestionScore):
     stubborn_released: Annotated[
         bool,
         Meaning(
-            "the answers with and without the context are alike, and the answer with the context (for stubborn: the "
-            "answer without it) is not like the context's answer, as the released code counts; never true together "
-            "with persuaded"
+            "as the released code counts: the answers with and without the context are alike, and the answer with the "
+            "context is not like the context's answer; never true together with persuaded"
         ),
     ]
 
@@ -176,7 +175,7 @@ class WhoseAnswer(QuestionScore):
     decided_by: Annotated[
         DecidedBy | None,
         Meaning(
-            "rule; NULL if the reply is undecided, then the verdict is neither, and a judge or a person may decide it"
+            "rule; NULL if the reply is undecided: the verdict is then neither, and a judge or a person may decide it"
         ),
     ]
     reason: Annotated[

@@ -221,7 +221,7 @@ class Application(TextModel):
 
     def _call_with_retries(self, question: str, passages: list[Passage]) -> Any:
         """Call the function, with retries of transient errors."""
-        # Late, like asyncio below: both imports take 0.1 s, and recorded replies need neither.
+        # Imported here, as asyncio below, because both take 0.1 s and recorded replies need neither.
         from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
         for attempt in Retrying(

@@ -26,7 +26,7 @@ REFERENCE = "microsoft/deberta-large-mnli"
 CLOSE_LOGITS = 1e-3  # batches in float32 differ by about 1e-5
 CLOSE_COSINES = 1e-4  # batches in float32 differ by about 1e-6
 READINGS_A_PAIR = 1.5
-"""Assumed mean of readings of a pair, for the display of progress: 2 if the first text entails the second, else 1."""
+"""Assumed mean number of readings of a pair, for progress; a pair whose first text entails the second is read twice."""
 MAX_CACHED = 100_000
 """Limit of the pairs whose decisions stay in memory."""
 

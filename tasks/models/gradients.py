@@ -81,7 +81,7 @@ def _choose_batch(
         derivatives: limit of the derivatives that are computed at once.
         memory: bytes.
     """
-    # A batch does not mix queries for which LongRoPE changes positions with other queries.
+    # LongRoPE changes the positions of long queries, so a batch has only such queries, or none of them.
     long = long_positions(model, len(tokens[indices[0]]))
     candidates = [index for index in indices if long_positions(model, len(tokens[index])) == long]
     method = _choose_method(model, [tokens[index] for index in candidates])
@@ -109,20 +109,19 @@ def _choose_method(model: Network, queries: Sequence[Tokens]) -> str:
     Raises:
         ScoreError: even a single query has another distribution if it is read from embeddings.
     """
-    # Prompts in a batch of the probe: all four, the two of equal length, or one.
+    # The four prompts of a comparison, two of each length, are read in one batch, in two batches, or each alone.
     sizes = {_PADDED: 4, _EQUAL: 2, _ALONE: 1}
     if _PADDING[torch.device(model.device).type] == 1:
         del sizes[_PADDED]
-    method = choose_method(
-        model, queries, {method: partial(_read_probe, model, size) for method, size in sizes.items()}, ""
-    )
+    methods = {method: partial(_read_probe, model, size) for method, size in sizes.items()}
+    method = choose_method(model, queries, methods, fallback="")
     reasons = [verdict.reason for (name, _), verdict in list(model.traits.verdicts.items()) if name == _ALONE]
     if not method and any(reasons):
         raise ScoreError(
             f"Fisher susceptibility cannot be computed for {model.name}: with embeddings in place of tokens, "
             f"{reasons[-1]}; leave fisher_susceptibility out for this model"
         )
-    return method or _ALONE  # "": a distribution is not finite; the caller reports it
+    return method or _ALONE  # no method and no reason: log p is not finite; the caller reports it
 
 
 def _read_probe(model: Network, size: int, probe: Probe) -> torch.Tensor:

@@ -19,14 +19,14 @@ A reply names the conflict of right and wrong passages (a mixed context) by any 
 
     contrast      a word of contrast (but, however, while, whereas, although, though, on the other hand, in or by
                   contrast, conversely, another, others, the other) separates two parts. One part states only the right
-                  answer, and the other part states only the wrong answer. Besides, the reply attributes: it cites a
+                  answer, and the other part states only the wrong answer. Besides, the reply names sources: it cites a
                   passage, or has a word such as passage, source, text, says, states, according to. After "while",
                   "whereas", "although" or "though", a comma separates two parts, too: "While passage 1 says nine,
                   passage 2 says ten".
     disagreement  the reply states both answers and has a word of disagreement: disagree, contradict, inconsistent,
-                  discrepancy, conflicting, depending on the source. If the reply attributes, these words count, too:
-                  "differ", "different" and "conflict". A word of the question does not count, nor a negated word ("do
-                  not contradict").
+                  discrepancy, conflicting, depending on the source. If the reply names sources, these words count,
+                  too: "differ", "different" and "conflict". A word of the question does not count, nor a negated word
+                  ("do not contradict").
     citations     the reply states both answers, and cites a passage of each answer
 
 What it is not: a judgement of the reply. A reply can name the conflict and still choose one answer; with words such as
@@ -94,7 +94,7 @@ _CONTRAST = re.compile(
     rf"\b(?:but|however|({_SUBORDINATE})|on the other hand|(?:in|by) contrast|conversely|the other|another|others)\b",
     re.IGNORECASE,
 )
-_ATTRIBUTES = re.compile(
+_SOURCE_WORDS = re.compile(
     rf"\b(?:{_NAMES}|according|says?|said|saying|(?<!united )states?|stated|stating|claim(?:s|ed)?|mention(?:s|ed)?"
     r"|indicates?|indicated|suggest(?:s|ed)?|reports?|reported|articles?|accounts?|information)\b",
     re.IGNORECASE,
@@ -111,8 +111,8 @@ _DIFFERS = {
     "differ": r"differ(?:s|ed|ing|ently|ent|ences?)?",
     "conflict": r"conflict(?:s|ed|ing)?",
 }
-"""Words of disagreement, in `_DISAGREES` and here: a pattern by the stem of its words. A pattern is skipped if the
-question contains its stem. The words here count only in a reply that attributes something to a passage."""
+"""Patterns of words of disagreement, in `_DISAGREES` and here, by stem. A pattern is skipped if the question contains
+its stem. The words here count only in a reply that names sources."""
 
 _NEGATED = re.compile(
     r"(?:\b(?:no|not|never|without|nor|neither|cannot)|n['\u2019]t)\W+(?:\w+\W+){0,2}$", re.IGNORECASE
@@ -211,15 +211,15 @@ def names_conflict(
         question: the question.
         cites: the numbers that the reply cites.
         right: the numbers of the passages that state the right answer.
-        wrong: the numbers of the passages that state the wrong answer that the reply states.
+        wrong: the numbers of the passages that state the reply's wrong answer.
     """
-    attributes = bool(cites) or bool(_ATTRIBUTES.search(reply))
+    names_sources = bool(cites) or bool(_SOURCE_WORDS.search(reply))
     if verdict == "both":
         cites_both_sides = not set(cites).isdisjoint(right) and not set(cites).isdisjoint(wrong)
-        patterns = {**_DISAGREES, **_DIFFERS} if attributes else _DISAGREES
+        patterns = {**_DISAGREES, **_DIFFERS} if names_sources else _DISAGREES
         if cites_both_sides or _disagrees(reply, question, patterns):
             return True
-    return attributes and any(
+    return names_sources and any(
         {states(before), states(after)} == {"context", "original"} for before, after in _parts(reply)
     )
 

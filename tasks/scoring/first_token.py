@@ -6,7 +6,7 @@ What it is not: the whole answer. Answers with the same first token (New York an
 
 Context utilisation compares P(t|Q), the probability of t as the next token after the question Q, with P(t|Q,C), its
 probability with the context C. t is the first token of the answer that a relevant context states. For an irrelevant
-context, t is the likeliest token without the context:
+or neutral context, t is the likeliest token without the context:
     binary       BCU = 1 if t is the likeliest token with the context, else 0
     continuous   CCU = (P(t|Q,C) - P(t|Q)) / (1 - P(t|Q))   if P(t|Q,C) >= P(t|Q), else
                        (P(t|Q,C) - P(t|Q)) / P(t|Q)
@@ -143,8 +143,8 @@ def answer_tokens(
         whole = _tokens(model, f"{prompt}{space}{answer}")
         if not answer.strip() or whole[: len(prompt_tokens)] != prompt_tokens:  # a token spans prompt and answer
             raise ScoreError(
-                f"the answer {shorten(answer)} has no first token of its own after a prompt of {model.name}; "
-                "leave the context that states this answer out of the questions"
+                f"the tokens of the answer {shorten(answer)} cannot be separated from those of a prompt of "
+                f"{model.name}; leave the context that states this answer out of the questions"
             )
         tokens[answer] = tuple(whole[len(prompt_tokens) :])
     return tokens

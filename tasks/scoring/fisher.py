@@ -5,9 +5,9 @@
 
 theta: the input embeddings of all tokens of q, concatenated. A start token before q is read, but its embedding does not
 vary, because it is no token of the query. a runs over the K most probable next tokens, whose p is not renormalised, or
-over the whole vocabulary. For the whole vocabulary, the sum is an estimate without bias (this project). The estimate
-has the most probable tokens exactly.
-For the other tokens, with random signs eps_a and z_a = sqrt(p_a) eps_a held constant,
+over the whole vocabulary. For the whole vocabulary, the sum is an estimate without bias (this project). The most
+probable tokens are summed exactly. For the other tokens, with random signs eps_a and z_a = sqrt(p_a) eps_a held
+constant,
 
     E || d/dtheta sum_a z_a log p(a|q) ||^2 = sum_a p(a|q) ||g_a||^2,   because E[z_a z_b] = p_a if a = b, else 0.
 

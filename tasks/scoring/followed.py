@@ -243,7 +243,7 @@ def _sides(context: tuple[str, ...], original: tuple[str, ...], question: str) -
 
 
 def _as_written(text: str, context: Sequence[str], original: Sequence[str]) -> set[Side]:
-    """Return the side whose answer the text spells exactly (2.10 is not 2.1); empty for the answers of both or none."""
+    """Return the only side whose answer the text spells exactly (2.10 is not 2.1); empty for both sides or none."""
     stated = set()
     for side, answers in zip(_SIDES, (context, original), strict=True):
         pattern = "|".join(map(re.escape, answers))

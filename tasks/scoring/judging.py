@@ -68,7 +68,7 @@ class JudgeVerdict(NamedTuple):
 
     Attributes:
         verdict: the verdict; None if the judge gives none.
-        log_probability: log-probability of the verdict's letter in nats; None for other judges than a local model.
+        log_probability: log-probability of the letter in nats; None unless the judge is a local language model.
         unjudged: the reason why there is no verdict.
     """
 

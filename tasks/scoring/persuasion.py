@@ -3,11 +3,12 @@
     mixture          p(a|q)  = sum_c p(c) p(a|c,q)
     persuasion       pi(c,q) = KL(p(.|c,q) || p(.|q)), in nats, 0 <= pi(c,q) <= -log p(c)
     susceptibility   sigma(q) = sum_c p(c) pi(c,q) = I(C;A|q), in nats, 0 <= sigma <= min(H(p(c)), H(p(.|q)))
-    of a query form  kappa(c) = 1/|E| sum_e pi(c, q(e)),   gamma = sum_c p(c) kappa(c), in nats
+    query form       kappa(c) = 1/|E| sum_e pi(c, q(e)),   gamma = sum_c p(c) kappa(c), in nats
 
 p(c) is a context's frequency in the sample. a runs over the whole vocabulary: it is an answer's first token. kappa(c)
 is the entity-independent persuasion of a context: its mean persuasion over the queries of a form, one for each entity
-in E. The context is about one of these entities, and is put before every query.
+in E. The context is about one of these entities, and is put before every query. gamma is the entity-independent
+susceptibility of the form.
 p(.|q) is not the distribution without a context. An estimate from n contexts is at most log n, so scores from different
 n are not comparable.
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Eq. 2-4 and Appendix B.

@@ -38,8 +38,8 @@ def group_answers(
     overlapping   as Marjanovic et al. released: every answer opens a group. All other answers, earlier and later ones,
                   join it in order if they are equivalent to its opener and to the answer that joined last. Equal groups
                   count once
-    first_member  as Farquhar et al. 2024 released: an answer without a group opens one and takes every later answer
-                  that is equivalent to it, also from an earlier group
+    first_member  as Farquhar et al. 2024 released: an answer without a group opens one, and every later answer that is
+                  equivalent to it moves to this group, even if it already has a group
 
     Args:
         equivalent: (n, n) bool, symmetric, true on the diagonal.
@@ -56,7 +56,7 @@ def group_answers(
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"equivalence must be a square matrix, one row and column per answer, not {matrix.shape}")
     if matrix.dtype != np.bool_:
-        raise InputError(f"equivalence must be true or false, not {matrix.dtype}")
+        raise InputError(f"the entries of equivalence must be true or false, not of dtype {matrix.dtype}")
     if not (matrix == matrix.T).all():
         first, second = (int(index) for index in np.argwhere(matrix != matrix.T)[0])
         raise InputError(
@@ -81,7 +81,7 @@ def group_answers(
 
 
 def _first_member_groups(rows: Sequence[Sequence[bool]], answers: Sequence[int]) -> list[list[int]]:
-    """Return groups: an answer without a group opens one and takes all later equivalent answers, also from a group."""
+    """Return the groups of `first_member`, see `group_answers`."""
     opener: dict[int, int] = {}
     for position, answer in enumerate(answers):
         if answer not in opener:

@@ -29,7 +29,7 @@ def agreement_of_annotators(judgements: Iterable[Mapping[Any, Any]]) -> list[Row
     values: dict[tuple[str, ...], dict[str, str]] = defaultdict(dict)
     for row in judgements:
         has_problem = isinstance(row["problem"], str)  # else None or NaN
-        # An outvoted judgement has a problem, but is a judgement all the same.
+        # An outvoted judgement counts, although it has a problem.
         if row["field"] in RATED and (row["is_outvoted"] or not has_problem):
             item = (row[name] for name in ("field", "question_id", "context_id", "variant", "sample"))
             # A judgement is about the text that the person saw; judgements of another text are another item.

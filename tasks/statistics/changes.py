@@ -107,7 +107,7 @@ _CONSTRUCTION = (
 FIELDS = tuple(column.name for column in FACTS.columns if column.in_digest and column.name not in _PROVENANCE)
 """Compared fields of a fact."""
 _TEXTS = ("original_context", "counter_memory_context", "contexts")
-"""Fields in place of the column `contexts`: DynamicQA's two contexts, one each, and all contexts of own questions."""
+"""Fields in place of the column `contexts`: one for each context of DynamicQA, and one for all of own questions."""
 QUESTION_FIELDS = tuple(
     field
     for column in QUESTIONS.columns

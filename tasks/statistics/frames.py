@@ -74,7 +74,7 @@ def add_totals(frame: Frame) -> Frame:
 
 
 def name_flags(flags: "pd.Series[Any]", yes: str, no: str) -> "pd.Categorical[str]":
-    """Return a name for each flag, as categories: `yes` for a true flag, `no` for a false flag; no flag is missing."""
+    """Return a name for each flag, as categories: `yes` for a true flag, `no` for a false flag."""
     import pandas as pd
 
     names = sorted([yes, no])

@@ -13,7 +13,7 @@ from swaymeter.tasks.statistics.summary import MODEL, RELATION, TYPE, Mean, stat
 
 SUSCEPTIBILITY, COHERENT_PERSUASION = "susceptibility", "coherent_persuasion"
 QUERIES, INSTANCES, QUESTIONS = "susceptibility_of_queries", "instances", "answers_of_questions"
-"""Named queries; an instance is a question with a context."""
+"""Names of SQL queries, whose results are the frames of these names; an instance is a question with a context."""
 ENTITIES, FORMS = (*RELATION, "entities"), (*RELATION, "form", "entities")
 """Columns of groups of queries; the column `entities` has the value "invented" or "real"."""
 
@@ -295,7 +295,7 @@ PRECISION = statistic_of(
     difference_of_persuasion        of a query: the mean of |persuasion - persuasion in the reference precision| over
                                     its contexts
 
-The column `largest` has the largest difference of a query, or for persuasion of a query and a context.
+The column `largest` has the largest difference: of a query or, for persuasion, of a query with one of its contexts.
 """
 
 RELIABILITY = statistic_of(

@@ -87,9 +87,9 @@ def test_rejected_candidates_have_reasons_in_words(known: dict[str, pd.DataFrame
     table = filled(TABLES["rejected-questions"], known)
     assert list(table.rows["partition"]) == ["static", "not known yet"]
     assert list(table.rows["example"].fillna("")) == ["Norway", ""]
-    assert "beside the 30 questions with scores" in table.caption
+    assert "in addition to the 30 questions with scores" in table.caption
     unscored = filled(TABLES["rejected-questions"], {"rejected_summary": known["rejected_summary"]})
-    assert "was looked at, and rejected by a rule" in unscored.caption
+    assert "a question that a rule rejected. " in unscored.caption
 
 
 def test_the_ten_most_persuasive_contexts_come_first(known: dict[str, pd.DataFrame]) -> None:

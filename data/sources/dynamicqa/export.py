@@ -57,7 +57,7 @@ def from_questions(questions: Sequence[Question], partition: Partition) -> tuple
 def _original_file(
     question: Question, partition: Partition, cells: dict[str, str], number: int
 ) -> tuple[CsvFile | None, dict[str, str]]:
-    """Return a file with only the row that a question was read from, and the cells of this row that stay as spelled.
+    """Return a file with only the row that a question was read from, and the cells that keep their spelling.
 
     For a question that was not read from a published file, return None and {}.
     """

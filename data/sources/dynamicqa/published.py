@@ -37,7 +37,7 @@ DOWNLOAD_REMEDY = "name a `folder` with DynamicQA's CSV files under `questions`,
 """The remedy if the files cannot be downloaded."""
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _DISPUTE_PATH = re.compile(r"\./result/(.+)-\d+/(\d{1,18})", re.DOTALL | re.ASCII)
-"""The path of a disputed sentence, such as ./result/Berlin-12/345: its page Berlin, and the revision 345."""
+"""The path of a disputed sentence, such as ./result/Berlin-12/345: page Berlin, an unused number, revision 345."""
 _LARGEST_COUNT = 2**53
 """Limit of counts: larger whole numbers are not exact as floats."""
 

@@ -78,7 +78,7 @@ class Entities:
             self.name(entity, class_labels[entity])
 
     def name(self, entity: str, labels: Iterable[Literal] = ()) -> str | None:
-        """Return the entity's stored name; without one, store the first usable label. None without a usable label."""
+        """Return the entity's stored name, or store and return the first usable label; None without a usable label."""
         if entity not in self.names:
             usable = sorted(
                 (LANGUAGES.index(label.language), label.value, name)

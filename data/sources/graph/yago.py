@@ -101,7 +101,7 @@ def facts(
     if not relation.yago:
         raise InputError(f"relation {relation.name}: YAGO has no predicate for it; choose another source")
     choice = _Choice(relation, Entities(store))
-    # A page has twice as many pairs as facts are requested, because some pairs are rejected. It stays below MAX_ROWS,
+    # A page has two pairs for each requested fact, because some pairs are rejected. It stays below MAX_ROWS,
     # the number of rows at which a service may cut off a response.
     pairs_in_order = sampled_pairs(
         store,

@@ -1,7 +1,7 @@
 """One request to a service: its user agent, a deadline, and its complete response or the error.
 
 A socket's timeout counts the seconds without data, and a server may send a byte now and then for ever. So every read
-of a response passes through a reader that knows when the response began.
+of a response passes through a reader that knows when the wait for the response began.
 """
 
 import io
@@ -35,10 +35,13 @@ MAX_BYTES = 64 * 2**20
 CONNECT_S = 5.0
 """Seconds for a connection to an address of a host."""
 DEADLINE_TIMEOUTS = 2
-"""Timeouts that a whole response may take: one until it begins, and one until it is complete."""
+"""Timeouts that a whole response may take, from the end of the request to the last byte."""
 _CHUNK = 2**16
 _TRIES = 2
-"""Number of tries of a request whose response is late or broken, or whose connection fails."""
+"""Number of tries of a request whose response is late or broken, or whose service cannot be reached.
+
+After a dropped connection, the service's own number of tries (`Service.tries`) counts.
+"""
 _SHORTEST_KEY = 8
 """Length of the shortest API key that is removed from texts. A shorter one, such as EMPTY, is no secret."""
 _CONTACT = re.compile(r"[^\s@,;<>]+@[^\s@,;<>]+\.[^\s@,;<>]+|https?://[^\s/]+\S*")

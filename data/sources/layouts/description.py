@@ -30,7 +30,7 @@ class ContextRule(Entry):
     text: str
     kind: str | dict[str, dict[str, OwnKind | None]] | None = None
     """A kind, the path of a kind, or a column with a kind for each value, such as {context_type: {gold: supporting}}.
-    null, for the whole field or for a value: the kind follows from the text."""
+    null, in place of the field or of a kind in it: the kind follows from the text."""
     answers: str | dict[OwnKind, str] | None = None
     """The path of the answers that the context states: one path, or a path for each kind of contexts."""
     id: str | None = None

@@ -42,7 +42,7 @@ def column_of(path: str) -> str:
 def value_at(cells: Cells, path: str) -> Any:
     """Return the value at a path, or in a column whose name is the whole path; None for a missing value.
 
-    For a path with `[*]`, this is a list.
+    The value at a path with `[*]` is a list.
     """
     return cells[path] if path in cells else _value(cells, parts_of_path(path))
 

@@ -100,7 +100,7 @@ def _negations(sentence: str) -> Counter[str]:
 
 
 def _difference(sentence: str, other: str) -> list[str]:
-    """Return the sentence; before it, its different words, if both sentences begin alike and differ in few words.
+    """Return a list with the sentence; if both sentences begin alike and differ in few words, these words come first.
 
     "Berlin" comes before "The capital is Berlin" if the other sentence is "The capital is Paris".
     """

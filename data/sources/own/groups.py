@@ -172,7 +172,7 @@ def _read(file: Path, digest: str, pairs: bool) -> tuple[LabelledEntity, ...]:
         InputError: Fewer than two labels are left.
     """
     taken: dict[frozenset[str] | str, str] = {}
-    """The location of each entity, by its name and, for pairs in either order, by the set of its names."""
+    """The location of each entity, by its name and by the set of its names: a pair may be in either order."""
 
     def check(location: str, cells: Mapping[str, Any]) -> LabelledEntity:
         row = row_of(PairRow, cells) if pairs else row_of(EntityRow, cells)

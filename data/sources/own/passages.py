@@ -108,7 +108,9 @@ class PassagesPart(Options):
     def _check_sets(cls, sets: tuple[str, ...]) -> tuple[str, ...]:
         """Return each set once, as it is written first: "a+b" and "b + a" are the same set."""
         if not sets:
-            raise ValueError(f"no set is named; name one, or leave `sets` out for {EVERY}")
+            raise ValueError(
+                f"no set is named; name one, or leave `sets` out for the set `{EVERY}`, which has all passages"
+            )
         by_parts = {frozenset(parts_of(name)): " ".join(name.split()) for name in reversed(sets)}
         return tuple(reversed(by_parts.values()))
 

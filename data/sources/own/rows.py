@@ -157,7 +157,7 @@ def questions_of(
     skip_repeated: bool = False,
     replies: Sequence[str] = (),
 ) -> FileQuestions:
-    """Return the questions of a file's rows.
+    """Return the questions of a file's rows as `Question`s, with counts, recorded replies and unusable rows.
 
     Args:
         rows: The rows.
@@ -167,7 +167,7 @@ def questions_of(
         replies: Columns of recorded replies; with replies, a row without a context is closed-book.
     """
     all_rows = [*rows]
-    questions, rejected = questions_of_rows(all_rows, origin, columns, skip_repeated=skip_repeated, replies=replies)
+    questions, rejected = joined_questions(all_rows, origin, columns, skip_repeated=skip_repeated, replies=replies)
     groups = _relation_names(question.row.group for question in questions)
     recorded: dict[str, Replies] = {
         column: {
@@ -190,7 +190,7 @@ def questions_of(
     return file_questions._replace(derived=derived["supporting"], unknown=derived["unknown"])
 
 
-def questions_of_rows(
+def joined_questions(
     rows: Iterable[FileRow],
     origin: Origin,
     columns: Mapping[str, str],
@@ -198,7 +198,7 @@ def questions_of_rows(
     skip_repeated: bool = False,
     replies: Sequence[str] = (),
 ) -> tuple[list[JoinedQuestion], list[Rejected]]:
-    """Return the questions of the rows, each with all its contexts, and the unusable rows."""
+    """Join the rows by question: return the questions, each with all its contexts, and the unusable rows."""
     rows = [*rows]
     names = _our_names(rows, columns)
     questions: dict[tuple[str, ...], JoinedQuestion] = {}

@@ -83,7 +83,7 @@ class QuestionFile(QuestionsOptions, OwnFile):
         if file_questions.rejected:
             count = len(file_questions.rejected)
             problem = (
-                f"{count} of {len(questions)} questions have enough passages for none of the sets "
+                f"{count} of {len(questions)} questions have too few passages for each of the sets "
                 f"under questions.passages.sets ({', '.join(self.passages.sets if self.passages else ())})"
             )
             if not file_questions.questions:
@@ -207,7 +207,7 @@ def _split_by_sets(file_questions: FileQuestions, passages: PassagesPart) -> Fil
             reason=reasons.ROW_NOT_USABLE,
             source=question.source,
             licence=question.licence,
-            detail=f"passages: the question has enough passages for none of the sets {', '.join(passages.sets)}",
+            detail=f"passages: the question has too few passages for each of the sets {', '.join(passages.sets)}",
         )
         for question in split.without_any
     ]

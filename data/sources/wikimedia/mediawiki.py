@@ -1,7 +1,7 @@
 """Client for the Action API of MediaWiki: all parts of a response, errors, and the history of a page.
 
 The content is untrusted. A title is the value of a field, never part of a path. A response without the expected fields
-or types raises an error of `http.response.MISREAD` when it is read.
+or types raises one of the exceptions `http.response.MISREAD`, such as KeyError, when it is read.
 """
 
 import re
@@ -24,7 +24,7 @@ MAXLAG_S = 5
 _PARAMETERS = {"format": "json", "formatversion": "2", "maxlag": str(MAXLAG_S)}
 _METADATA = "ids|timestamp|user|userid|flags|sha1|size|comment|tags"
 ContentCheck = Callable[[Any], object]
-"""A function that reads a response, and raises an error of `http.response.MISREAD` (such as KeyError) if it cannot."""
+"""A function that reads a response, and raises one of the exceptions `http.response.MISREAD` if it cannot."""
 PATIENCE = 15
 """Limit of the tries while a wiki lags or limits the rate; all tries take about eight minutes."""
 _WAIT_S = 5.0

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 PROJECT = "en.wikipedia"
 COUNTED_AFTER_DAYS = 5
-"""Days after the end of a month from which its count is complete."""
+"""Days after the end of a month until its count is complete."""
 
 _MAX_VIEWS = 10**12  # upper bound of the views of a page in a month; all pages together have fewer
 

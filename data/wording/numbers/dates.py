@@ -4,7 +4,6 @@ A date is written as year, month and day, so that it contains its year as a word
 May 12th, 1990 = 1990-05-12 = 12.05.1990 = 12. Mai 1990 = 1990年5月12日.
 A time of day is one word. If its half of the day is clear (9 p.m. = 21:00 = nine in the evening), the word is
 clock2100. Otherwise the word is dial0900, a time on a dial of 12 hours (9:00 = nine o'clock).
-44 BCE = 44 BC; AD 79 = 79 CE.
 
 Not every date is read. From 5/6/1990 only the year is read, because the order of month and day is ambiguous. "8h" is
 read as a duration, and "half nine" as ordinary words.
@@ -85,7 +84,7 @@ _HALF = (
 )
 _CLOCK = r"(?: ?o'? ?clock)"
 _SHIFT_MINUTES = {"quarter": 15, "half": 30, "半": 30, "반": 30, "halb": -30, "five": 5, "ten": 10, "twenty": 20}
-"""Minutes that a word adds to the hour, or takes off before "to" or "vor"; "halb neun" is 8:30."""
+"""Minutes that a word adds to the hour, or subtracts if "to" or "vor" follows the word; "halb neun" is 8:30."""
 _TIMES = [
     (marks, re.compile(pattern, re.IGNORECASE))
     for marks, pattern in (
@@ -234,7 +233,7 @@ def _day(word: str) -> str:
 
 
 def _with_month_in_figures(match: re.Match[str]) -> str:
-    """Return a date such as 12.05.1990, with day and month apart if their order is ambiguous, as in 5/6/1990."""
+    """Return a date such as 12.05.1990 in its normal form; 5/6/1990, whose order is ambiguous, becomes 1990, 5-6."""
     first, mark, second, year = match.groups()
     if mark == "." or int(first) > 12:
         day, month = first, second
@@ -255,7 +254,7 @@ def _date(text: str, year: str | None, month: int, day: str | None) -> str:
     """Return a date in its normal form, such as 1990 May 12d; the unchanged text for an impossible date."""
     if not 0 <= month <= 12 or (day and not 1 <= int(day) <= 31):
         return text
-    months = [MONTHS[month - 1]] if month else []
+    months = [MONTHS[month - 1]] if month else []  # the month 00, as in 1990-00-12, is left out
     return " ".join([*([year] if year else []), *months, *([f"{int(day)}d"] if day else [])])
 
 

@@ -77,6 +77,7 @@ def with_numerals(tokens: Sequence[Token]) -> Iterator[Word]:
             continue
         if token.folded in table.MONEY and index + 1 < len(tokens) and tokens[index + 1].kind == "number":
             currency = unit
+        # A single capital after a number, such as M in "section 8 M", counts as a word.
         elif unit and behind_number and not token.begins_clause and (len(token.text) > 1 or not token.text.isupper()):
             yield from (Word(word, kind="unit") for word in unit.split())
             behind_number = unit in ("square", "per") or (index + 1 < len(tokens) and tokens[index + 1].folded == "per")
@@ -165,7 +166,7 @@ def _number_in_figures(tokens: Sequence[Token], start: int, is_money: bool) -> _
         return _NumberMatch(number, start + 2, compared=">=")
     suffix = after.text if after.glued and after.kind == "word" else ""
     if suffix.lower() in ("st", "nd", "rd", "th"):
-        return _NumberMatch(f"{number}th", start + 2, "ordinal")
+        return _NumberMatch(f"{number}th", start + 2, "ordinal")  # both 3rd and third become 3th
     is_plain = len(number) <= 20 and table.PLAIN.fullmatch(number) is not None
     scale = None if after.begins_clause else SCALES.get(after.folded)
     if is_plain and scale is None and (suffix or (is_money and not after.begins_clause)):
@@ -200,10 +201,13 @@ def _number_in_words(tokens: Sequence[Token], start: int) -> _NumberMatch:
             group, last = group * 100 + CARDINALS[word], "tens"  # nineteen ninety
         elif word == "hundred" and (last == "start" or 0 < group < 100):
             group, last = max(group, 1) * 100, "scale"
-        elif word in SCALES and (group or (last == "start" and tokens[index].text.lower() == word)):  # no "millions"
+        # "millions" alone is no number.
+        elif word in SCALES and (group or (last == "start" and tokens[index].text.lower() == word)):
             total, group, last = total + max(group, 1) * SCALES[word], 0, "scale"
-        elif word != "and" or last != "scale" or index + 1 == len(tokens) or tokens[index + 1].folded not in NUMERALS:
-            break
+        elif not (
+            word == "and" and last == "scale" and index + 1 < len(tokens) and tokens[index + 1].folded in NUMERALS
+        ):
+            break  # only an "and" as in "hundred and five" is part of a number
         index += 1
     if index == start:
         return _half(tokens, start)

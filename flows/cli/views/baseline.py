@@ -85,7 +85,7 @@ class Gate(NamedTuple):
     Attributes:
         numbers: The numbers that can be better or worse.
         lines: Lines to print.
-        warnings: Lines to warn of.
+        warnings: Lines to print as warnings.
         failure: Reason why the audit fails; empty if it passes.
     """
 

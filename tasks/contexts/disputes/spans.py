@@ -15,7 +15,7 @@ from swaymeter.tasks.contexts.disputes.running_text import PlacedSentence, runni
 from swaymeter.tasks.contexts.texts import fold
 
 MAX_BYTES_PER_WORD = 200
-"""Two texts are compared only if their sizes differ by at most so many bytes for each word that a span may have."""
+"""Limit of the difference in size of two compared texts, in bytes for each word that a span may have."""
 _NEIGHBOURS = 5
 """Words around a span that are compared on either side."""
 _MIN_LIKENESS = 0.5

@@ -19,7 +19,7 @@ from swaymeter.data.records import SLOT
 from swaymeter.tasks.contexts.texts import sentences_of
 
 SHORT = 3
-"""Names of at most so many characters match only with the restrictions in the module's docstring."""
+"""Limit of the characters of a short name, whose rules are in the module's docstring."""
 # Single characters replace single characters, so that positions in the text stay the same.
 _PLAIN = str.maketrans(
     {**dict.fromkeys("‘’ʼ", "'"), **dict.fromkeys("‐‑", "-"), **dict.fromkeys("\u00a0\u2009\u202f", " ")}

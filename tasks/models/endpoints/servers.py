@@ -331,8 +331,8 @@ class LlamaCpp(Server):
     def _letter_bias(self) -> Mapping[str, Any]:
         """Return a bias by which llama.cpp draws a letter.
 
-        The server sends no distribution with a token that is only a part of a UTF-8 character. The distribution that it
-        sends does not include the bias.
+        If the drawn token is only a part of a UTF-8 character, the server sends no distribution. The distribution that
+        it sends with a letter does not include the bias.
         """
         if self._letter is None:
             (self._letter, *_) = self.tokenize("a") or (0,)

@@ -21,7 +21,7 @@ import torch
 
 from swaymeter.data.errors import UsageError
 
-_STEEPEST = 2.4  # bound of the slope of JSD(p1, p2), nats: if logits change by at most a small r, it changes by 2.4 r
+_STEEPEST = 2.4  # if logits change by at most a small r, JSD(p1, p2) changes by at most 2.4 r nats
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from swaymeter.tasks.models.network import Network
 WORTH = 8  # shared tokens that make it worth copying keys, or waiting for another prompt
 
 _NO_TOKEN = -1
-"""Record of an index without a token."""
+"""Entry for an index of a slot without a token."""
 
 
 class UnreadTokens(NamedTuple):

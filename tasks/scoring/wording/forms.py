@@ -97,7 +97,7 @@ def _distinct_forms(answer: Answer) -> Iterator[Name]:
     yield whole
     if len(answer_words) > _MAX_WORDS:
         return
-    in_capitals = answer_words[0]._replace(capitals=2)  # all letters
+    in_capitals = answer_words[0]._replace(capitals=2)  # 2: all letters are capitals
     loose = whole._replace(exact=False)
     for rules, form in (
         (EXACT, whole),

@@ -210,7 +210,7 @@ def _is_name(text: Sequence[Word], mention: Mention) -> bool:
     # An answer in lower case, such as "nice"; a word such as "in" counts only at the end of a clause.
     if name.first.capitals == 0:
         return len(word.text) > 2 or word.text not in FUNCTION_WORDS or (ends_clause and not word.begins_clause)
-    if name.first.capitals == 2 and word.text != "i":  # "US" is a name, "us" and "Us" are not
+    if name.first.capitals == 2 and word.text != "i":  # "US" is a name, "us" and "Us" are not; "I" may be a pronoun
         return word.capitals == 2
     if name.first.article and word.article and word.capitals:
         return True

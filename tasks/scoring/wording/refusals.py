@@ -138,7 +138,7 @@ _PHRASES = {
 }
 
 
-# Most replies do not refuse, and compiling takes long, so patterns and phrases are made with the first reply that may.
+# Compiling takes long, so patterns and phrases are made only once a reply may refuse; most replies do not.
 @cache
 def _english(*, is_polar: bool) -> re.Pattern[str]:
     """Return the pattern of English refusals, for a yes-or-no question without the kinds that may answer it."""

@@ -7,7 +7,8 @@ Cohen's kappa: the agreement of two judges on the same items, beyond the agreeme
     p_e   = sum over verdicts v of a_v b_v, where a_v and b_v are the judges' shares of items with verdict v
 
 kappa is 1 if the verdicts are always equal, 0 if they are equal as often as by chance, and negative if less often.
-Chance keeps the shares of verdicts of each judge. If only one verdict occurs, p_e is 1 and kappa is undefined.
+Agreement by chance is that of judges who keep their shares of verdicts and decide independently. If only one verdict
+occurs, p_e is 1 and kappa is undefined.
 The interval of kappa: the 2.5th and 97.5th percentiles over samples of whole clusters (formulas.intervals). There is no
 interval for fewer than 5 clusters, for judges who agree on all items, or if a sample has no kappa. Nor is there an
 interval if all samples have the same kappa: a judge with one verdict for all items has kappa 0 in every sample.

@@ -31,8 +31,8 @@ The interval of a share, and of the difference of two shares of the same items; 
 
 t and z are the 97.5th percentiles of Student's and the normal distribution. If each value is a cluster of its own,
 n_e = n and the interval is Wilson's. If all values are equal, their likeness within clusters is unknown, and n_e = n_k.
-docs/decisions/0014-statistics.md explains why n_d counts only the rarer values, and measures the coverage. Fewer than 5
-clusters have no interval.
+docs/decisions/0014-statistics.md explains why n_d has the weight m, and measures the coverage. Fewer than 5 clusters
+have no interval.
 
 Source: Wilson 1927; Korn and Graubard 1998, Confidence Intervals for Proportions with Small Expected Number of Positive
 Counts Estimated from Survey Data, for n_d; Kish 1965, Survey Sampling, for n_k; Dean and Pagano 2015, Evaluating
@@ -183,15 +183,15 @@ def effective_size(values: ArrayLike, clusters: ArrayLike) -> tuple[float, int]:
     sums = sums_of_clusters(clusters, np.ones(len(vector)), vector)
     n, k = len(vector), len(sums)
     rarer = n - max(np.unique(vector, return_counts=True)[1], default=0)  # m of the module's docstring
-    cluster_size = n**2 / max(1.0, float((sums[:, 0] ** 2).sum()))
+    kish_size = n**2 / max(1.0, float((sums[:, 0] ** 2).sum()))  # n_k of the module's docstring
     if k < 2 or not rarer:
-        return cluster_size, k
+        return kish_size, k
     mean = vector.mean()
     variance = k / (k - 1) * float(((sums[:, 1] - mean * sums[:, 0]) ** 2).sum()) / n**2
     design_effect = max(1.0, variance * (n - 1) / float(vector.var()))
     t_ratio = 1.0 if n == k else _student(n - 1) / _student(k - 1)
     weight = _NORMAL**2 / 2 * n / k  # w of the module's docstring
-    return float((rarer + weight) / (rarer * design_effect / (n * t_ratio**2) + weight / cluster_size)), k
+    return float((rarer + weight) / (rarer * design_effect / (n * t_ratio**2) + weight / kish_size)), k
 
 
 def _student(degrees: int) -> float:

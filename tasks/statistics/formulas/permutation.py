@@ -62,7 +62,7 @@ PERMUTATIONS = 10_000
 BATCH = 500
 """Permutations in memory at a time: 500 of some hundred rows fit a processor's cache."""
 ROUNDING = 1e-13
-"""Largest difference of sums that count as equal, as a share of the sum of absolute values: rounding changes digits."""
+"""Largest difference by rounding of two equal sums, as a share of the sum of absolute values."""
 TOO_FEW = f"n is too small for p ≤ {ALPHA}"
 
 

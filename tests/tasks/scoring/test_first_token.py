@@ -63,7 +63,7 @@ def test_answer_begins_with_space_in_plain_form() -> None:
 def test_answer_that_merges_with_its_prompt_is_refused(tiny: LanguageModel) -> None:
     joined = tiny_language_model(tokenizer=byte_pair_tokenizer(((":", "Ġ"),)))
     for model, answer in ((joined, "Oslo"), (tiny, " ")):
-        with pytest.raises(ScoreError, match="no first token"):
+        with pytest.raises(ScoreError, match="cannot be separated"):
             first_tokens(model, [answer])
 
 

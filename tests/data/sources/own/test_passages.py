@@ -95,10 +95,10 @@ def test_a_set_that_a_question_lacks(tmp_path: Path) -> None:
     options, nothing = read(tmp_path, RIGHT, sets=["conflicting"])
     assert not nothing.questions
     with pytest.raises(
-        InputError, match=r"1 of 1 questions have enough passages for none .* \(conflicting\); name other sets"
+        InputError, match=r"1 of 1 questions have too few passages for each .* \(conflicting\); name other sets"
     ):
         options.askable(read_questions(options).questions)
-    assert "the question has enough passages for none of the sets conflicting" in (nothing.rejected[0].detail or "")
+    assert "the question has too few passages for each of the sets conflicting" in (nothing.rejected[0].detail or "")
 
 
 def test_a_set_without_a_possible_order_is_asked(tmp_path: Path) -> None:
