@@ -187,7 +187,8 @@ _NOT_IN_CELLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udff
 _SKIPPED = "\\s\"'\x00-\x1f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
 """Characters that a program may skip before the sign of a formula."""
 _FORMULA = re.compile(rf"[{_SKIPPED}]*[{_FORMULA_SIGNS}]")
-# Consecutive blanks are matched only from the first of them: attempts from every blank would take quadratic time.
+# Before the sign: a semicolon, white space and quotes, all optional. They are matched only from the first of them,
+# because attempts from each would take quadratic time.
 _SIGN_AFTER_BLANKS = re.compile(rf"((?:;|(?<![\s\"';]))[\s\"']*+)([{_FORMULA_SIGNS}])")
 _NUMBER = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,20})?(e[+-]?[0-9]{1,3})?")
 _CELL_ENDS = frozenset(";\t\n\r")

@@ -71,7 +71,7 @@ class _Draw:
 
 
 def _is_valid(name: str) -> bool:
-    """Return True for a name of a valid length without forbidden words, and without repeated words or letters."""
+    """Return True for a name of a valid length without forbidden or repeated words, and without lll or arar."""
     words = re.findall(r"[^\W\d_]{2,}", name.casefold())
     is_invented = name_parts().forbidden_words.isdisjoint(words)
     repeats = len(set(words)) < len(words) or _REPETITION.search(name.casefold()) is not None

@@ -140,6 +140,5 @@ def neither(frames: Frames) -> str:
 def undecided(frames: Frames) -> str:
     """Return a sentence on undecided replies; in a study without a judge, it names the option for a judge."""
     remedy = "" if len(frames["judges_of_answers"]) else "; a judge decides them (audit: --judge NAME)"
-    return counted(
-        frames, "silent_replies", "undecided", f"without a decision (another answer, or other words){remedy}"
-    )
+    words = f"without a decision (the rule finds neither answer, or an unclear one){remedy}"
+    return counted(frames, "silent_replies", "undecided", words)

@@ -255,12 +255,13 @@ def change_lines(comparison: Comparison, limit: int = LIMIT) -> list[str]:
 
 
 def unmatched_lines(unmatched: Mapping[Pair, Mapping[str, Sequence[tuple[str, str]]]]) -> list[str]:
-    """Return lines on the headline numbers that only one of two runs has.
+    """Return lines on the items that only one of two runs has, with the headline numbers that leave them out.
 
-    Pairs of models that lack the same numbers for the same reasons share a line.
+    Pairs of models with the same reasons and headline numbers share a line.
 
     Args:
-        unmatched: For each pair of models and each reason, the quantities and groups of the numbers.
+        unmatched: For each pair of models and each reason, such as "3 of 5 in A not asked in B", the quantities and
+            groups of the headline numbers.
     """
     pairs: dict[str, list[str]] = {}
     for models, reasons in unmatched.items():

@@ -91,8 +91,8 @@ def significant_relations(row: Mapping[str, Any], tests: pd.DataFrame) -> str:
     MAX_NAMED relations are named.
 
     Args:
-        row: The comparison in the query statistics_summary.
-        tests: The same comparison in the query statistics, a row for each relation.
+        row: The comparison in the named query `statistics_summary`.
+        tests: The same comparison in the named query `statistics`, a row for each relation.
     """
     if not row["tested"]:
         return "none: too few entities for any test"
@@ -151,7 +151,7 @@ def server_sentences(servers: pd.DataFrame, means: pd.DataFrame | None = None) -
     """Return sentences on the models that servers answer for; empty without served models.
 
     Args:
-        servers: Rows of the query served_models; the column `server` has what a server reports of itself.
+        servers: Rows of the named query `served_models`; the column `server` has what a server reports of itself.
         means: Means of all models. If some models are local, a sentence says why served models may differ from them.
     """
     words = _grouped_by_text({Model(row["model"], row["dtype"]): row["server"] for row in records(servers)})
@@ -198,7 +198,7 @@ def missing_sentence(reply_counts: pd.DataFrame) -> str:
 
 
 def error_lines(reply_counts: pd.DataFrame) -> list[str]:
-    """Return a line for each failed application: its errors, each with the number of replies that are missing."""
+    """Return a line for each application with errors: each error with the number of replies that it prevented."""
     rows = reply_counts.dropna(subset="errors") if len(reply_counts) else reply_counts
     return [f"{Model(row['model'], row['dtype'])}: {row['errors']}" for row in records(rows)]
 
@@ -207,14 +207,14 @@ def undecided_sentence(replies: pd.DataFrame) -> str:
     """Return a sentence with the number of undecided greedy answers of each model; empty if there are none.
 
     Args:
-        replies: Rows of the query silent_replies.
+        replies: Rows of the named query `silent_replies`.
     """
     if replies.empty:
         return ""
     existing = replies.assign(greedy_answers=replies["replies"] - replies["missing"])
     counts = existing.groupby(["model", "dtype"], sort=False, as_index=False)[["greedy_answers", "undecided"]].sum()
     words = _counted(counts, "undecided", partial(_share_of_replies, "undecided"))
-    return f" Without a decision (the reply has another answer, or other words): {words}." if words else ""
+    return f" Without a decision (the rule finds neither answer, or an unclear one): {words}." if words else ""
 
 
 def empty_sentence(reply_counts: pd.DataFrame) -> str:
@@ -276,8 +276,8 @@ def people_sentences(judged: pd.DataFrame, judgements: pd.DataFrame) -> tuple[st
     """Return a sentence on the replies that people judged, and one on the judgements that do not count.
 
     Args:
-        judged: Rows of the query answers_judged_by_people.
-        judgements: Rows of the query judgements_to_read.
+        judged: Rows of the named query `answers_judged_by_people`.
+        judgements: Rows of the named query `judgements_to_read`.
     """
     if judgements.empty:
         return ()
@@ -333,9 +333,10 @@ def _number(row: Mapping[str, Any], name: str) -> float:
 
 def _certain_decimals(row: Mapping[str, Any], width: float) -> int:
     """Return the number of decimals whose last unit is at least the Monte Carlo error of the interval's ends."""
+    # The first of these columns with a value has the number of units that the bootstrap draws.
     counts = (row.get(name, math.nan) for name in ("clusters", "subjects", "items", "n"))
-    clusters = next((int(count) for count in counts if not pd.isna(count)), 0)
-    return math.floor(-math.log10(width * end_error(clusters)))
+    units = next((int(count) for count in counts if not pd.isna(count)), 0)
+    return math.floor(-math.log10(width * end_error(units)))
 
 
 def _decimals(number: float, low: float, high: float, *, least: int) -> int:

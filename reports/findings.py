@@ -103,7 +103,7 @@ def findings(frames: Frames, card: StudyCard | None = None) -> Findings:
     headline = [
         replace(claim, pictured=claim.pictured or claim in advice or claim.sentence in answer) for claim in headline
     ]
-    # A claim that the answer states was changed above, so `rest` has it, too: the page shows it once, in the details,
+    # `replace` made a new claim of each claim that the answer states, so `rest` has the old one: the details show it,
     # because the answer has only its first number.
     rest = [claim for claim in (*queries, *questions) if claim not in headline]
     with_headline = evidence._replace(headline=headline)
@@ -156,13 +156,13 @@ OWN = (
     Share(
         _MEANS,
         {"quantity": "prefers_right", "group": "mixed"},
-        "With right and wrong passages together, the model gave the right answer alone in",
+        "With right and wrong passages together, the model gave only the right answer in",
         "sets of passages",
     ),
     Share(
         _MEANS,
         {"quantity": "prefers_wrong", "group": "mixed"},
-        "With right and wrong passages together, the model gave the wrong answer alone in",
+        "With right and wrong passages together, the model gave only the wrong answer in",
         "sets of passages",
     ),
     Share(

@@ -179,7 +179,10 @@ def _bar_of_replies(rows: pd.DataFrame, label: str, variant: str, condition: str
 
 
 def _with_threshold(bar: Bar, condition: str, means: pd.DataFrame) -> Bar:
-    """Return the bar with the name of its number in thresholds, or with the number if the main part differs from it."""
+    """Return the bar with the name that the number of its main part has in thresholds.
+
+    If the number in thresholds differs from that of the main part, the bar has this number in place of the name.
+    """
     name, main = MAIN_PARTS[condition][1], bar.part(bar.main)
     names = means["quantity"].map(THRESHOLD_NAMES) + "." + means["group"] if len(means) else pd.Series(dtype=str)
     row = next(iter(records(means[names == name])), None)
@@ -207,7 +210,8 @@ def _mostly_undecided(frames: Frames) -> str:
     undecided, replies = (int(rows[name].sum()) if len(rows) else 0 for name in ("undecided", "replies"))
     if 2 * undecided <= replies:
         return ""
-    return f"{percent(undecided / replies)} of replies are without a decision (another answer, or other words). "
+    share = percent(undecided / replies)
+    return f"{share} of replies are without a decision (the rule finds neither answer, or an unclear one). "
 
 
 def _range_of_variants(chart: HeadlineFigure, named: str) -> str:

@@ -18,7 +18,7 @@ from swaymeter.reports.words import CONDITION_NAMES
 MAX_LISTED = 6
 """Upper bound on groups of published values in a caption. If there are more, only the table below lists the values."""
 MAX_NAMED = 3
-"""Upper bound on models that a sentence names; of more models, it gives the number."""
+"""Upper bound on models that a sentence names; of more models, the sentence has only the number."""
 ITEMS_WITH_TESTS = ("du-fig-2", "du-fig-7", "du-section-4.4.1", "du-app-f.1")
 """Figures and sections of the papers that say in how many relations a comparison is significant."""
 
@@ -56,7 +56,7 @@ def with_published(rows: pd.DataFrame, runs: pd.DataFrame, items: Sequence[str],
 
     Args:
         rows: Rows with the column `model`.
-        runs: Rows of the query runs_summary, with the models' labels.
+        runs: Rows of the named query `runs_summary`, with the models' labels.
         items: Items of the papers.
         columns: Published quantity of each new column; None for the quantity in the row's column `quantity`.
     """
@@ -136,7 +136,7 @@ def published_of(items: Sequence[str], names: Iterable[str], frames: Frames, *, 
         return PublishedValues()
     values = [entry for item in items for entry in published(item)]
     if not values:
-        return PublishedValues(f" The papers print no number of {'it' if len(items) == 1 else 'them'}.")
+        return PublishedValues(" The papers print no values for a comparison.")
     alias_of_model = aliases(names, frames["runs_summary"])
     printed_models = dict.fromkeys(entry.model for entry in values if entry.model)
     shown = [entry for entry in values if entry.model is None or entry.model in alias_of_model.values()]
@@ -199,8 +199,8 @@ def _about(entry: PublishedValue) -> str:
 def _rows(values: Sequence[PublishedValue]) -> tuple[pd.DataFrame, str]:
     """Return the published values as rows, and the notes that all rows share.
 
-    A row is a model and a group, such as a partition, and has a column for each quantity. If a quantity has fewer than
-    two values on average, a row is instead a single value, with the quantity in a column.
+    A row is a model and a group, such as a partition, and has a column for each quantity. If there are fewer
+    than two values a quantity on average, every row is instead a single value, with the quantity in a column.
     """
     quantities = dict.fromkeys(_label(entry.quantity) for entry in values)
     is_wide = len(values) >= 2 * len(quantities)

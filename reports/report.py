@@ -109,7 +109,7 @@ def _fill(folder: Path, frames: Frames, card: StudyCard, study_findings: Finding
         if len(table.rows):
             write_csv(folder / "tables" / f"{table.table.name}.csv", table.rows)
     answers_page, queries_page = write_answers(frames, folder, card), write_queries(frames, folder, card)
-    # The figure over time stands on the page of the study's history alone.
+    # The figure over time stands only on the page of the study's history.
     over_time = [picture for picture in pictures if picture[0].figure is OVER_TIME]
     pictures = [picture for picture in pictures if picture not in over_time]
     if changes:

@@ -30,7 +30,7 @@ class Variant(NamedTuple):
 
     Attributes:
         model: Name and dtype of the variant.
-        means: Row of the query MEANS for each measured quantity.
+        means: Row of the named query MEANS for each measured quantity.
     """
 
     model: Model

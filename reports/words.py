@@ -73,7 +73,7 @@ THRESHOLD_NAMES: Mapping[str, str] = {
 """Names of quantities in thresholds, such as `follow` in follow.supporting."""
 _OWN_OUTCOMES: Mapping[str, str] = {
     "persuaded": "newly follows",
-    "agreed": "follows, as alone",
+    "agreed": "follows, as without it",
     "stubborn": "unchanged",
     "other": "another answer",
 }

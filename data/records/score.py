@@ -73,8 +73,13 @@ class Run:
         float,
         Meaning("time spent computing; of the measures of one pass, the first has all the time, and the others 0", "s"),
     ]
-    forward_passes: Annotated[int, Meaning("calls of the model, counted as `seconds` are")]
-    prompts: Annotated[int, Meaning("prompts scored or answered, counted as `seconds` are")]
+    forward_passes: Annotated[
+        int, Meaning("calls of the model; of the measures of one pass, the first has all calls, and the others 0")
+    ]
+    prompts: Annotated[
+        int,
+        Meaning("prompts scored or answered; of the measures of one pass, the first has all prompts, and the others 0"),
+    ]
     swaymeter_version: Annotated[str, Meaning("version of this package")]
     torch_version: Annotated[str, Meaning("version of torch")]
     transformers_version: Annotated[str, Meaning("version of transformers")]

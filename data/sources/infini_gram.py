@@ -60,7 +60,7 @@ class Passage:
     document: tuple[int, int]
     """The document: the part of the index, and the document's number."""
     first: int
-    """Position of the passage's first token within the part, in tokens; 0 for a whole document, or if it is unknown."""
+    """Position of the first token within the part, in tokens; 0 for a whole document or an unknown position."""
     ids: Ids
     at: int
     """Position of the occurrence within the passage, in tokens."""
@@ -124,7 +124,7 @@ class InfiniGramApi:
         return self.spellings(word)[:1]
 
     def count(self, ids: Ids) -> int:
-        """Count the tokens in the corpus; without tokens, return the size of the corpus in tokens."""
+        """Count the occurrences of tokens in the corpus; without tokens, return the size of the corpus in tokens."""
         if ids in self._counts:
             return self._counts[ids]
         query: dict[str, Any] = {"query_ids": list(ids)} if ids else {"query": ""}
@@ -204,18 +204,18 @@ def _occurrences(content: Any) -> list[Occurrence]:
     if any(type(occurrence.byte) is not int or not 0 <= occurrence.byte < _INT64_LIMIT for occurrence in occurrences):
         raise ValueError("positions are not valid numbers")
     if len(occurrences) != content["cnt"]:
-        raise ValueError(f"its list of positions has {len(occurrences)}, but its cnt is {content['cnt']}")
+        raise ValueError(f"its list has length {len(occurrences)}, but its field cnt says {content['cnt']}")
     return occurrences
 
 
 def _passage_of(occurrence: Occurrence, needle: Ids, size: int, response: dict[str, object]) -> Passage:
     """Return the passage in a response of infini-gram.
 
-    The needle, the requested tokens, is in the middle: it begins `size // 2` tokens after the beginning of the passage,
-    or `size // 2` tokens before its end if the document begins in the first half. In a whole document it may be
-    anywhere. If the response has no offset of the needle, these positions are tried. If the needle fits at several
-    positions of a passage that is no whole document, `begins` and `ends` are False. `begins` and `ends` are also False
-    for a blocked document, of which the API gives only the needle.
+    The needle, the requested tokens, begins `size // 2` tokens after the beginning of the passage or, if the document
+    has fewer tokens before the needle, `size // 2` tokens before the end of the passage. If the passage is the whole
+    document, the needle may be anywhere. These positions are tried if the response has no offset of the needle. If the
+    needle fits at several positions of a part of a document, `begins` and `ends` are False. `begins` and `ends` are
+    also False for a blocked document, of which the API gives only the needle.
 
     Args:
         occurrence: The requested occurrence.

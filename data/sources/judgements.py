@@ -219,7 +219,7 @@ def _is_too_long(row: Mapping[str, Any]) -> bool:
 
 
 def _problem(judgement: Judgement) -> str | None:
-    """Return the reason why a judgement is invalid, whatever the other judgements are; None for a valid judgement."""
+    """Return the reason why a judgement is invalid by itself; None for a valid judgement."""
     field, values = judgement.field, FIELDS.get(judgement.field)
     if values is None:
         return f"{visible(field)!r} is not a field{_similar(field, FIELDS)}; write one of {', '.join(FIELDS)}"

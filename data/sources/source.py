@@ -265,7 +265,7 @@ class FactSource:
     def from_file(
         cls, name: str, options: type[FactsOptions], version: int, facts: Callable[[Any, str, int], Sequence[Fact]]
     ) -> "FactSource":
-        """Return a source of facts in a file, which `facts` reads from (options, relation, seed).
+        """Return a source of facts in a file; `facts`, with options, relation and seed as arguments, reads the facts.
 
         The key depends only on the facts of the relation, not on other content of the file.
         """

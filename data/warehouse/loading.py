@@ -131,11 +131,11 @@ class Building:
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, schema: Schema, folder: Path) -> None:
         """Wrap a connection to a database with empty tables; stored paths are relative to `folder`."""
-        # The rows of these views are computed once: they read tables of scores, and all of these tables are loaded.
+        # The rows of each view are computed at its first query, when `load` has filled the tables of scores.
         self.warehouse = Warehouse(connection, schema, views=[NAMED_QUERIES[name] for name in sorted(COMPUTED)])
         self._connection = connection
         self._folder = folder
-        self._origins = 0  # number of stored origins
+        self._origins = 0  # number of rows of the table `origins`
 
     def load(self, files: Files) -> None:
         """Load the rows of files, for each table all files at once."""
@@ -158,7 +158,7 @@ class Building:
             self._insert(table, table.columns, "FROM incoming")
 
     def _load_large(self, table: Table, footers: Mapping[Path, pq.FileMetaData]) -> None:
-        """Load files with a row for each prompt; the number of the origin replaces the columns of provenance.
+        """Load files with a row for each prompt; the number of a row of `origins` replaces the columns of provenance.
 
         Args:
             table: table of the files.

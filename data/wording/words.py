@@ -145,7 +145,7 @@ _CONJUNCTIONS = word_set("and or to bis und oder")
 
 @lru_cache(maxsize=4096)  # a question and its answers are compared with every reply
 def words(text: str) -> tuple[Word, ...]:
-    """Return the normalised words of a text without articles, except at the end of a clause, such as A in "group A".
+    """Return the normalised words of a text without articles; at the end of a clause, A stays, as in "group A".
 
     The time is linear in the length of the text.
     """

@@ -108,7 +108,7 @@ def warn(line: str) -> None:
 
 
 def by_reason(reasons: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return a text with the first names of each reason, from pairs of name and reason."""
+    """Return for each reason a text with the first few of its names; `reasons` has pairs of name and reason."""
     names: dict[str, list[str]] = {}
     for name, reason in reasons:
         names.setdefault(reason, []).append(name)

@@ -26,9 +26,9 @@ KEY_WIDTH = 9
 _ARTICLE = re.compile("^with (an? )?")
 """Beginning of a label that the table omits, such as \"with a \" in \"with a supporting passage\"."""
 WORDS: Mapping[str, str] = {"passage": "passage's answer"}
-"""Heads of columns by name of the part; any other part has its name as the head.
+"""Heads of columns. A row of the table is a bar of the headline figure, and a column is a part of the bars.
 
-A row of the table is a bar of the headline figure, and a column is a part of the bars.
+The head of any other part is its name.
 """
 
 
@@ -89,7 +89,10 @@ def show_paths(console: Console, outputs: Mapping[str, Path]) -> None:
 
 
 def _line(console: Console, key: str, text: Text, *, whole: bool = False) -> None:
-    """Print `key`, such as `gate`, and the text; a terminal cuts the line at its width, unless `whole` is True."""
+    """Print `key`, such as `gate`, and the text; a terminal cuts the line at its width, unless `whole` is True.
+
+    A key of at most two letters, such as "=>", is not padded.
+    """
     line = Text.assemble(f"{key:<{KEY_WIDTH}}" if len(key) > 2 else f"{key} ".lstrip(), text)
     if console.is_terminal and not whole:
         line.truncate(console.width, overflow="ellipsis")

@@ -63,7 +63,7 @@ class MeasuredQuantity:
         high: Upper end of the interval; None for too few clusters.
         unit: share or nats.
         empty: Greedy replies of the group that have no text.
-        undecided: Greedy replies of the group without a sure verdict.
+        undecided: Greedy replies of the group without a decision.
         missing: Greedy replies of the group that a filter withheld or whose thoughts are unfinished; not part of `n`.
     """
 

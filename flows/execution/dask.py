@@ -400,7 +400,7 @@ class Cluster(Workers):
                 return None
             without_worker = not self._fitting(mark)
             unavailable_since = unavailable_since if without_worker else time.monotonic()
-            # Perhaps no worker fits because the workspace is not mounted any more, also in this process.
+            # Perhaps no worker fits because the workspace was unmounted; then this process cannot see it, either.
             if without_worker and (unmounted := self._unmounted(settings)):
                 return unmounted
             if without_worker and time.monotonic() - unavailable_since > SECONDS_WITHOUT_WORKER:

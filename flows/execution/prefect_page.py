@@ -36,7 +36,7 @@ from swaymeter.flows.stages.thresholds import study_threshold_outcomes
 log = logging.getLogger(__name__)
 
 REPORT_SECONDS = 10.0
-"""Seconds between two reports of the scoring progress to the API; a stage that ends earlier has no report."""
+"""Seconds between two reports of the scoring progress to the API; a run that ends earlier has no report."""
 LAST_REPORT_SECONDS = 2.0
 """Limit of the seconds that the end of a run waits for the last report."""
 MEANS = "mean-susceptibility-of-models.csv"

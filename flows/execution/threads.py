@@ -19,7 +19,7 @@ OPENBLAS = "OPENBLAS_NUM_THREADS"
 
 
 def limit_threads() -> None:
-    """Set the variables of OpenMP and OpenBLAS for this process and its children; variables of the user stay."""
+    """Set the variables of OpenMP and OpenBLAS for this process and its children, unless the user has set them."""
     os.environ.setdefault("OMP_NUM_THREADS", str(usable_processors()))
     os.environ.setdefault(OPENBLAS, "1")
     if not os.environ.keys() & PASSIVE.keys():

@@ -30,8 +30,8 @@ SERVER = {
     "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "ERROR",
     "PREFECT_SERVER_LOGGING_LEVEL": "ERROR",
     "PREFECT_SERVER_DATABASE_TIMEOUT": "60",
-    # One write for each event is too slow for a busy run. Events that still wait for their write when the server ends
-    # are lost, and completed task runs then stay Running. Batches are written within a second, and at the server's end.
+    # With one write for each event, events of a busy run would still wait when the server ends, and would be lost:
+    # completed task runs would stay Running. Batches are written within a second, the last one at the server's end.
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "1000",
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
 }
@@ -47,7 +47,7 @@ TEMPORARY = {
     "PREFECT__SERVER_EPHEMERAL": "1",
     "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_ENABLED": "false",
     "PREFECT_SERVER_SERVICES_TRIGGERS_ENABLED": "false",
-    "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "[]",  # left to a permanent server
+    "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "[]",  # a permanent server cleans the database
     "PREFECT_SERVER_REGISTER_BLOCKS_ON_START": "false",  # runs use no blocks; registering takes seconds
 }
 

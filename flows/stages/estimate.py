@@ -28,7 +28,7 @@ read once for all queries. queries: 16 tokens in 64 forward and backward passes,
 """
 
 TOKENS_OF_SAMPLE = 40
-"""Tokens of a context with its query in a study with `contexts.per_query`, which reads both for each prompt."""
+"""Tokens of a context with its query in a study with `contexts.per_query`: a prompt needs both."""
 
 LEAST_HOURS = 0.01
 """Lower bound of the estimated hours of a GPU."""
@@ -116,7 +116,7 @@ def estimate(graph: Graph, plan: Plan, selection: Selection) -> Iterator[str]:
         return
     yield from _replaced_texts(plan)
     rates = _seconds_per_prompt(graph)
-    # works: by model, and "" for all models
+    # works: the work with each model, and at the key "" with all models
     works, score_bytes, has_unknown_count = dict[str, _Work](), 0, False
     for node in unfinished:
         reason = f" ({node.reason})" if node.reason else ""

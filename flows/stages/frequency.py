@@ -171,7 +171,7 @@ def add_counts(graph: Graph, plan: Plan, built: BuiltPrompts) -> list[StepInput]
 
 
 def _add_names(graph: Graph, built: BuiltPrompts, aliases: Mapping[str, tuple[str, ...]]) -> PlannedStep:
-    """Add the step that lists the names of all queries; at least one table of queries must be done."""
+    """Add the step that lists the names in all finished tables of queries, or a placeholder before there is a table."""
     kind, identity, queries = LIST_NAMES, LIST_NAMES.id(CORPUS), list(built.queries.values())
     if not any(step_input.is_usable for step_input in queries):
         # The reason of the placeholder names only the first table, but any finished table ends the wait.

@@ -138,7 +138,7 @@ class Plan:
     Attributes:
         study: The study file.
         workspace: Workspace of the study.
-        access: Offline access to services, which has for example the addresses that keys contain.
+        access: Offline access to services; for example, the keys of steps contain the addresses of services.
         parameters: Parameters of each measure, by name.
         passes: Passes of the study's measures.
         declarations: By measure, its version, parameters and models, or the error that occurred when they were read.
@@ -168,7 +168,7 @@ class Plan:
     def measure_states(self, node: PlannedStep) -> Iterator[tuple[str, StepState, str]]:
         """Yield the measures of a score step with state and reason; a pass may be done for some measures only."""
         passes = (scoring_pass.measures for scoring_pass in self.passes if scoring_pass.leading.name == node.id.product)
-        # A placeholder has no pass of its own; its product stands for all measures.
+        # Until the questions are fetched, a placeholder without a pass stands for the steps of all measures.
         for name in next(passes, (node.id.product,)):
             check = node.checks.get(name)
             if check is not None and check.state == "done":

@@ -100,7 +100,7 @@ def refusals(
             continue  # the refusal is yielded above
         prompts = graph.nodes[BUILD_PROMPTS.id(relation)]
         if prompts.state != "done":
-            # The refusal is yielded above; the contexts of a refused relation are unknown.
+            # The contexts of a refused relation are unknown. Its refusal is yielded above.
             required_sample = None if prompts.refusal else sample
             if required_sample is not None:
                 yield from _too_few_written_contexts(plan, RelationName(relation), required_sample)
@@ -209,7 +209,7 @@ def _refused_judge(plan: Plan, *, offline: bool) -> Iterator[str]:
 
 
 def _needed_capabilities(plan: Plan, measure: str) -> tuple[Capability | None, ...]:
-    """Return the capabilities of a server that a measure needs; () for greedy replies alone."""
+    """Return the capabilities of a server that a measure needs; () if only greedy replies are needed."""
     if measure == "answers" and plan.parameters[measure].samples == 0:
         return ()
     return MEASURES[measure].capability, MEASURES[measure].requires
@@ -246,7 +246,7 @@ def _too_few_facts(plan: Plan, relation: RelationName, sample: PerQuery | None) 
     try:
         if not source.at_hand:
             if names is not None:
-                unknown_names(relation, names, (), options.invented_entities)
+                unknown_names(relation, names, (), options.invented_entities)  # raises an error for too few names
             return
         facts = source.fetch(options, relation, plan.study.seed, plan.access).facts
         if not facts:

@@ -73,7 +73,7 @@ def add_comparisons_of_seeds(
             prompts[seed] = {"queries": node.output("queries"), "contexts": node.output("contexts")}
         for variant in plan.variants:
             if not any(MEASURES[name].about != "questions" for each in variant.passes for name in each.measures):
-                continue  # such as a further variant of a model, which has only scores of questions
+                continue  # the variant scores only questions, as variants with a further prompt do
             scores_by_seed = {
                 study.seed: {
                     role: score

@@ -316,7 +316,7 @@ class _WikidataSteps:
         count = self.options.triples.per_property or len(triple_of_fact)
         facts = drawn_first(triple_of_fact, count, self.plan.study.seed, "seeds", relation)  # "seeds": name of the draw
         triples = tuple(triple_of_fact[fact] for fact in facts)
-        # The key depends on these triples alone, so that a change of other triples in the list keeps the key.
+        # The key depends only on these triples, so that a change of other triples in the list keeps the key.
         digest = TRIPLES.digest(TRIPLES.of([as_row(triple) for triple in triples]))
         try:
             parameters = {

@@ -1,9 +1,9 @@
 """The data of the page of answers: blocks of JSON that its script parses when they are needed.
 
 index         the columns of every question that the list and the search need, and the values of the menus
-texts-K       contexts and ids of questions 100*K to 100*K + 99 of the index
+texts-K       contexts, right answers, ids and counts of questions 100*K to 100*K + 99 of the index
 scores-M      scores of model M, in columns, by which the list is filtered and sorted. A row is a question that the
-              model answered. A cell has a value for each case of the question: alone, then with each context
+              model answered. A cell has values without a context, and then with each context of the question
 answers-M-K   sampled answers and all scores, case by case, of rows 100*K to 100*K + 99 of scores-M
 
 Names of columns from a user's file are values of this JSON and never keys.
@@ -82,7 +82,7 @@ Contexts = Mapping[str, Sequence[Mapping[str, Any]]]
 
 
 def options(frames: Frames) -> dict[str, Any]:
-    """Return the options of the page, such as its models and measures, and True for a user's own questions."""
+    """Return the options of the page, such as its models; `own` is True for a user's own questions."""
     answers, scores = frames["answers_to_read"], frames["answers_of_questions"]
     return {
         "models": [str(model) for model in models(answers)],
@@ -182,7 +182,7 @@ def _model_cases(
         number: Number of the model.
         rows: Its answers.
         scored: Its scores, a row for each question and context.
-        judged: Its rows of the query judged_greedy_answers, with the verdicts of the judge and of the rule.
+        judged: Its rows of the named query `judged_greedy_answers`, with the verdicts of the judge and of the rule.
         flipped: By question and context id, the answer and the verdict of the run before.
         position: Position in the index by question id.
         contexts: Contexts by question id.

@@ -1,4 +1,4 @@
-/* Functions that make elements. Texts of the study become text nodes: no function reads a text as markup. */
+/* Makers of elements. Texts of the study become text nodes: no function reads a text as markup. */
 
 /* An element with attributes and children; a child that is a string becomes text. */
 function element(name, attributes = {}, ...children) {

@@ -87,7 +87,7 @@ def correlation_note(correlations: pd.DataFrame) -> str:
 def contexts_of(rows: pd.DataFrame) -> str:
     """Return the number of contexts of each query for a caption, with a warning if it differs between queries."""
     fewest, largest = rows["contexts"].min(), rows["contexts"].max()
-    warning = "" if fewest == largest else ": values from different numbers are not to be compared"
+    warning = "" if fewest == largest else ": values from different numbers of contexts are not to be compared"
     return f"{span(fewest, largest)} contexts a query{warning}."
 
 

@@ -1,6 +1,6 @@
 """Semantic entropy of replies with and without a context, as Figs 2, 3 and 5-7 of Marjanović et al. 2024.
 
-Semantic entropy is drawn against coherent persuasion (as Figs 3 and 5-7), and its change with a context is drawn alone
+Two figures show semantic entropy against coherent persuasion (as Figs 3 and 5-7), and one its change with a context
 (as Fig. 2). A further figure shows coherent persuasion by the number of edits of a fact (sections 1 and 6.5). An
 instance is a question with a context.
 """

@@ -1,8 +1,8 @@
 """Positions of a drawing's marks in its picture, and the row of numbers behind each mark.
 
 No figure declares its marks: they are read from the painted canvas. The row of a mark has the mark's coordinates, or
-one of them, among its numbers. Of several such rows, the mark belongs to the row with the largest number of texts in
-the titles and labels of the panel. A mark is left out if no row, or more than one row, remains.
+one of them, among its numbers. Of several such rows, the mark belongs to the row with most of its texts among the
+titles and labels of the panel. A mark is left out if no row, or more than one row, remains.
 """
 
 from __future__ import annotations

@@ -180,7 +180,7 @@ _BOX = {
 
 
 def how_to_read(over: str) -> str:
-    """Explain a column of values for a caption; `over` is the unit of the mean's interval, such as "entities"."""
+    """Explain a column of values for a caption; `over` names the items of the mean's interval, such as "entities"."""
     return (
         "A box is the middle half of the values, the line in it is their median, and its whiskers reach from the 5th "
         f"to the 95th percentile (fewer than {FEWEST} values: a dot each); a diamond is the mean with its "

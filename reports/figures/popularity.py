@@ -103,7 +103,7 @@ def _draw_entities(popularity: Popularity, model: Model, frames: Frames) -> Draw
         f"{popularity.source} of the entity. The higher a dot, the further the entity's queries are swayed (mean over "
         "forms). Filled dots are real entities, hollow ones "
         f"invented; entities with a count of 0 stand at 0.{line if len(real) >= FEWEST else ''} Spearman's rho is over "
-        "the real entities alone, with its 95% interval in brackets, as if the entities were independent. "
+        "only the real entities, with its 95% interval in brackets, as if the entities were independent. "
         f"{model}; n = "
         f"{_entity_count(real)} real and {_entity_count(entities[entities['invented']])} invented entities of "
         f"{plural(entities['relation'].nunique(), 'relation')}.{missing(correlations)}{popularity.note(frames)}"

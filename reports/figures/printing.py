@@ -34,7 +34,7 @@ PRINT = {
 }
 """Settings of matplotlib for print."""
 TALLEST = 8.8
-"""Upper bound on the height of a figure in inches, unless the figure has names of rows."""
+"""Upper bound on the height of a figure in inches, unless its panels share the names of rows."""
 _SIDE_BY_SIDE_SCALE, _LINE_SCALE = 0.7, 0.6  # factors of the height on the page: panels side by side; lines of panels
 _MIN_LINE_HEIGHT = 1.5  # inches
 _FEW_PANELS = 4

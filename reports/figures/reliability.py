@@ -30,7 +30,7 @@ _DIFFERENCES = tuple(
 
 
 def difference_of_precisions(axes: Axes, data: pd.DataFrame) -> None:
-    """Draw a dot per query, in nats: x is its susceptibility in the reference precision, y the difference to it."""
+    """Draw a dot per query, in nats: x is its susceptibility in the reference precision, y the other's minus x."""
     axes.axhline(0, color=INK, linewidth=1)
     hue, in_reference = QUERY_HUES[str(data["query_type"].iloc[0])], data["susceptibility_reference"]
     difference = data["susceptibility"] - in_reference
@@ -127,8 +127,9 @@ def _draw_variance(model: Model, frames: Frames) -> Drawing | None:
     untestable = f" {len(undefined)} of {len(rows)} comparisons have no variance: {reasons}." if len(undefined) else ""
     caption = (
         f"Over seeds{seed_words}: the sample variance of a query's susceptibility, if contexts about the same entities "
-        "are drawn anew, and of the persuasion of a query by a context that is in every sample. Over forms: the "
-        "variance of an entity's scores between the forms of a query type, in one sample. A value is the mean over a "
+        "are drawn anew, and of a query's persuasion by a context in every sample, which varies because persuasion is "
+        "measured against the mean distribution over the sample's contexts. Over forms: the variance of an entity's "
+        "scores between the forms of a query type, in one sample. A value is the mean over a "
         f"relation. {how_to_read('relations')}. {model}; n = {plural(compared['relation'].nunique(), 'relation')} with "
         f"{int(compared['n'].sum())} variances.{untestable}"
     )

@@ -47,7 +47,7 @@ def limits_of(canvas: Canvas) -> Limits:
 
 
 def shared(model_limits: Sequence[Limits]) -> Limits:
-    """Return the limits that enclose the limits of all models; empty if their figures differ in panels.
+    """Return the limits that enclose the limits of all models; empty for different numbers of panels.
 
     If the limits of an axis are None for one of the models, they are None for all.
     """

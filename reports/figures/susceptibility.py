@@ -96,7 +96,7 @@ def susceptibility_of_form(axes: Axes, data: pd.DataFrame, groups: pd.DataFrame)
         values = data.loc[data["invented"] == row["invented"], "susceptibility"].to_numpy(dtype=float)
         filled = not row["invented"]
         column_of_values(axes, at, values, row, hue, filled=filled)
-        if len(values) >= FEWEST:  # column_of_values draws dots only for fewer values
+        if len(values) >= FEWEST:  # otherwise `column_of_values` has drawn the dots
             across = at - 0.08 + 0.16 * np.sin(2.4 * np.arange(len(values)))  # a jitter that is the same every time
             face = hue if filled else "none"
             axes.plot(across, np.sort(values), "o", color=hue, markersize=2.4, alpha=0.6, markerfacecolor=face)
@@ -177,8 +177,8 @@ def _draw_memorization(model: Model, frames: Frames) -> Drawing | None:
         "which the greedy answer is the original or the context's. Above, the contexts are those in conflict, which "
         "state another answer about the query's entity; below, all contexts, as in the authors' released code. (That "
         "code sorts contexts but not outputs, and so compares an output with another context; here, each output is "
-        "compared with its own.) A column is a range of the ratio, 0.2 wide; below it, the share and number of its "
-        f"queries. {how_to_read('entities')}. {model}; n = {len(every)} "
+        "compared with its own context.) A column is a range of the ratio, 0.2 wide; below it, the share and number of "
+        f"its queries. {how_to_read('entities')}. {model}; n = {len(every)} "
         f"queries in {plural(every['relation'].nunique(), 'relation')}. Queries without a ratio are in no box (no "
         f"answer was the original or the context's): {without}.{result.note('queries')}"
     )

@@ -279,7 +279,8 @@ def _arranged(pictures: Sequence[tuple[DrawnFigure, Pictures]], *, own: bool) ->
     titles[""] = "More figures" if own else "Beyond the papers"
     names = list(dict.fromkeys(drawn.figure.name for drawn, _ in pictures))
     preferred = [name for name in FIRST if name in names]
-    if not any(name.startswith(_LABEL_FIGURE) for name in preferred):  # figures by label say more than other figures
+    # With figures by label, which say most, no figure outside FIRST is open, and neither is the figure by relation.
+    if not any(name.startswith(_LABEL_FIGURE) for name in preferred):
         preferred += [name for name in names if name not in FIRST]
     elif BY_RELATION.name in preferred:
         preferred.remove(BY_RELATION.name)

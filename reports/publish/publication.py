@@ -11,10 +11,10 @@ from swaymeter.data.records.table import Table
 
 @dataclass(frozen=True)
 class ModelEntry:
-    """A model in the catalog."""
+    """The name and the licence of a model."""
 
     hub: str
-    """Id of the model on the hub."""
+    """Id on the hub; for a model in a folder, the name of the folder."""
     licence: str
 
 
@@ -32,7 +32,7 @@ class Publication:
     tables: Sequence[Table]
     """Tables that the database may have."""
     models: Mapping[str, ModelEntry]
-    """Catalog entries by the name of the model."""
+    """Entries by the name of the model in the study."""
     commands: tuple[str, ...]
     """Commands that repeat the study."""
     further: Sequence[Mapping[str, object]] = ()

@@ -197,7 +197,7 @@ RUNTIME = Table(
 
 
 _ABOUT = ("models", "study", "contexts")
-"""Columns of a published amount that say which models, study or contexts it is of."""
+"""Columns of a published amount that name its models, its study or its contexts."""
 ITEMS = ("du-setup", "liu-setup", "marjanovic-setup")
 """Items of the papers with the sizes of their studies."""
 

@@ -58,10 +58,10 @@ def side_by_side(
 ) -> pd.DataFrame:
     """Return a row per partition and context, with a column per quantity and its interval.
 
-    A cell has its own n if fewer items have the quantity: for example, disputable questions have no accuracy.
+    A cell has its own n if fewer questions have the quantity: for example, disputable questions have no accuracy.
 
     Args:
-        frames: Frames with the query partition_means.
+        frames: Frames with the named query `partition_means`.
         quantities: Name of the column of each quantity.
         count_column: Name of the column with the largest n of a row.
         item: Item of the papers with the published values, such as marjanovic-table-2.
@@ -280,18 +280,18 @@ def _rejected(frames: Frames) -> pd.DataFrame:
 
 def _rejected_note(frames: Frames) -> str:
     count = len(frames["answers_of_questions"].get("question_id", pd.Series()).unique())
-    scored = f", in addition to the {plural(count, 'question')} with scores" if count else ""
+    scored = f" It does not count the {plural(count, 'question')} with scores." if count else ""
     return (
-        f"A candidate is a fact, a dispute or a question that a rule rejected{scored}. The database lists each "
-        "candidate in its table rejected."
+        f"A candidate is a fact, a dispute or a question; the table counts rejected candidates.{scored} The "
+        "database lists each of them in its table rejected."
     )
 
 
 ACCURACY = Table(
     "accuracy-entropy-persuasion",
     "Accuracy, uncertainty and persuasion, with and without context",
-    "A row is a partition under a context (own questions: a group); n counts questions with their contexts, and a cell "
-    "has its own n if fewer have a value. Accuracy, as published, is the share of greedy answers that match the "
+    "A row is a partition (for own questions, a group) under a context; n counts questions with their contexts, and a "
+    "cell has its own n if fewer have a value. Accuracy, as published, is the share of greedy answers that match the "
     "expected answer by ROUGE-L over 0.3: the original object, or the context's answer; disputable questions have no "
     "accuracy without a context, and are not pooled. Entropies and coherent persuasion are means in nats. Semantic "
     "entropy sums log-probabilities, so it grows with the length of answers; the length-normalised form takes their "

@@ -68,7 +68,7 @@ def _with_contexts(changed: Question, uncorrected: Question, context: str | None
     elif SLOT in context:
         original, snippet = fill_slot(context, changed.object), context
     else:
-        # A new answer within a longer old answer, such as "York" within "New York", is no mention of the new answer.
+        # "York" within the longer old answer "New York" is no mention of the new answer "York".
         longer_answer = uncorrected.object if len(uncorrected.object) > len(changed.object) else ""
         original, snippet = context, _with_slots(context, changed.object, spans_of(context, longer_answer))
     # These flags stay if the snippet is the old one and the answer has no new form.

@@ -51,7 +51,7 @@ _FORBIDDEN = frozenset("{}[]<>\\|=@\ufffd")
 def names_by_model(
     model: LanguageModel, entity_class: str, count: int, *, seed: int, existing: Collection[str]
 ) -> list[str]:
-    """Invent `count` different names of a class of the catalog, none of which `existing` has with any capitals.
+    """Invent `count` different names of a class of the catalog; none of them is in `existing`, whatever its capitals.
 
     Args:
         model: the language model.

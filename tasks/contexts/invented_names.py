@@ -1,6 +1,6 @@
 """Names of invented entities of a class, from the catalog's lists, a seeded generator or a language model.
 
-A study may list knowledge graphs under `absent_from`. A name that an entity of these graphs has is replaced by another.
+A study may list knowledge graphs under `absent_from`. Another name replaces a name that an entity of these graphs has.
 """
 
 from collections.abc import Callable

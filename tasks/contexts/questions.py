@@ -132,7 +132,7 @@ def _passages_with_both(question: Question) -> list[str]:
 
     def has_both(text: str) -> bool:
         decision = decide(text, context=wrong, original=right)
-        # The stance may be unclear although the text has only one of the answers, such as "until May".
+        # A text with one answer may have an unclear stance, too: "until May", for the answer May. So look for both.
         if decision.reason == "unclear stance":
             return all(_states(decide(text, context=answers, original=()), "context") for answers in (right, wrong))
         return decision.verdict == "both"

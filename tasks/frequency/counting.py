@@ -8,9 +8,9 @@
 If a name contains a shorter name of the same entity, such as "New York City" and "New York", one occurrence counts. An
 answer within the entity's name is not near it. An occurrence with the answer on both sides is counted once.
 
-The text is counted in batches. A name near the end of a batch may have its answer in the next batch. The last words of
-a batch are therefore undecided, and are counted with the next batch. The next batch begins with even earlier words,
-window + 2 n for a longest name of n words, because an answer may stand before the undecided words.
+The text is counted in batches. A name near the end of a batch may have its answer in the next batch. The last
+window + 2 n words of a batch, for a longest name of n words, are therefore undecided, and are counted with the next
+batch. The next batch begins with another window + 2 n words before them, because an answer may stand there.
 
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, appendix F. The rules for overlaps are
 Swaymeter's.
@@ -143,7 +143,7 @@ class _Stream:
         self.buffer, self.size, self.first = [carried, tail], 0, end - start
 
     def _count(self, text: bytes, spaces: Ints, separators: Ints, end: int) -> None:
-        """Count the names that begin with an undecided word before the word `end`.
+        """Count the names that begin with a word from `self.first` up to `end`: the words that this batch decides.
 
         Args:
             text: the words of the buffer, each between two spaces.
@@ -196,7 +196,7 @@ class _Stream:
         pair, which = self.names.pairs.gather(owner[decided])
         answer = self.names.answer_ids[pair] * span
         before, after = answer + first[decided][which], answer + last[decided][which]
-        # The first answer that begins after the entity's last word, and the last answer that ends before its first.
+        # The first answer after the entity's last word, and the last answer that ends before the entity's first word.
         successor = np.searchsorted(begins, after, side="right")
         following = (successor < len(begins)) & (begins[np.minimum(successor, len(begins) - 1)] <= after + self.window)
         previous = np.searchsorted(ends, before, side="left") - 1

@@ -132,7 +132,7 @@ class RaggedArray:
         return cls(starts.astype(np.int64), np.array([value for group in values for value in group], dtype=np.int64))
 
     def gather(self, indices: Ints) -> tuple[Ints, Ints]:
-        """Return the values of the lists at `indices` (n,), concatenated, and for each value its list, 0 to n - 1."""
+        """Return the values of the lists at `indices` (n,), concatenated, and each value's position in `indices`."""
         first, sizes = self.starts[indices], self.starts[indices + 1] - self.starts[indices]
         which = np.repeat(np.arange(len(indices)), sizes)
         offsets = np.arange(len(which)) - np.repeat(np.cumsum(sizes) - sizes, sizes)

@@ -1,7 +1,8 @@
 """Answer-set persuasion: how far a context moves a query's distribution over the complete answers of the relation.
 
-The complete answers of an open query are the distinct objects of the relation's queries and contexts; those of a closed
-query are Yes and No. Answer-set susceptibility is the mean of stored answer-set persuasion over contexts.
+The complete answers of an open query are the distinct objects of the relation's queries and contexts. The complete
+answers of a closed query are Yes and No. Answer-set susceptibility is the mean of stored answer-set persuasion over
+contexts.
 """
 
 from collections.abc import Iterator, Sequence

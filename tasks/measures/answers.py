@@ -33,8 +33,8 @@ class Answer(QuestionScore):
         Meaning(
             "how it ended: complete; truncated at the limit of tokens; empty; tool_call, a call of a tool in place of "
             "a text; withheld, by a server's content filter; unfinished_thoughts, within its thoughts; failed, with "
-            "an error of an application; unrecorded, in a row of recorded replies without a reply; not_asked, without "
-            "such a row. No other score counts the last five"
+            "an error of an application; unrecorded, because its row in the file has no reply; not_asked, because the "
+            "file has no row for it. No other score counts the last five"
         ),
     ]
     context_cut: Annotated[

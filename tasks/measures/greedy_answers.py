@@ -76,21 +76,22 @@ GREEDY_ANSWERS = Measure(
 class MemorizationRatio(QueryScore):
     """A row of memorization ratios."""
 
-    original: Annotated[int, Meaning("answers after substitutions that give the original answer")]
-    substitute: Annotated[int, Meaning("answers after substitutions that give the context's")]
+    original: Annotated[int, Meaning("after substitutions: answers that give the original answer")]
+    substitute: Annotated[int, Meaning("after substitutions: answers that give the context's")]
     memorization_ratio: Annotated[
         float | None, Meaning("original / (original + substitute) over substitutions; NULL if both are 0")
     ]
-    negation_original: Annotated[int, Meaning("answers after negations that give the original answer")]
-    negation_substitute: Annotated[int, Meaning("answers after negations that give any other answer")]
+    negation_original: Annotated[int, Meaning("after negations: answers that give the original answer")]
+    negation_substitute: Annotated[int, Meaning("after negations: answers that give any other answer")]
     all_original: Annotated[
         int,
         Meaning(
-            "answers after contexts of any kind that give the original answer; contexts with equal texts count once"
+            "after contexts of any kind: answers that give the original answer; contexts with equal texts count once"
         ),
     ]
     all_substitute: Annotated[
-        int, Meaning("answers after contexts of any kind that give the context's; contexts with equal texts count once")
+        int,
+        Meaning("after contexts of any kind: answers that give the context's; contexts with equal texts count once"),
     ]
     memorization_ratio_all: Annotated[
         float | None,

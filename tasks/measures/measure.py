@@ -213,7 +213,7 @@ class Measure:
         needs: the measures whose stored rows it reads.
         computed_with: the measure whose pass also yields the scores of this measure, if the scores of both are missing.
         parameters: the class that validates its parameters in a study file.
-        depends_on: (parameters) -> further inputs of its numbers by name, such as the revision of another model.
+        depends_on: (parameters) -> further inputs of its scores by name, such as the revision of another model.
         applies: (parameters, dtype) -> True if it is of use for a model in this dtype.
         other_model: (inputs, model) -> another language model that it uses, whose forward passes are counted, too.
         every_context: True if it needs every context of a relation before every query, not a sample of the contexts.
@@ -336,7 +336,7 @@ class Measures(Registry[Measure]):
         return result
 
     def declaration(self, name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the inputs of a measure's numbers beside prompts, model and seed: a part of the key of scores.
+        """Return the inputs of a measure's scores beside prompts, model and seed: a part of the key of scores.
 
         The result is the same for a measure that is computed in a pass with others, or from stored scores.
 

@@ -170,7 +170,7 @@ class LikeliestTokensParameters(Parameters):
 class LikeliestToken(QueryScore):
     """A row of likeliest tokens."""
 
-    context_id: Annotated[str, Meaning("the context before the query; none for the query alone")]
+    context_id: Annotated[str, Meaning("the context before the query; none: the query alone")]
     rank: Annotated[int, Meaning("rank of the token, 1 for the likeliest")]
     token: Annotated[str, Meaning("text of the token, decoded alone")]
     probability: Annotated[float, Meaning("p(token | context, query)")]

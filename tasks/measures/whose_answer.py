@@ -42,8 +42,8 @@ class AccuracyParameters(Parameters):
     rouge_threshold: float = Field(default=0.3, ge=0, lt=1)
     """A reply equals an expected answer if their ROUGE-L (F-measure) is above this threshold."""
     cleaning: Literal["none", "released"] = "none"
-    """Text that is removed from a reply before the comparison. none: nothing. released: "assistant:", colons and the
-    letters of "answer" anywhere, as in the released code of DynamicQA."""
+    """Text that is removed from a reply before the comparison. none: nothing. released: "assistant:", colons and every
+    "answer", also within other words, as in the released code of DynamicQA."""
 
     def clean(self, answer: str) -> str:
         """Return the text of a reply without the parts that `cleaning` removes."""

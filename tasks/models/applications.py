@@ -82,7 +82,7 @@ Case = tuple[Question, QuestionContext]
 class TextModel:
     """A model that returns only a text for a question and its passages."""
 
-    device = "cpu"
+    device = "cpu"  # of this process; the device that makes the texts is unknown
     parameters: int | None = None
     reading: str | None = None
     context_window: int | None = None
@@ -94,7 +94,7 @@ class TextModel:
 
     @property
     def placement(self) -> str:
-        """The column `placement` of the database: the dtype, because the device is unknown."""
+        """The column `placement` of the database: the dtype, because the device that makes the texts is unknown."""
         return self.dtype
 
     def replies(self, cases: Sequence[Case]) -> list[Answer]:
@@ -118,7 +118,7 @@ class RecordedReplies(TextModel):
         self._replies = replies
 
     def replies(self, cases: Sequence[Case]) -> list[Answer]:
-        """Return the recorded replies; a case without a record gets a reply in the state "not_asked"."""
+        """Return the recorded replies; a case without a row in the file gets a reply in the state "not_asked"."""
         answers = []
         for case in cases:
             key = key_of(*case)
@@ -221,7 +221,7 @@ class Application(TextModel):
 
     def _call_with_retries(self, question: str, passages: list[Passage]) -> Any:
         """Call the function, with retries of transient errors."""
-        # Imported here, as asyncio below, because both take 0.1 s and recorded replies need neither.
+        # Imported here, and asyncio below, because each takes 0.1 s and recorded replies need neither.
         from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
         for attempt in Retrying(
@@ -266,7 +266,7 @@ class Application(TextModel):
 
 
 def _answer_of_text(text: str | None) -> Answer:
-    """Return the answer for a reply's text; None stands for a recorded case without a reply."""
+    """Return the answer for a reply's text; None: the file has a row for the case, but the row has no reply."""
     if text is None or not text.strip():
         return _empty_answer("unrecorded" if text is None else "empty")
     return Answer(text.strip(), (), (), _NO_DISTRIBUTION, "complete")
@@ -304,7 +304,7 @@ _named_references: set[str] = set()
 
 
 def name_function(reference: str) -> None:
-    """Record that a person names this function, so that a study file in a workspace, too, may call it."""
+    """Record that a person names this function, so that even a study file in a workspace may call it."""
     _named_references.add(reference)
 
 

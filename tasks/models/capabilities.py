@@ -58,7 +58,7 @@ Prompts = Sequence[Sequence[Tokens]]
 
 
 MISSING_STATES: tuple[ReplyState, ...] = ("withheld", "unfinished_thoughts", "failed", "unrecorded", "not_asked")
-"""States without an answer of the model: no score counts them."""
+"""States of replies without an answer of the model; no score counts such a reply."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +104,7 @@ class SampleOptions(TypedDict, total=False):
 
     Attributes:
         samples: number of sampled replies beside the greedy one.
-        max_new_tokens: limit of a reply, its end token included.
+        max_new_tokens: limit of the tokens of a reply, the end token included.
         max_thoughts: limit of the tokens of thoughts; None for models that do not think.
         temperature: temperature of the draws, positive.
         top_p: share of the probability mass that is drawn from; 1 for all tokens.
@@ -276,5 +276,7 @@ class Differentiable(Model, Protocol):
     ) -> NDArray[np.float64]:
         """Return ||d/dtheta sum_a z_a log p(a|q)||^2 for every query q and direction z: (n_queries, n_top + draws).
 
-        theta are the query's input embeddings, and a are the tokens of the vocabulary.
+        theta are the query's input embeddings, and a are the tokens of the vocabulary. A direction z weighs these
+        tokens: each of `n_top` directions has one likely token, and each of `draws` has all other tokens with random
+        signs.
         """

@@ -127,7 +127,7 @@ class Embedder(Encoder):
 
 
 def load_embedder(name: str = "all-minilm-l6-v2", *, device: str = "auto") -> Embedder:
-    """Load an embedder in float32, once a process for the same arguments.
+    """Load an embedder in float32, only once in a process for the same arguments.
 
     Args:
         name: an alias, a folder or a hub id.

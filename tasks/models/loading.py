@@ -56,7 +56,7 @@ def identify_language_model(name: str) -> ModelIdentity:
 def load_language_model(
     name: str, *, dtype: str = "auto", device: str = "auto", revision: str | None = None
 ) -> "LanguageModel":
-    """Load a language model, once a process for the same arguments.
+    """Load a language model, only once in a process for the same arguments.
 
     Args:
         name: an alias of the catalog ("smollm2-135m-instruct"), a folder, or a hub id.

@@ -28,7 +28,7 @@ def keep_freed_memory() -> None:
 
 
 def give_freed_memory_back() -> None:
-    """Return freed memory to the system; after tensors of many sizes, it can be twice the memory in use."""
+    """Give freed memory back to the system; after tensors of many sizes, it can be twice the memory in use."""
     if trim := _glibc_function("malloc_trim"):
         trim(0)
 

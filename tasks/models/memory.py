@@ -30,7 +30,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def release_memory(device: str) -> None:
-    """Return cached memory to the GPU, or freed memory to the system if its C library is glibc."""
+    """Give cached memory back to the GPU, or freed memory to the system if its C library is glibc."""
     if torch.device(device).type == "cuda":
         torch.cuda.empty_cache()
     else:

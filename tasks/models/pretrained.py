@@ -58,7 +58,7 @@ def _once(load: Load, lock_of: Callable[[Any], threading.Lock]) -> Load:
 
 def forget_models() -> None:
     """Drop all models that this process has loaded; models without other users leave the memory."""
-    # gc.collect takes 0.2 s, so it is skipped if nothing was loaded; it also frees a model whose loading failed.
+    # gc.collect also frees a model whose loading failed. It takes 0.2 s, so it is skipped if nothing was loaded.
     has_begun = any(load.cache_info().misses for load in _cached)
     for load in _cached:
         load.cache_clear()
@@ -216,7 +216,8 @@ def _check_weights(identity: ModelIdentity, network: Any, missing: Iterable[str]
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         raise ModelError(
             f"model {identity.name!r}: its files lack the weight {names[0]}{more}, which its config.json needs; "
-            "download the model again, or use a model that was trained for its task in the study, such as entailment"
+            "download the model again, or use a model that was trained for the task that the study gives it; "
+            "entailment is such a task"
         )
     for name, weights in network.named_parameters():
         if not weights.is_floating_point() or weights.is_meta or not weights.numel():

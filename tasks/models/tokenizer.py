@@ -38,7 +38,7 @@ def tokenizer_revision(name: str) -> str:
 
 @load_once
 def load_tokenizer(name: str) -> Tokenizer:
-    """Load the tokenizer of a model, once a process; raises like load_language_model."""
+    """Load the tokenizer of a model, only once in a process; raises like load_language_model."""
     return Tokenizer(load_transformers_tokenizer(identify_model(name, "language_model")))
 
 

@@ -9,12 +9,12 @@
 a is an answer, q a query, and c a context that has the share p(c) of the contexts.
 
 The end of an answer is part of it, so "New York" does not contain "New York City". An answer ends with any
-end-of-sequence token, or with any token whose text begins with a terminator, unless another answer continues with that
-token: "St" does not end before "." because "St. Louis" continues. So complete answers exclude each other, and their
-probabilities sum to at most 1. The probabilities of an answer's aliases are summed.
+end-of-sequence token, or with any token whose text begins with a terminator. A token with which another answer
+continues is no end: "St" does not end before "." because "St. Louis" continues. So complete answers exclude each other,
+and their probabilities sum to at most 1. The probabilities of an answer's aliases are summed.
 What it is not: persuasion of the next token, for which every token of the vocabulary is an answer. If the mass is
 small, most of the model's probable answers are outside the set.
-Source: this project; the scores are those of Du et al. 2024, Eq. 2-4. Their paper names the limitation to first tokens.
+Source: this project; the scores are those of Du et al. 2024, Eq. 2-4, who name the limitation to first tokens.
 """
 
 from collections.abc import Sequence

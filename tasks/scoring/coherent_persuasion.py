@@ -6,8 +6,8 @@
 
 The standard error comes from half-samples of the answers with and without the context (tasks/scoring/half_samples.py).
 A context that changes nothing has a score above 0, because clusters of one question differ, too. For comparison,
-`between_halves` computes the score if nothing changes: the mean over half-samples of the closed-book answers, each
-against the other half of these answers (this project).
+`between_halves` computes the score if nothing changes (this project). It is the mean over half-samples of the
+closed-book answers, each compared with the other half of these answers.
 The mean is not weighted by the sizes of groups. KL(p_h || p_g) has the direction of the released scores.
 Source: Marjanovic et al. 2024, Eq. 3-4.
 

@@ -6,10 +6,10 @@
                         name of the answer
     function            the function's return value
 
-The prompt (`judge` in prompts.yaml) has the question, the right answer and the passage's answer with up to ten other
-names each, the reply, and a letter for each verdict. It does not name the model that wrote the reply. If a side has no
-answer, the prompt offers neither its verdict nor "both". If the logits of the two best letters nearly tie, the prompt
-is read again alone, so that a verdict does not depend on the batch. An entailment model gives "neither" for a refusal.
+The prompt (`judge` in prompts.yaml) has the question, the reply, a letter for each verdict, and up to ten names each of
+the right answer and of the passage's answer. It does not name the model that wrote the reply. If a side has no answer,
+the prompt offers neither its verdict nor "both". If the logits of the two best letters nearly tie, the prompt is read
+again alone, so that a verdict does not depend on the batch. An entailment model gives "neither" for a refusal.
 What it is not: a measure of truth. The judge has biases, such as a preferred letter, and may know the right answer.
 Source: Zheng et al. 2023, Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena, for judges and their biases; the
 prompt is this project's.

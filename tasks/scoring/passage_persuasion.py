@@ -6,8 +6,8 @@ p(.|Q, C) is the distribution of the next token over the whole vocabulary, after
 question Q. It is the distribution of an answer's first token. Without passage i the other passages keep their order,
 and are renumbered if they have numbers; without the only passage, the question is closed-book. The common beginning of
 prompts is read once, and so is a repeated prompt.
-What it is not: a share of the context's effect. The scores of a context's passages do not add up: two passages with the
-same content score low, because each replaces the other, and two passages that matter only together both score high. The
+What it is not: a share of the context's effect. The scores of a context's passages do not add up. Two passages with the
+same content score low, because each replaces the other. Two passages that matter only together both score high. The
 score is not `persuasion` either, whose reference is the mixture over all n contexts, and whose bound is log n; this
 score has no bound.
 Leaving out a passage also moves later passages closer to the beginning, which is part of the score. A high score does

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from swaymeter.data.errors import ScoreError
 
 _MASS_TOLERANCE = 1e-3
-"""Amount by which a server's probabilities may sum above 1; those of llama.cpp sum to 1.00017."""
+"""Amount by which a server's probabilities may sum above 1; llama.cpp's probabilities sum to 1.00017."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,8 +20,8 @@ Source: Schuirmann 1987, A comparison of the two one-sided tests procedure and t
     models        of the same name and dtype; without a pair   of the same name and dtype; without a pair,
                   every model of A with every model of B       the only model of each run
 
-p_adjusted is after Benjamini-Hochberg within one comparison. It does not bound the errors over many runs: of a hundred
-runs without a change, about five show a change by chance if replies vary at all. Greedy replies of one model to one
+p_adjusted is after Benjamini-Hochberg within one comparison. It does not bound the errors over many runs. Of a hundred
+runs without a change, about five show a change by chance, if replies vary at all. Greedy replies of one model to one
 prompt do not vary.
 
 A fact's subject is identified by its IRI, and a question's subject by its Wikidata id and property. If a snapshot lacks
@@ -241,7 +241,7 @@ def changes_of_run(changes: "pd.DataFrame", numbers: "pd.DataFrame") -> RunChang
     # The item of kind "run" has the number of a run and the time of its end, before and now.
     before, now = (json.loads(run_row[column] or "{}") for column in states)
     number_rows = [numbers[numbers["run"] == run.get("run")].to_dict("records") for run in (before, now)]
-    models = (  # an unchanged model has no changes, but headline numbers
+    models = (  # a model without changes still has headline numbers
         models_of(items) | {(row["model"], row["dtype"]) for row in rows}
         for items, rows in zip(states.values(), number_rows, strict=True)
     )
@@ -504,7 +504,7 @@ def _has(rows: Iterable[Any], field: str) -> bool:
 
 
 def _changes(old: Any, new: Any, fields: Iterable[str]) -> tuple[FieldChange, ...]:
-    """Return the fields in which two rows differ; lists with another order are equal."""
+    """Return the fields in which two rows differ; lists that differ only in their order are equal."""
     both = ((field, _value(old, field), _value(new, field)) for field in fields)
     return tuple(FieldChange(field, before, after) for field, before, after in both if before != after)
 

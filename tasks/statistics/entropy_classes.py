@@ -2,7 +2,7 @@
 
 An instance is a question with a context. Its entropy puts it into a class: low (the replies agree), middle or high (the
 replies differ). The bounds are a setting of the study, in nats. Without bounds, the instances of each model are cut in
-thirds, because no bounds fit every model: an entropy of summed log-probabilities grows with the length of replies. A
+thirds. No bounds fit every model, because an entropy of summed log-probabilities grows with the length of replies. A
 value on the upper bound of a class is in this class. The published classes have gaps between them; instances in a gap,
 or on its upper end, are in no class. Each class has counts by partition, and the words with the largest TF-IDF, of its
 questions and of its contexts. Each instance counts as a text, even if two instances have the same question.

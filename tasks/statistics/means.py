@@ -13,7 +13,7 @@ from swaymeter.tasks.statistics.summary import MODEL, RELATION, TYPE, Mean, stat
 
 SUSCEPTIBILITY, COHERENT_PERSUASION = "susceptibility", "coherent_persuasion"
 QUERIES, INSTANCES, QUESTIONS = "susceptibility_of_queries", "instances", "answers_of_questions"
-"""Names of SQL queries, whose results are the frames of these names; an instance is a question with a context."""
+"""Names of SQL queries, and of the frames with their results; an instance is a question with a context."""
 ENTITIES, FORMS = (*RELATION, "entities"), (*RELATION, "form", "entities")
 """Columns of groups of queries; the column `entities` has the value "invented" or "real"."""
 

@@ -36,8 +36,8 @@ Source: Wu, Wu and Zou 2024, ClashEval, Table 2 and its released code; docs/meas
 follows_right, resists_wrong and abstains are about questions of the study's user, over all conditions together; people
 choose a variant by them. Groups of the other quantities: the condition of a question, the type of a query. Unit of
 analysis: an answer to a question under a condition, so that a question counts once for each of its contexts; or a
-query. Intervals and tests of answers take subjects as independent, or questions if no subject is named. Those of
-queries take entities as independent, across relations.
+query. Intervals and tests of answers take subjects as independent, or questions if no subject is named. Intervals and
+tests of queries take entities as independent, across relations.
 """
 
 from collections.abc import Iterator

@@ -34,7 +34,7 @@ def test_second_of_two_runs_at_once_is_refused(study: TinyStudy) -> None:
         run = first.ended()
     assert second.code == 1
     assert second.said.startswith(f"error  process {first.pid} on "), second.said
-    assert f"uses the workspace {study.workspace} since " in second.said
+    assert f"has used the workspace {study.workspace} since " in second.said
     assert second.said.strip().endswith("; wait for it to end, or choose another --workspace")
     assert (run.code, run.prompts) == (0, prompts), run.said
     assert study.scores() == scores

@@ -104,7 +104,7 @@ def test_captions_say_what_is_published_of_their_model(pythia: dict[str, pd.Data
     assert "spearman -0.23" in drawn.caption
     assert "query type not stated" in drawn.caption
     (nothing,) = draw_all([FIGURES["susceptibility-by-memorization"]], pythia)[0]
-    assert nothing.caption.endswith("The papers print no number of it.")
+    assert nothing.caption.endswith("The papers print no values for a comparison.")
 
 
 def test_figures_mark_the_published_share_of_their_model(

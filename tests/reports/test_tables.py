@@ -87,9 +87,9 @@ def test_rejected_candidates_have_reasons_in_words(known: dict[str, pd.DataFrame
     table = filled(TABLES["rejected-questions"], known)
     assert list(table.rows["partition"]) == ["static", "not known yet"]
     assert list(table.rows["example"].fillna("")) == ["Norway", ""]
-    assert "in addition to the 30 questions with scores" in table.caption
+    assert "It does not count the 30 questions with scores." in table.caption
     unscored = filled(TABLES["rejected-questions"], {"rejected_summary": known["rejected_summary"]})
-    assert "a question that a rule rejected. " in unscored.caption
+    assert "the table counts rejected candidates. The database" in unscored.caption
 
 
 def test_the_ten_most_persuasive_contexts_come_first(known: dict[str, pd.DataFrame]) -> None:

@@ -37,7 +37,7 @@ MAX_TRIPLES_IN_MEMORY = 250_000
 """Number of triples in memory during a load, about 350 MiB; more would be no faster."""
 _LOADED = "loaded.json"
 _NOT_READ = ("LOG", "LOCK", _LOADED)
-"""Beginnings of file names: a store does not read these files when it is opened, so they have no digest."""
+"""Beginnings of the names of files without a digest, because a store does not read them when it is opened."""
 _STRING = "http://www.w3.org/2001/XMLSchema#string"
 _dumps: dict[Path, "Dump"] = {}
 """The opened dumps of this process, by the folder of their store."""

@@ -51,8 +51,8 @@ _DATES = {"date": _DAY, "dateTime": _DAY, "dateTimeStamp": _DAY, "gYearMonth": _
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,6})?")
 _LARGEST_EXPONENT = 100
 """Limit of a number's power of ten, because the text of a number has all its digits."""
-# Invisible characters, such as soft hyphens, zero-width spaces and tags, and characters that reverse the text around
-# them: embeddings, overrides and isolates. Marks of direction and joiners stay, because scripts need them.
+# Invisible characters, such as soft hyphens, zero-width spaces and tags, and controls that turn a stretch of text:
+# embeddings, overrides and isolates. Scripts need the marks U+200E and U+200F and the joiners, which stay.
 _INVISIBLE = re.compile(
     "[\u00ad\u200b\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f\ud800-\udfff]"
 )

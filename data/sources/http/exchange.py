@@ -35,7 +35,7 @@ MAX_BYTES = 64 * 2**20
 CONNECT_S = 5.0
 """Seconds for a connection to an address of a host."""
 DEADLINE_TIMEOUTS = 2
-"""Timeouts that a whole response may take, from the end of the request to the last byte."""
+"""The deadline of a whole response, from the end of the request to the last byte, as a multiple of the timeout."""
 _CHUNK = 2**16
 _TRIES = 2
 """Number of tries of a request whose response is late or broken, or whose service cannot be reached.

@@ -30,7 +30,7 @@ class ContextRule(Entry):
     text: str
     kind: str | dict[str, dict[str, OwnKind | None]] | None = None
     """A kind, the path of a kind, or a column with a kind for each value, such as {context_type: {gold: supporting}}.
-    null, in place of the field or of a kind in it: the kind follows from the text."""
+    null, for the whole field or for a value: the text decides the kind."""
     answers: str | dict[OwnKind, str] | None = None
     """The path of the answers that the context states: one path, or a path for each kind of contexts."""
     id: str | None = None
@@ -98,7 +98,7 @@ class DataSet(Layout):
     file: str
     """The name of the file, for the documentation and for errors."""
     becomes: str
-    """The question and contexts of a row, for the documentation."""
+    """The question and contexts that a row becomes, for the documentation."""
     version: int = 1
     """The version of the description, raised if the same file gives other questions."""
 

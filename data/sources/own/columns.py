@@ -162,7 +162,8 @@ def check_columns(file: Path, content: FileRows, columns: Mapping[str, str], rep
     present = {*columns, *(name.strip().lower() for name in unmapped)}
     missing = [name for name in SYNONYMS if name not in present and not (name == "context" and "contexts" in present)]
     not_replies = [name for name in unmapped if name not in replies]
-    suggestions = {name: _synonym(name, unmapped) or _similar(name, not_replies) for name in missing}  # gold for answer
+    # such as {"answer": "gold"}
+    suggestions = {name: _synonym(name, unmapped) or _similar(name, not_replies) for name in missing}
     if suggestions.get("context") in list_columns:
         suggestions["contexts"] = suggestions.pop("context")
     # In a list of contexts, each object needs a text under a known key.
@@ -215,7 +216,7 @@ def check_replies(file: Path, content: FileRows, replies: Sequence[str]) -> None
 
 
 def _list_columns(rows: Iterable[FileRow]) -> dict[str, dict[str, Any]]:
-    """Return the columns with lists in the first rows, each with the keys of the lists' objects and a value of each."""
+    """Return the columns with lists in the first rows, each with the keys of its objects and a value for each key."""
     lists: dict[str, dict[str, Any]] = {}
     for row in islice(rows, MAX_EXAMINED_ROWS):
         for name, cell in row.cells.items():

@@ -61,7 +61,7 @@ _OTHER_FORMATS = {
 
 
 class FileRow(NamedTuple):
-    """A row of a file: its location, such as "line 4", its cells, and its problem; empty for a usable row."""
+    """A row of a file: its location, such as "line 4", its cells, and its problem, "" for a usable row."""
 
     location: str
     cells: Mapping[str, Any]

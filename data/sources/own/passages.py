@@ -70,9 +70,7 @@ def parts_of(name: str) -> tuple[SetPart, ...]:
 def _check_template(template: str) -> str:
     """Return the template; ValueError for an unknown slot, or not exactly one slot {text}."""
     if template.count("{text}") != 1:
-        raise ValueError(
-            f"{template!r} has no slot {{text}}, or more than one; write one, such as [{{number}}] {{text}}"
-        )
+        raise ValueError(f"{template!r} must have the slot {{text}} exactly once, such as in [{{number}}] {{text}}")
     if unknown := [name for name in re.findall(r"\{([\w -]+)\}", template) if name not in SLOTS]:
         slots = ", ".join(f"{{{name}}}" for name in SLOTS)
         raise ValueError(f"{template!r} has the slot {{{unknown[0]}}}, which passages lack; use {slots}")
@@ -106,7 +104,7 @@ class PassagesPart(Options):
     @field_validator("sets")
     @classmethod
     def _check_sets(cls, sets: tuple[str, ...]) -> tuple[str, ...]:
-        """Return each set once, as it is written first: "a+b" and "b + a" are the same set."""
+        """Return each set once, in its first spelling: "a+b" and "b + a" are the same set."""
         if not sets:
             raise ValueError(
                 f"no set is named; name one, or leave `sets` out for the set `{EVERY}`, which has all passages"

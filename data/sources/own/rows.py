@@ -283,7 +283,7 @@ def states(context: OwnContext, forms: Sequence[str], question: str) -> bool:
 
 
 def _has_number(form: str, text: str) -> bool:
-    """Return True if a text has an answer's number with its unit, in figures or words, and not as a bound: "> 8 years".
+    """Return True if a text has an answer's number and unit, in figures or words, but not in a bound: "> 8 years".
 
     A number without a unit is not looked for: "two firms" does not answer "how many years?".
     """
@@ -389,7 +389,8 @@ def _join(
         raise InputError(f"id: {row.id} is also the id of the question in {joined.location}; give each its own")
     if joined.row.group != row.group:
         raise InputError(
-            f"group: is {row.group!r}, and {joined.row.group!r} in {joined.location}; give a question one group"
+            f"group: is {row.group!r}, but {joined.row.group!r} for the same question in {joined.location}; write the "
+            "same group in both"
         )
     _refuse_right_as_wrong(joined, row)
     earlier_rows = f"with this question, which begins in {joined.location}"

@@ -9,8 +9,8 @@ edited, then adds the editor's comment. Only a key at the very start counts, and
 because the rest is free text. In case of doubt the effect is UNKNOWN, and contents must be compared.
 
 The content of some revisions is hidden or deleted. If the summary of such a revision does not decide, the last
-readable content before it is compared with the first one after it. A difference counts as one change. So the number of
-changes is a lower bound.
+readable content before it is compared with the first readable content after it. A difference counts as one change. So
+the number of changes is a lower bound.
 """
 
 import json
@@ -249,7 +249,7 @@ class _Contents:
         return not unreadable
 
     def changed(self, comparisons: Iterable[_Comparison]) -> list[int]:
-        """Return the later revisions of the comparisons that count as a change, besides the certain changes."""
+        """Return the later revision of each comparison that shows a change, in addition to the certain changes."""
         changed = []
         for comparison in comparisons:
             before, after = self._keys(comparison)

@@ -70,8 +70,8 @@ class WikidataQuestions(QuestionsOptions):
     months: int = Field(default=12, ge=1, le=120)
     """Number of the last months over which page views are averaged."""
     counter_memory: Literal["wembedder", "embeddings"] = "wembedder"
-    """Origin of the answer that replaces the object. wembedder: Wembedder, or embeddings if it has no result.
-    embeddings: only embeddings."""
+    """Origin of the answer that replaces the object. wembedder: an item that the service Wembedder finds similar to the
+    object; without one, as for embeddings. embeddings: an item that the model `embedder` finds similar."""
     embedder: ModelName = Field(default="all-minilm-l6-v2", min_length=1)
     """The embedding model that compares entities and spans."""
 

@@ -107,7 +107,7 @@ class Wikidata:
 
 
 def statements_of(entity: Mapping[str, Any]) -> dict[WikidataId, tuple[Statement, ...]]:
-    """Return the statements in an item's JSON by property; {} for a merged item."""
+    """Return the statements in an item's JSON by property; {} for the JSON of a redirect to another item."""
     if "redirect" in entity:
         return {}
     # An item without statements is stored with [], PHP's form of an empty map.

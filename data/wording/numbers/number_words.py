@@ -53,15 +53,15 @@ _BEGINNINGS = frozenset(word[:3] for word in (*GERMAN, "hundert", "tausend", "an
 _TENS = "|".join(word for word, value in GERMAN.items() if value >= 20)
 _ONES = "|".join(sorted((word for word, value in GERMAN.items() if value < 20), key=len, reverse=True))
 _BELOW_100 = rf"(?:(?:{_ONES})und(?:{_TENS})|{_TENS}|{_ONES})"
-_BELOW_1000 = rf"(?:(?:{_BELOW_100})?hundert(?:und)?(?:{_BELOW_100})?|{_BELOW_100})"
+_WITHOUT_THOUSANDS = rf"(?:(?:{_BELOW_100})?hundert(?:und)?(?:{_BELOW_100})?|{_BELOW_100})"
 _COMPOUND = re.compile(
     rf"(?:(?P<half>anderthalb|(?:{_ONES})einhalb)(?P<scale>tausend)?"
-    rf"|(?:(?P<thousands>{_BELOW_1000})?(?P<thousand>tausend)(?:und)?)?(?P<rest>{_BELOW_1000})?)"
+    rf"|(?:(?P<thousands>{_WITHOUT_THOUSANDS})?(?P<thousand>tausend)(?:und)?)?(?P<rest>{_WITHOUT_THOUSANDS})?)"
 )
 
 
 def german_compound(word: str) -> Fraction | None:
-    """Return the value of a German number in one word: fünfundvierzig, zweitausendfünfhundert, zweieinhalb."""
+    """Return the value of a German number in one word in the normal form: funfundvierzig, zweieinhalb."""
     match = _COMPOUND.fullmatch(word) if word[:3] in _BEGINNINGS else None
     if not match:
         return None
@@ -73,13 +73,13 @@ def german_compound(word: str) -> Fraction | None:
 
 
 def _german(word: str | None) -> int:
-    """Return the value of a German number below 10,000 with hundreds, tens and ones; 0 without a number.
+    """Return the value of a German number without the word tausend, such as siebzehnhundert; 0 without a number.
 
-    zweihundertfünfundvierzig has the parts zwei, hundert, fünfundvierzig; hundertfünf has no part before hundert.
+    zweihundertfunfundvierzig has the parts zwei, hundert, funfundvierzig; hundertfunf has no part before hundert.
     """
     hundreds_word, hundred, rest = (word or "").rpartition("hundert")
     hundreds = (GERMAN.get(hundreds_word) or _german(hundreds_word) or 1) if hundred else 0
-    ones, _, tens_or_ones = rest.removeprefix("und").rpartition("und")  # fünfundvierzig: fünf, vierzig; fünf: "", fünf
+    ones, _, tens_or_ones = rest.removeprefix("und").rpartition("und")  # funfundvierzig: funf, vierzig; funf: "", funf
     return hundreds * 100 + GERMAN.get(ones, 0) + GERMAN.get(tens_or_ones, 0)
 
 
@@ -191,7 +191,7 @@ def normal_figures(number: str) -> str:
     if "/" in number:
         whole, _, fraction = number.rpartition(" ")
         numerator, denominator = map(int, fraction.lstrip("-").split("/"))
-        if numerator >= denominator:  # no part of a whole, such as 5/2
+        if numerator >= denominator:  # an improper fraction, such as 5/2
             return number
         value = int(whole.lstrip("-") or 0) + Fraction(numerator, denominator)
         return f"{'-' if number[0] == '-' else ''}{written_out(value)}"

@@ -109,7 +109,7 @@ def _folded(tokens: Sequence[Token], start: int, count: int) -> tuple[str, ...]:
 
 
 def _comparison_length(tokens: Sequence[Token], start: int) -> int:
-    """Return the length of a comparison before a number, in words: two in "more than 8", 0 in "more than Oslo"."""
+    """Return the number of words of a comparison before a number: 2 for "more than 8", 0 for "more than Oslo"."""
     for length in (3, 2, 1) if tokens[start].folded in table.FIRST_WORDS_OF_COMPARISONS else ():
         if _folded(tokens, start, length) in table.SIGNS_BEFORE_NUMBERS and start + length < len(tokens):
             after = tokens[start + length]
@@ -244,7 +244,7 @@ def _scaled(tokens: Sequence[Token], value: Fraction, end: int) -> _NumberMatch:
 
 
 def _roman(tokens: Sequence[Token], index: int) -> str:
-    """Return the value of a Roman numeral in capitals after a name (George VI), and "" for I, which is a word."""
+    """Return the value of a Roman numeral in capitals after a name (George VI); "" for any other word, and for I."""
     token = tokens[index]
     if not index or token.begins_clause or token.text == "I" or not _ROMAN.fullmatch(token.text):
         return ""

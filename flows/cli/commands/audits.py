@@ -174,7 +174,7 @@ def _run(
     lines = [*lines, *outcome.lines]
     description, took, outputs = selected.description(graph), time.monotonic() - began, selected.outputs()
     summary(console, description, progress, took, outputs, err, findings=findings, notes=lines)
-    if outcome.error:
+    if outcome.error:  # `summary` has printed failed steps
         raise typer.Exit(WorkFailed.exit_code) if message and progress.failures else outcome.error
     if as_json:
         print_product(view.as_json(prepared, outcome))

@@ -7,8 +7,8 @@ What changed between two runs:
     tasks/statistics/changes.py         `compare_snapshots` pairs the numbers, then `compare_items` compares the rest
     reports/changes.py                  writes lines, tables, JSON and pages
 
-`diff` calls `compare_items` alone. The numbers are declared in tasks/statistics/models.py.
-`audit --baseline` (views/baseline.py) calls `compare_snapshots`, too. For `history` and the page,
+`diff` calls only `compare_items`. The numbers are declared in tasks/statistics/models.py.
+`audit --baseline` (views/baseline.py) calls `compare_snapshots`, too. For `history` and the page of a study,
 flows/stages/history.py stores the changes of each completed run, and `changes_of_run` reads them.
 
 Functions import these modules late, because every command of `swaymeter` imports this module.
@@ -56,7 +56,7 @@ def compare(
 ) -> None:
     """Compare two runs on the terminal and on a page.
 
-    The rows are settings, facts, questions, flipped replies and headline numbers.
+    Both show changed settings, facts and questions, flipped replies, and differences of headline numbers.
 
     Example: [bold]swaymeter compare float32.yaml bfloat16.yaml[/bold]
     """
@@ -100,7 +100,7 @@ def diff(
 ) -> None:
     """List facts and questions that differ between A and B.
 
-    The exit code is 1 if any was added, removed or changed, else 0.
+    The exit code is 1 if a fact or question differs, else 0.
 
     Example: [bold]swaymeter diff workspaces/march workspaces/april[/bold]
     """
@@ -248,7 +248,7 @@ def _run_names(databases: tuple[Path, Path]) -> tuple[str, str]:
 
 
 def show_sources(console: Console, difference: "DatasetChanges", *, limit: int) -> None:
-    """Print what both datasets have, a table of the relations, and at most `limit` changes of each relation."""
+    """Print the size and sources of each dataset, a table of relations, and at most `limit` changes of a relation."""
     for side, dataset in (("A", difference.old), ("B", difference.new)):
         print_line(_dataset_lines(side, dataset), console)
     if difference.relations:

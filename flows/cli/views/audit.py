@@ -1,4 +1,4 @@
-"""An audit: one command writes a study of a user's questions, runs the study, and compares it with thresholds."""
+"""An audit: one command writes a study of a user's questions, runs it, and compares the results with thresholds."""
 
 import json
 import re
@@ -81,16 +81,16 @@ class AuditResults(NamedTuple):
 
     Attributes:
         measured: The quantities of each model that thresholds can bound.
-        differences: Rows of the query model_differences, for the same quantities.
-        unfinished: Rows of the query unfinished_greedy_answers.
-        servers: Rows of the query served_models.
-        means: Rows of the query models_side_by_side, from which `measured` is made.
+        differences: Rows of the named query `model_differences`, for the same quantities.
+        unfinished: Rows of the named query `unfinished_greedy_answers`.
+        servers: Rows of the named query `served_models`.
+        means: Rows of the named query `models_side_by_side`, from which `measured` is made.
         variants: A row for each variant; empty for one variant.
         advice: The sentence that recommends a variant; empty without a recommendation.
         people: Sentences on people's judgements.
         skipped: A line for each reason why questions were rejected although their rows are usable.
-        effects: Rows of the query passage_effects_summary: effects of order, length and so on.
-        silent: Rows of the query silent_replies: empty, undecided and missing replies by model and condition.
+        effects: Rows of the named query `passage_effects_summary`: effects of order, length and so on.
+        silent: Rows of the named query `silent_replies`: empty, undecided and missing replies by model and condition.
         judge: Sentences on the verdicts of the judge and its agreement; empty without a judge.
     """
 
@@ -308,9 +308,7 @@ class AuditOptions:
         if not (self.models or self.replies):
             raise UsageError("nothing replies: add --model NAME for a model, or --replies COLUMN for recorded replies")
         if self.revision and not any(re.search("@https?://", model, re.IGNORECASE) for model in self.models):
-            raise UsageError(
-                f"--revision {self.revision}: names the version of a model at a server; add --model NAME@URL"
-            )
+            raise UsageError(f"--revision {self.revision} is the version of a model at a server; add --model NAME@URL")
 
 
 def write_study(options: AuditOptions) -> Path:
@@ -446,7 +444,7 @@ def _model(name: str, key_from: str) -> dict[str, str]:
 
 
 def _function(module: str, function: str) -> dict[str, str]:
-    """Return the section of a function as a model, and allow its import, because the user names it in a command."""
+    """Return the section of a function, and allow its import, because the user names the function in a command."""
     path = Path(module).expanduser().absolute() if module.endswith(".py") else None
     reference = f"{path or module}:{function}"
     name_function(reference)

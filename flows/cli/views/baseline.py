@@ -55,7 +55,7 @@ class Compared(NamedTuple):
         clusters: Number of independent units.
         over: Name of the unit: question or subject.
         p: P-value after Benjamini-Hochberg over `tests` numbers; None with too few units for a test.
-        direction: The change in words, such as "not shown, p = 0.3".
+        direction: The change in words, such as "undecided, p = 0.3".
         worse: The change in words if the number is worse; otherwise empty.
         tests: Number of tested numbers.
     """
@@ -283,7 +283,7 @@ def _compared_number(row: Mapping[str, Any], over: str, tests: int) -> Compared:
 
 
 def _direction(row: Mapping[str, Any], over: str) -> str:
-    """Return the change of a number in words, with p for an undecided change, whose interval can exclude 0."""
+    """Return the change of a number in words, with p for an undecided change, because its interval may exclude 0."""
     if row["p_adjusted"] is None:
         return f"not tested: {plural(int(row['clusters']), over)}"
     return direction(row) + (f", p = {row['p_adjusted']:.2g}" if row["direction"] == UNDECIDED else "")

@@ -27,7 +27,7 @@ AT_ONCE = 32
 """Disputes that are sampled together. More would fill the memory: each reply has a distribution over the vocabulary."""
 MIN_WORDS, MAX_WORDS = 4, 40  # of a question
 MIN_TOPIC_LETTERS = 4
-"""Least number of letters of a word that shows, in question and sentence, that the question is about the sentence."""
+"""Least number of letters of a word that shows, if question and sentence have it, that they have the same topic."""
 FUNCTION_WORDS = frozenset(
     {"a", "an", "and", "as", "at", "by", "for", "from", "in", "is", "of", "on", "or", "the", "to"}
 )

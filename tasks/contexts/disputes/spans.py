@@ -19,7 +19,7 @@ MAX_BYTES_PER_WORD = 200
 _NEIGHBOURS = 5
 """Words around a span that are compared on either side."""
 _MIN_LIKENESS = 0.5
-"""Least share of equal words, before two spans and after them, for which the spans are at the same position."""
+"""Least share of equal words, before two spans and after them, with which the spans count as at the same position."""
 _WORDS_PER_VISIBLE_WORD = 2
 """Largest number of words of wikitext for each visible word, because a link has both its target and its text."""
 _PIECE = re.compile(r"\w+|\s+|.", re.DOTALL)

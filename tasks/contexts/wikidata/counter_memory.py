@@ -105,7 +105,7 @@ def may_replace_object(candidate: KnownItem, fact: AnsweredFact) -> bool:
         return False
     if fold_without_qualifier(name) in map(fold_without_qualifier, fact.subject.names):
         return False
-    # Texts with the names that none of them may mention: right answers in the candidate's name, and the reverse.
+    # Texts, each with names that it must not mention: the candidate's name with right answers, and the reverse.
     pairs: list[tuple[str, tuple[str, ...]]] = [(name, names) for names in fact.name_lists]
     pairs += [(right, (name,)) for names in fact.name_lists for right in names]
     return not any(mentions(unicodedata.normalize("NFC", text), names, any_case=True) for text, names in pairs)

@@ -160,7 +160,7 @@ class StatedFact:
 
 @dataclass(frozen=True, slots=True)
 class ReadFact:
-    """A fact with the edits of its value and the snippet of its page, whose `text` is emptied."""
+    """A fact with the edits of its value and the snippet of its page; `page.text` is emptied."""
 
     stated_fact: StatedFact
     history: EditHistory

@@ -1,6 +1,6 @@
 """Requests to one model server, with an adaptive number of concurrent requests.
 
-The requests go through the same HTTP session as requests to public services.
+The requests go through a session of data/sources/http, like requests to public services.
 """
 
 import os

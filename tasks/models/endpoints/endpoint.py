@@ -146,7 +146,7 @@ class Reply:
     @property
     def ends_within_thoughts(self) -> bool:
         """True if the reply reached the limit of tokens without text, because all tokens were thoughts."""
-        # A server may hide thoughts: an empty text then counts, unless the server says that there were no tokens.
+        # A server may hide thoughts: an empty text is then enough, unless the server says that there were no tokens.
         return (
             self.finish == "length"
             and not self.text.strip()

@@ -411,7 +411,7 @@ def load_served(
     rerun: int = 0,
     offline: bool = False,
 ) -> ServedModel:
-    """Load the model at an endpoint; the server is probed once a process.
+    """Load the model at an endpoint; the server is probed only once in a process.
 
     Args:
         endpoint: The endpoint.
@@ -466,7 +466,7 @@ def _code_points_of_probe(result: ProbeResult) -> CodePointTokenizer:
 
 
 def _warn_if_unencrypted(endpoint: Endpoint) -> None:
-    """Warn that requests travel unencrypted, once a process for each address."""
+    """Warn that requests travel unencrypted, only once in a process for each address."""
     if endpoint.is_unencrypted and endpoint.address not in _warned:
         _warned.add(endpoint.address)
         what = "prompts, answers and the key" if endpoint.key_from else "prompts and answers"

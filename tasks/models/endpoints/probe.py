@@ -213,7 +213,7 @@ def _first_reply(server: Server, result: ProbeResult, prompt: Prompt, others: li
     other_names = [other for usual, other in OTHER_NAMES.items() if usual in reasons]
     lines = []
     for name, reason in reasons.items():
-        # The check log_probs reports a refused `logprobs`. The line of a usual name reports its other name.
+        # The check log_probs reports a refused `logprobs`. The line of a usual name covers its other name, too.
         if name in ("logprobs", *other_names):
             continue
         if name in OTHER_NAMES and OTHER_NAMES[name] not in reasons:

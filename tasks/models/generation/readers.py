@@ -62,7 +62,7 @@ class PlainReader:
         return self._read([tree.prompt for tree in trees], [tree.contextless for tree in trees], trees[0])
 
     def decode(self, nodes: Sequence[Node]) -> PassLogits:
-        """Read the nodes of prefilled trees that are still decoded; the nodes of a tree are consecutive."""
+        """Read the nodes whose replies have not ended; the nodes of a tree are consecutive."""
         return self._read([node.prompt for node in nodes], [node.contextless for node in nodes], nodes[0].tree)
 
     def _read(self, prompts: Sequence[Tokens], contextless: Sequence[Tokens | None], tree: Tree) -> PassLogits:
@@ -127,7 +127,7 @@ class SlotReader:
         return PassLogits(logits[: len(trees)], logits[rows], list(prompts))
 
     def decode(self, nodes: Sequence[Node]) -> PassLogits:
-        """Read the nodes of prefilled trees that are still decoded; the nodes of a tree are consecutive."""
+        """Read the nodes whose replies have not ended; the nodes of a tree are consecutive."""
         for tree in dict.fromkeys(node.tree for node in nodes):
             tree.assign_keys()
         contextless_nodes = {index: node for index, node in enumerate(nodes) if node.tree.contextless is not None}

@@ -184,7 +184,7 @@ def _decode(
     slot_tokens = tuple(max(map(len, group)) + max_tokens * answers if group else 0 for group in (prompts, contextless))
     at_once = min(at_once, len(trees), model.traits.prompts_at_once or at_once)
     engine_name = engine_of_answers(model, [*prompts, *contextless], new_tokens=max_tokens)
-    if engine_name != PLAIN:  # as many slots as the budget allows, of which a fifth is left for shared prefixes
+    if engine_name != PLAIN:  # as many slots as fit into four fifths of the budget; the rest is for shared prefixes
         config, size = model.model.config.get_text_config(), model.model.dtype.itemsize
         # For each reply: sums in float32 and logits, and as much again for the computation of a step.
         step_bytes = answers * int(config.vocab_size) * (8 + (4 if contextless else 2) * size)

@@ -134,7 +134,8 @@ class Step(NamedTuple):
         tokens: the next token of every reply.
         log_probs: the log-probability of this token, nats.
         is_certain: True if rounding cannot change the token.
-        broken: rows of nodes with a logit that is not finite; the other fields are then invalid.
+        broken: rows of `logits` with a logit that is not finite; with such a row, the other fields of all rows are
+            invalid.
     """
 
     tokens: list[int]

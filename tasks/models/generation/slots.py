@@ -1,9 +1,10 @@
-"""Many prompts and the trees of tokens after them, read in one forward pass without padding; each token is read once.
+"""Many prompts and the trees of tokens after them, read in one forward pass; each token is read once.
 
 A prompt has a cache slot: the KV cache of its tokens, followed by the KV cache of its replies' tokens. The new tokens
-of all slots go through the model as one sequence. Only attention is computed slot by slot, by the function `_attend`,
-which transformers calls in place of the model's own attention. A model whose attention cannot be replaced is
-detected by `unreadable` of next_token/reading.py, by an error, or by the comparison with prompts read alone.
+of all slots go through the model as one sequence without padding. Only attention keeps the slots apart. The function
+`_attend` computes it, which transformers calls in place of the model's own attention. A call of attention has several
+slots, each in a row, and short rows are padded. A model whose attention cannot be replaced is detected by `unreadable`
+of next_token/reading.py, by an error, or by the comparison with prompts read alone.
 """
 
 import itertools
@@ -108,7 +109,7 @@ class SlotTokens:
         indices: (n,), their indices in the slot; tokens of two replies have different indices.
         positions: (n,), their positions in the prompt with the reply; tokens of two replies may have equal positions.
         seen: (n, _), True for the indices that each token attends to.
-        ends: number of tokens, counted from the last, after which logits are returned.
+        ends: number of last tokens that have logits: one row of logits for each.
     """
 
     slots: Slots

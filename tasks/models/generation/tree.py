@@ -54,7 +54,7 @@ class Tree:
         contextless: the prompt without its context, which is in a second cache, in the slot with the same number; None
             without a contrastive decoding.
         slot: the cache slot.
-        live: nodes that are still decoded.
+        live: nodes whose replies have not ended.
         ended: the ended replies, by number.
     """
 

@@ -1,7 +1,7 @@
 """The reference of all faster reading methods: a prompt read alone, without padding and without a KV cache.
 
-For each loaded model, a reading method such as padded batches is compared once with prompts read alone: on the shortest
-and on the longest prompt. The comparison is repeated if shorter or longer prompts come. A prompt with more than `FAR`
+For each loaded model, a reading method such as padded batches is compared with prompts read alone, on the shortest and
+on the longest prompt. The comparison is repeated if shorter or longer prompts come. A prompt with more than `FAR`
 tokens is read by the prefix tree and the cache slots in several forward passes, and only its first `FAR` tokens are
 compared. It is compared in full if the model's configuration names a length beyond `FAR`, such as a sliding window, or
 if there are many prompts with more than `FAR` tokens. A method that differs by more than rounding, or raises an error,
@@ -69,7 +69,8 @@ def long_positions(model: Network, tokens: int) -> bool:
 def _switch(model: Network) -> int:
     """Return the largest number of tokens for which LongRoPE keeps the usual positions; no limit without LongRoPE."""
     rope = getattr(model.model.config.get_text_config(), "rope_parameters", None) or {}
-    kinds = [rope, *(kind for kind in rope.values() if isinstance(kind, dict))]  # or one for each layer type
+    # The parameters of all layers or, one level deeper, of each type of layer.
+    kinds = [rope, *(kind for kind in rope.values() if isinstance(kind, dict))]
     switches = (kind["original_max_position_embeddings"] for kind in kinds if kind.get("rope_type") == "longrope")
     return min(switches, default=sys.maxsize)
 
@@ -222,5 +223,5 @@ def _compare(model: Network, probe: Probe, read: Read, alone: Distributions) -> 
 
 
 def _flatten(log_probs: torch.Tensor) -> torch.Tensor:
-    """Return flattened log-distributions (n, V), float64, in which all tokens count even if one has nearly all mass."""
+    """Return log-distributions (n, V), float64, less peaked: all tokens count even if one has nearly all mass."""
     return torch.log_softmax(log_probs.double() / log_probs.double().std(dim=1, keepdim=True).clamp(min=1.0), dim=1)

@@ -215,7 +215,7 @@ class Reading:
             columns = [column for column, node in enumerate(nodes) if start <= node < stop]
             chunk_nodes = [nodes[column] - start for column in columns]
             keep = self._keep or stop < len(tree)  # later chunks attend to this chunk
-            # [0]: logits that are not used, if no node is in this chunk
+            # Without a node in this chunk, the logits after its first token are computed and not used.
             part = self._read(
                 tree.tokens[start:stop].expand(shape), depths.expand(shape), tree_distance, chunk_nodes or [0], keep
             )

@@ -56,9 +56,9 @@ class SharedPrefixes:
         model: the network.
         prompts: [context][sequence] complete prompts as tokens.
         units: groups of sequences, by their indices, that stay in one batch; by default each sequence is a unit.
-        entries: count of the numbers that the caller stores for each unit and context; None for the size of the
-            vocabulary. With `keep`, `entries` is also the number of tokens that follow a sequence, because the caller
-            stores one number for each token.
+        entries: how many numbers the caller stores for each unit and context; None for the size of the vocabulary. With
+            `keep`, `entries` is also the number of tokens that follow a sequence, because the caller stores one number
+            for each token.
         inner: True if the caller reads logits at all nodes, False if only at the ends of sequences.
         keep: True to store the trees' KV cache, because more tokens will follow.
         memory: bytes; None for `memory_budget`.

@@ -1,4 +1,4 @@
-"""Thoughts: text that a model writes before its answer, between marks of its response template or of its family.
+"""Thoughts: text that a model writes before its answer, between marks that its tokenizer or its family defines.
 
 Thoughts under a heading "Thinking Process:" need no marks, and end before the last paragraph. All other thoughts
 without marks stay undetected.
@@ -99,7 +99,7 @@ def text_of(tokenizer: Any, tokens: Sequence[int]) -> str:
 
 
 def marks_of(tokenizer: Any) -> tuple[Marks, ...]:
-    """Return the marks that a model may use, those of its response template first."""
+    """Return the marks that a model may use, those of its tokenizer's response template first."""
     fields = (getattr(tokenizer, "response_template", None) or {}).get("fields", {})
     thoughts: Mapping[str, Any] = next((fields[name] for name in _FIELDS if name in fields), {})
     opens = _anchor(thoughts, "open")

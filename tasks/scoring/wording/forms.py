@@ -38,7 +38,7 @@ _MAX_WORDS = 12
 
 # Names
 _DECIDING = PLACES | ORDERING
-"""Words that decide about the forms of an answer if the question has them; the words of the answer do so, too."""
+"""Words that decide about the forms of an answer if the question has them, in addition to the answer's own words."""
 _LANDMARK = "|".join(sorted(PLACES))
 _DROPPED_TITLES = TITLES - word_set("king queen president saint lord lady")
 _ARTICLES = word_set("la le les el los las der die das den dem il lo gli un une una uno ein eine einen het de os as o")
@@ -84,7 +84,7 @@ def forms(side: str, written: str, question: Texts) -> tuple[Name, ...]:
 
 @lru_cache(maxsize=4096)  # both sides, and questions of a kind, have answers in common
 def _forms(written: str, question: frozenset[str], is_of_person: bool) -> tuple[Name, ...]:
-    """Return the forms of an answer, of no side; the arguments are those of `Answer`."""
+    """Return the forms of an answer, without a side; the arguments are those of `Answer`."""
     answer_words = words(written)
     return tuple(_distinct_forms(Answer(written, answer_words, texts_of(answer_words), question, is_of_person)))
 

@@ -4,7 +4,8 @@
     sequences   "flour, then butter", "flour → butter", or any list if the question asks for an order or for steps
 
 A list in a reply states an answer if both have the same number of items, and each item of the answer is part of a
-different item of the reply: "passport" is part of "A valid passport". A date or a number with a comma is no list.
+different item of the reply. For example, "passport" is part of "A valid passport". A date or a number with a comma is
+no list.
 """
 
 import re

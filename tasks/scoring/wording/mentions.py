@@ -163,7 +163,7 @@ def without_question(reply: Sequence[Word], question: Sequence[Word]) -> Sequenc
 
 
 def is_whole(text: Sequence[Word], mention: Mention, question: Collection[str] = ()) -> bool:
-    """Return True if a mention is a whole name, and not a common word that is spelled as the name.
+    """Return True if a mention is a whole name, and not a common word that is spelled like the name.
 
     Args:
         text: The words of the text.

@@ -237,7 +237,7 @@ def sides_stated(
         other, aside = (right, left) if left_stance in WEAK else (left, right)
         if Stance.SET_ASIDE in (left_stance, right_stance):
             return {other}
-        # "She grew up in X, although she was born in Y": if the question has "born", Y may be the answer: unclear.
+        # "She grew up in X, although she was born in Y": if the question has "born", Y may be the answer.
         clauses = _clauses_by_side(reply, spans)
         return None if question.content & clauses[aside] - clauses[other] else {other}
     if left_stance is right_stance is Stance.REPORTED:

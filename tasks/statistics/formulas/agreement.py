@@ -17,8 +17,8 @@ all items have one verdict, two judges who nearly always agree can have a kappa 
 
     alpha = 1 - D_o / D_e
 
-Krippendorff's alpha, for nominal data. D_o measures how many pairs of values of the same item are unequal, and D_e how
-many pairs among the values of all items. alpha is 1 if the values of each item are the same, and 0 for agreement by
+Krippendorff's alpha, for nominal data. D_o measures how many pairs of values of the same item are unequal. D_e measures
+how many of all pairs of values are unequal. alpha is 1 if the values of each item are the same, and 0 for agreement by
 chance. alpha is not defined if all values of all items are the same.
 What it is not: the share of equal values.
 

@@ -15,7 +15,7 @@ has a width.
 
 Source: Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 8; the percentile method.
 
-The interval of a share, and of the difference of two shares of the same items; both always have a width.
+The interval of a share, and of the difference of two shares of the same items; both intervals always have a width.
 
     share       Wilson's score interval of p over n_e values
     difference  Bonett and Price's, from two shares p: of items for which only the first value is 1, and of items for

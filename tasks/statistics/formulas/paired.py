@@ -60,7 +60,7 @@ def paired_difference(
         differences: a first value minus a second value of the same item, finite, in a canonical order.
         clusters: the cluster of each item.
         seed: seed of the study.
-        shares: True if both values of an item are 0 or 1; their interval never has the width 0.
+        shares: True if both values of an item are 0 or 1; the interval then never has the width 0.
 
     Raises:
         ScoreError: a difference is not finite, or a difference of shares is not -1, 0 or 1.

@@ -173,7 +173,7 @@ def adjusted_difference(
     result = regression(("score", values), {"group": group, covariate[0]: covariate[1]}, clusters)
     if result.untestable:
         return Result(None, None, result.untestable), None
-    coefficient = result.coefficients[1]  # of `group` after it is standardised: its standard deviation is 1
+    coefficient = result.coefficients[1]  # of `group`, for one standard deviation
     if not coefficient.cluster_standard_error:
         return Result(None, None, f"no spread between the clusters, or {result.clusters} are too few"), None
     t = coefficient.beta / coefficient.cluster_standard_error

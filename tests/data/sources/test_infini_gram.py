@@ -121,7 +121,7 @@ def test_other_places_than_counted_are_refused(tmp_path: Path) -> None:
     answer = says({"cnt": 2, "approx": False, "ptrs_by_shard": [[40]]})
     with (
         answering(tmp_path, answer) as (session, _),
-        pytest.raises(ServiceError, match="its list of positions has 1, but its cnt is 2"),
+        pytest.raises(ServiceError, match="its list has length 1, but its field cnt says 2"),
     ):
         InfiniGramApi(session, INDEX).occurrences(WASHINGTON)
 

@@ -420,7 +420,9 @@ def test_lines_of_one_question_add_up(tmp_path: Path) -> None:
     assert question.answers == ("8 kg", "eight kilograms", "8 kilograms", "8000 g", "8.0 kilos")
     assert json.loads(question.other_columns or "") == {"chapter": "one, two | two"}
     other = read(tmp_path, "id,group,question,answer,context\n1,a,Q?,x,x\n1,b,Q?,x,y\n")
-    assert reasons(other) == ["line 3: group: is 'b', and 'a' in line 2; give a question one group"]
+    assert reasons(other) == [
+        "line 3: group: is 'b', but 'a' for the same question in line 2; write the same group in both"
+    ]
 
 
 def test_an_unclosed_quote_costs_its_line_alone(tmp_path: Path) -> None:

@@ -147,7 +147,7 @@ def test_many_passages_are_asked_with_the_first(tmp_path: Path) -> None:
         ({"sets": []}, "no set is named"),
         ({"orders": []}, "no order is named"),
         ({"orders": ["best"]}, "given"),
-        ({"template": "[{number}]"}, "has no slot {text}"),
+        ({"template": "[{number}]"}, "must have the slot {text} exactly once"),
         ({"template": "{titel}: {text}"}, "has the slot {titel}, which passages lack; use {number}, {text}, {title}"),
     ],
 )
