@@ -36,7 +36,7 @@ Names = list[str] | None
 Map = Annotated[Names, _file("--map", metavar="NAME=COLUMN", help="Name a column, such as question=query.")]
 Replies = Annotated[Names, _file("--replies", metavar="COLUMN", help="Column of recorded replies to judge.")]
 Questions = Annotated[int | None, _file("--questions", metavar="N", min=1, help="Draw N questions by a fixed seed.")]
-Sets = Annotated[Names, _file("--set", metavar="KINDS", help="Join kinds: supporting+conflicting, or all.")]
+Sets = Annotated[Names, _file("--set", metavar="KINDS", help="Join: supporting+conflicting, or all.")]
 Orders = Annotated[Names, _file("--order", metavar="ORDER", help="Order of passages: given, right_first, ...")]
 PassageForm = Annotated[str, _file("--passages-as", metavar="FORM", help="Form: plain, numbered, titled or cited.")]
 Neutral = Annotated[bool, _file("--neutral", help="Also ask with a passage of three dots.")]

@@ -68,7 +68,7 @@ def publish(
     workspace: Folder = None,
     traceback: Traceback = False,
 ) -> None:
-    """Write the figures, tables and data of a study into a folder for publication.
+    """Write a study's figures, tables and data for publication.
 
     Example: [bold]swaymeter publish quickstart my-paper[/bold]
     """

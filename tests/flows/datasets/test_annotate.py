@@ -64,7 +64,7 @@ def test_judgements_that_do_not_count_are_named(contents: Contents, tmp_path: Pa
     assert [text.partition(";")[0] for text in standing.problems] == [
         "ada.csv, row 7: 'aksept' is not a choice (did you mean accept?)",
         f"ada.csv, row {5 * len(questions) + 2}: no question has this ID",
-        "ada.csv, row 12: the choice is change, and no correction differs from the text",
+        "ada.csv, row 12: the choice is change, but no correction changes a text",
     ]
     assert standing.choices == {"ada": {"accept": 1}}
 

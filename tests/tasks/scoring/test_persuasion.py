@@ -84,7 +84,7 @@ def test_rounding_of_normalisers_is_forgiven() -> None:
 def test_scores_do_not_depend_on_vocabulary_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     log_probs = torch.log_softmax(torch.randn(4, 1000, generator=torch.Generator().manual_seed(7)), dim=1)
     whole = _scores(log_probs, [0.25] * 4)
-    monkeypatch.setattr(distributions, "_SLICE_AT_ONCE", 4 * 37)
+    monkeypatch.setattr(distributions, "_ENTRIES_BY_SLICE", 4 * 37)
     np.testing.assert_allclose(_scores(log_probs, [0.25] * 4), whole, atol=1e-6)
 
 
