@@ -41,9 +41,19 @@ def test_a_test_fails_although_the_error_was_caught() -> None:
 
 @pytest.mark.parametrize(
     ("host", "here"),
-    [(None, True), ("", True), ("localhost", True), (b"127.0.0.1", True), ("127.8.9.1", True), ("::1", True),
-     ("0.0.0.0", True), ("10.0.0.1", False), ("fe80::1%eth0", False), ("localhost.example", False)],
-)  # fmt: skip
+    [
+        (None, True),
+        ("", True),
+        ("localhost", True),
+        (b"127.0.0.1", True),
+        ("127.8.9.1", True),
+        ("::1", True),
+        ("0.0.0.0", True),
+        ("10.0.0.1", False),
+        ("fe80::1%eth0", False),
+        ("localhost.example", False),
+    ],
+)
 def test_this_machine_is_known_by_its_addresses(host: str | bytes | None, here: bool) -> None:
     assert is_here(host) is here
 

@@ -27,9 +27,10 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 ELSEWHERE = {
-    "application.md": "tests/flows/test_application.py", "own-data.md": "tests/test_own_data.py",
+    "application.md": "tests/flows/test_application.py",
+    "own-data.md": "tests/test_own_data.py",
     "extending.md": "tests/test_extending.py",
-}  # fmt: skip
+}
 """Pages whose code belongs together, and the test that runs it."""
 CALLS = re.compile(r"(?:^|[`(\s])(?:\.venv/bin/)?swaymeter ((?:[a-z]|--help|--version)[^`\n]*)")
 MADE = re.compile(r"(?:^ *|`)make ([a-z-]+)", re.MULTILINE)

@@ -35,11 +35,15 @@ def test_names_do_not_depend_on_hash_seeds() -> None:
     )
     said = [
         subprocess.run(
-            [sys.executable, "-c", asked], env={"PYTHONHASHSEED": hashes, "PYTHONPATH": str(CATALOG.parents[2])},
-            capture_output=True, text=True, check=True, cwd="/",
+            [sys.executable, "-c", asked],
+            env={"PYTHONHASHSEED": hashes, "PYTHONPATH": str(CATALOG.parents[2])},
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd="/",
         ).stdout.strip()
         for hashes in ("1", "2")
-    ]  # fmt: skip
+    ]
     assert said[0] == said[1] == str(invented_names("person", 60, seed=5) + invented_names("company", 60, seed=5))
 
 

@@ -91,14 +91,27 @@ def swaymeter(
 if os.environ.get(SIGN):
     os.environ.update(FIXED)
     for name in (
-        "swaymeter.flows.cli.main", "swaymeter.flows.api", "swaymeter.tasks.statistics.changes",
-        "swaymeter.reports.changes", "swaymeter.flows.cli.commands.annotate",
-        "swaymeter.flows.study", "swaymeter.flows.datasets.annotate", "swaymeter.flows.server.api",
-        "swaymeter.tasks.measures.stored_chunks", "swaymeter.tasks.models", "swaymeter.tasks.models.pretrained",
-        "swaymeter.tasks.models.embedder", "swaymeter.reports.report", "swaymeter.reports.figures.rendering",
-        "swaymeter.tasks.scoring.accuracy", "swaymeter.data.warehouse.loading", "fastapi", "scipy.stats",
-        "transformers.models.llama.modeling_llama", "transformers.models.bert.modeling_bert",
-    ):  # fmt: skip
+        "swaymeter.flows.cli.main",
+        "swaymeter.flows.api",
+        "swaymeter.tasks.statistics.changes",
+        "swaymeter.reports.changes",
+        "swaymeter.flows.cli.commands.annotate",
+        "swaymeter.flows.study",
+        "swaymeter.flows.datasets.annotate",
+        "swaymeter.flows.server.api",
+        "swaymeter.tasks.measures.stored_chunks",
+        "swaymeter.tasks.models",
+        "swaymeter.tasks.models.pretrained",
+        "swaymeter.tasks.models.embedder",
+        "swaymeter.reports.report",
+        "swaymeter.reports.figures.rendering",
+        "swaymeter.tasks.scoring.accuracy",
+        "swaymeter.data.warehouse.loading",
+        "fastapi",
+        "scipy.stats",
+        "transformers.models.llama.modeling_llama",
+        "transformers.models.bert.modeling_bert",
+    ):
         importlib.import_module(name)
     gc.freeze()  # else each command looks for garbage among all of these modules
 

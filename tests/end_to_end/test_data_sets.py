@@ -34,9 +34,13 @@ def test_a_published_data_set_takes_every_step(tmp_path: Path) -> None:
         ).fetchall()
         rejected = database.execute("SELECT part, source, licence FROM rejected ORDER BY part").fetchall()
     assert asked == [
-        ("PopQA", "conflicting", 12), ("PopQA", "none", 6), ("PopQA", "supporting", 12),
-        ("StrategyQA", "conflicting", 8), ("StrategyQA", "none", 4), ("StrategyQA", "supporting", 8),
-    ]  # fmt: skip
+        ("PopQA", "conflicting", 12),
+        ("PopQA", "none", 6),
+        ("PopQA", "supporting", 12),
+        ("StrategyQA", "conflicting", 8),
+        ("StrategyQA", "none", 4),
+        ("StrategyQA", "supporting", 8),
+    ]
     about = ("ConflictQA, Xie et al. 2023, arXiv:2305.13300", "Apache 2.0")
     assert rejected == [("line 11", *about), ("line 12", *about)]
     assert "ConflictQA" in (chosen.workspace.report / "index.html").read_text(encoding="utf-8")

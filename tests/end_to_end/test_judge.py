@@ -21,10 +21,12 @@ def audit(tmp_path_factory: pytest.TempPathFactory) -> TinyStudy:
     """An audit of a model that says " The usual place", undecided for one question and right for the other."""
     folder = tmp_path_factory.mktemp("judged")
     rows = [("Where does the fair take place?", "Harbour hall"), ("Where do they meet?", "The usual place")]
-    (folder / "mine.jsonl").write_text("\n".join(
-        json.dumps({"question": question, "answer": answer, "kind": "supporting", "context": f"It is {answer}."})
-        for question, answer in rows
-    ))  # fmt: skip
+    (folder / "mine.jsonl").write_text(
+        "\n".join(
+            json.dumps({"question": question, "answer": answer, "kind": "supporting", "context": f"It is {answer}."})
+            for question, answer in rows
+        )
+    )
     save_asking_model(folder / "model", " The usual place")
     study = TinyStudy.of(folder / "study.yaml", folder / "workspace", "", {})
     return replace(study, file=folder / "mine.jsonl")

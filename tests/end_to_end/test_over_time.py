@@ -47,17 +47,26 @@ def changes(study: TinyStudy) -> dict[str, Any]:
 def scene(tmp_path_factory: pytest.TempPathFactory, api: str) -> Scene:
     folder = tmp_path_factory.mktemp("nights")
     questions = folder / "questions.jsonl"
-    questions.write_text("\n".join(
-        json.dumps({"question": f"What is the capital of country {number}?", "answer": "Bern", "kind": "supporting",
-                    "context": f"The capital of country {number} is Bern."})
-        for number in range(12)
-    ))  # fmt: skip
+    questions.write_text(
+        "\n".join(
+            json.dumps(
+                {
+                    "question": f"What is the capital of country {number}?",
+                    "answer": "Bern",
+                    "kind": "supporting",
+                    "context": f"The capital of country {number} is Bern.",
+                }
+            )
+            for number in range(12)
+        )
+    )
     content = {
-        "name": "nights", "questions": {"source": "file", "file": "questions.jsonl"},
+        "name": "nights",
+        "questions": {"source": "file", "file": "questions.jsonl"},
         "models": [{"name": "model", "dtype": "float32", "device": "cpu", "label": "mine"}],
         "measures": {"answers": {"samples": 1, "max_new_tokens": 2}, "whose_answer": {}},
         "thresholds": {"follow.supporting": ">= 0.9"},
-    }  # fmt: skip
+    }
     save_asking_model(folder / "model", RIGHT)
     save_asking_model(folder / "other", WRONG)
     study = TinyStudy.of(folder / "study.yaml", folder / "workspace", api, content)

@@ -89,17 +89,21 @@ class TestTheWholeWay:
         }
         assert {
             (row["page"], row["object"], row["replacement"], row["context"]): (
-                row["reversions"], tuple(row["edit_revisions"]), row["subject_popularity"],
+                row["reversions"],
+                tuple(row["edit_revisions"]),
+                row["subject_popularity"],
             )
             for row in rows(done.study, "disputes")
-        } == wars  # fmt: skip
+        } == wars
         questions = of_disputes(done.study).values()
         assert {
             (row["page"], row["object"], row["replacement"], row["contexts"][0]["passages"][0]["text"]): (
-                row["edits"], tuple(row["edit_revisions"]), row["subject_popularity"],
+                row["edits"],
+                tuple(row["edit_revisions"]),
+                row["subject_popularity"],
             )
             for row in questions
-        } == {war: counted for war, counted in wars.items() if war[0] != UNWRITTEN}  # fmt: skip
+        } == {war: counted for war, counted in wars.items() if war[0] != UNWRITTEN}
         assert {row["question"] for row in questions} == {QUESTION.strip()}
 
     def test_scored_questions_have_their_origins_in_the_database(self, done: Done) -> None:

@@ -51,13 +51,18 @@ def study(tmp_path_factory: pytest.TempPathFactory, api: str) -> Studies:
             "seed": 3,
             "services": {"contact": "tests@example.org"},
             "facts": {
-                "source": "yago", "relations": list(RELATIONS), "pairs": 8, "real_entities": 2,
-                "invented_entities": 1, "invented": "names", **facts,
+                "source": "yago",
+                "relations": list(RELATIONS),
+                "pairs": 8,
+                "real_entities": 2,
+                "invented_entities": 1,
+                "invented": "names",
+                **facts,
             },
             "contexts": {"base": 1, "assertive": 0, "negation": 0},
             "models": [{"name": str(save_language_model(folder / "tiny-model")), "dtype": "float32", "device": "cpu"}],
             "measures": {"persuasion": {}, "susceptibility": {}},
-        }  # fmt: skip
+        }
         if address:
             content["services"]["yago"] = {"address": address, "requests_per_minute": 60_000}  # type: ignore[index]
         return TinyStudy.of(folder / "graph.yaml", folder / "workspace", api, content)
@@ -116,8 +121,9 @@ def test_relations_of_a_graph_run_to_the_page(service: str, of_graph: TinyStudy)
     with duckdb.connect(of_graph.workspace / "study.duckdb", read_only=True) as database:
         found = database.execute(
             "SELECT count(DISTINCT relation), bool_and(retrieved_at IS NOT NULL AND query IS NOT NULL), "
-            "bool_and(address = ?), min(subject_degree), any_value(licence) FROM facts", [service]
-        ).fetchone()  # fmt: skip
+            "bool_and(address = ?), min(subject_degree), any_value(licence) FROM facts",
+            [service],
+        ).fetchone()
         assert found == (len(RELATIONS), True, True, found[3], "CC BY 4.0")
         assert found[3] > 0
         degrees = database.execute(

@@ -102,9 +102,15 @@ class TinyStudy:
         verb, *options = command
         arguments = ["-m", "tests.end_to_end.preloaded", verb, str(self.file), "--workspace", str(self.workspace)]
         done = subprocess.run(
-            [sys.executable, *arguments, *options], cwd=ROOT, env=replace(self, api="").environment, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=SECONDS, check=False,
-        )  # fmt: skip
+            [sys.executable, *arguments, *options],
+            cwd=ROOT,
+            env=replace(self, api="").environment,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=SECONDS,
+            check=False,
+        )
         return Run(done.returncode, done.stdout)
 
     def elsewhere(self, workspace: Path, *, with_files: bool = True) -> "TinyStudy":

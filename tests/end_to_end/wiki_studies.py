@@ -49,7 +49,8 @@ class WikiStudies:
             "seed": 3,
             "services": services | ({"contact": "tests@example.org"} if contact else {}),
             "questions": {
-                "source": "wikidata", "per_partition": None,
+                "source": "wikidata",
+                "per_partition": None,
                 "triples": {"source": "file", "file": str(self.folder / "facts.csv"), "per_property": None},
                 "disputes": {"max_pages": None, "writer": str(self.folder / "writer")},
                 **questions,
@@ -60,7 +61,7 @@ class WikiStudies:
                 "clusters": {"entailment": str(self.folder / "judge")},
                 "accuracy": {},
             },
-        }  # fmt: skip
+        }
         name = uuid.uuid4().hex
         return TinyStudy.of(self.folder / f"{name}.yaml", self.folder / f"workspace-{name}", self.api, content)
 

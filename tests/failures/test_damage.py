@@ -50,8 +50,10 @@ def test_a_damaged_database_or_report_is_made_again(study: TinyStudy) -> None:
     before, figure = study.results(), sorted((study.workspace / "report" / "figures").glob("*.svg"))[0]
     page, database = study.workspace / "report" / "index.html", study.workspace / "study.duckdb"
     damages: dict[Path, Callable[[Path], object]] = {
-        page: lambda path: path.write_bytes(b""), figure: Path.unlink, database: flip_a_bit,
-    }  # fmt: skip
+        page: lambda path: path.write_bytes(b""),
+        figure: Path.unlink,
+        database: flip_a_bit,
+    }
     for path, damage in damages.items():
         whole = path.read_bytes()
         damage(path)

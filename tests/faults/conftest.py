@@ -61,15 +61,20 @@ def served_study(tmp_path_factory: pytest.TempPathFactory, api: str) -> Case:
     """A study of a served model."""
     folder, server = tmp_path_factory.mktemp("served"), Server()
     limits = {"requests_in_flight": IN_FLIGHT, "timeout_s": TIMEOUT_SECONDS}
-    study = TinyStudy.of(folder / "served.yaml", folder / "workspace", api, {
-        "name": "tiny",
-        "seed": 1,
-        "facts": {"relations": ["capital"], "real_entities": 2, "invented_entities": 1},
-        "contexts": {"base": 1, "assertive": 1},
-        "models": [{"name": "made-up", "endpoint": server.address, **limits}],
-        "questions": {"partitions": ["static", "disputable"], "per_partition": 4},
-        "measures": {"answers": {"samples": 3, "max_new_tokens": 4}, "whose_answer": {}, "accuracy": {}},
-    })  # fmt: skip
+    study = TinyStudy.of(
+        folder / "served.yaml",
+        folder / "workspace",
+        api,
+        {
+            "name": "tiny",
+            "seed": 1,
+            "facts": {"relations": ["capital"], "real_entities": 2, "invented_entities": 1},
+            "contexts": {"base": 1, "assertive": 1},
+            "models": [{"name": "made-up", "endpoint": server.address, **limits}],
+            "questions": {"partitions": ["static", "disputable"], "per_partition": 4},
+            "measures": {"answers": {"samples": 3, "max_new_tokens": 4}, "whose_answer": {}, "accuracy": {}},
+        },
+    )
     return Case.of(study, "run", server=server)
 
 

@@ -36,10 +36,13 @@ needs_mounts = pytest.mark.skipif(not can_mount(), reason="mounting takes root")
 with_served_study = pytest.mark.parametrize("case", ["served_study"], indirect=True)
 
 
-@pytest.mark.parametrize(("runner", "target"), [
-    *((runner, target) for runner in ("threads", "processes", "dask") for target in SIGNALS),
-    *((runner, target) for runner in ("processes", "dask") for target in ("all processes", "a worker")),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("runner", "target"),
+    [
+        *((runner, target) for runner in ("threads", "processes", "dask") for target in SIGNALS),
+        *((runner, target) for runner in ("processes", "dask") for target in ("all processes", "a worker")),
+    ],
+)
 def test_kills_at_random_moments(
     case: Case, generator: random.Random, request: pytest.FixtureRequest, runner: str, target: str
 ) -> None:
@@ -68,10 +71,14 @@ def test_kills_at_random_moments(
         pytest.skip("the run was over before the kill")
 
 
-@pytest.mark.parametrize(("case", "kind"), [
-    *(("served_study", kind) for kind in FAULTS),
-    *(("judged_audit", kind) for kind in FAULTS if kind != "slow"),  # a judge may be silent for long
-], indirect=["case"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("case", "kind"),
+    [
+        *(("served_study", kind) for kind in FAULTS),
+        *(("judged_audit", kind) for kind in FAULTS if kind != "slow"),  # a judge may be silent for long
+    ],
+    indirect=["case"],
+)
 def test_services_with_faulty_responses(case: Case, kind: str, generator: random.Random) -> None:
     fault, reply = generator.choice([*FAULTS[kind].items()])
     left = generator.choice((1, 3) if kind == "slow" else (1, 3, 9, FOR_GOOD))

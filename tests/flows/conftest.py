@@ -99,9 +99,13 @@ def program(of_server: dict[str, str], lasting: httpx.Client) -> Callable[..., s
     def program(text: str, *arguments: str, **variables: str) -> subprocess.Popen[str]:
         url = {"PREFECT_API_URL": str(lasting.base_url).rstrip("/"), "NO_PROXY": "127.0.0.1"}
         return subprocess.Popen(
-            [sys.executable, "-c", text, *arguments], env=of_server | QUIET | url | variables, text=True,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+            [sys.executable, "-c", text, *arguments],
+            env=of_server | QUIET | url | variables,
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
 
     return program
 

@@ -22,9 +22,14 @@ from tests.data.warehouse.small_study import row
 
 PREPARED: tuple[Stage, ...] = ("fetch", "build")
 NOTED = {
-    "started_at": "2026-03-01T12:00:00+00:00", "finished_at": "2026-03-01T12:00:03+00:00", "forward_passes": 1,
-    "swaymeter_version": "0", "torch_version": "0", "transformers_version": "0", "hardware": "0",
-}  # fmt: skip
+    "started_at": "2026-03-01T12:00:00+00:00",
+    "finished_at": "2026-03-01T12:00:03+00:00",
+    "forward_passes": 1,
+    "swaymeter_version": "0",
+    "torch_version": "0",
+    "transformers_version": "0",
+    "hardware": "0",
+}
 
 
 def small_study(folder: Path, **changes: Any) -> dict[str, Any]:
@@ -40,9 +45,15 @@ def small_study(folder: Path, **changes: Any) -> dict[str, Any]:
         "contexts": {"base": 1, "assertive": 1, "negation": 0},
         "questions": {"partitions": ["static"], "per_partition": 3},
         "models": [{"name": str(folder / "model"), "dtype": "float32", "device": "cpu"}],
-        "measures": {"persuasion": {}, "susceptibility": {}, "answers": {"samples": 2}, "accuracy": {},
-                     "clusters": {"entailment": str(folder / "judge")}, "semantic_entropy": {}},
-    } | changes  # fmt: skip
+        "measures": {
+            "persuasion": {},
+            "susceptibility": {},
+            "answers": {"samples": 2},
+            "accuracy": {},
+            "clusters": {"entailment": str(folder / "judge")},
+            "semantic_entropy": {},
+        },
+    } | changes
 
 
 def labelled_models(folder: Path) -> list[dict[str, Any]]:

@@ -178,8 +178,9 @@ def test_a_relation_without_facts_stops_no_other(tmp_path: Path, monkeypatch: py
     nodes = again(study).graph.nodes
     failed = nodes[StepId("fetch", "father", "facts")]
     assert (failed.state, failed.reason) == (
-        "failed", "relation father: the source has no facts; choose another relation",
-    )  # fmt: skip
+        "failed",
+        "relation father: the source has no facts; choose another relation",
+    )
     assert nodes[StepId("build", "father", "queries and contexts")].blocked_by == failed.id
     assert nodes[StepId("build", "capital", "queries and contexts")].state == "done"
 

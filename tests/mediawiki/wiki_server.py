@@ -143,9 +143,15 @@ def a_wiki(folder: Path, users: Sequence[str] = ()) -> Iterator[RunningWiki]:
 def _install(folder: Path, port: int, password: str) -> None:
     (folder / "cache").mkdir()
     options = {
-        "dbtype": "sqlite", "dbpath": str(folder), "dbname": "wiki", "confpath": str(folder), "scriptpath": "",
-        "server": f"http://127.0.0.1:{port}", "pass": password, "extensions": "TextExtracts",
-    }  # fmt: skip
+        "dbtype": "sqlite",
+        "dbpath": str(folder),
+        "dbname": "wiki",
+        "confpath": str(folder),
+        "scriptpath": "",
+        "server": f"http://127.0.0.1:{port}",
+        "pass": password,
+        "extensions": "TextExtracts",
+    }
     given = [part for name, value in options.items() for part in (f"--{name}", value)]
     without_one = {name: value for name, value in os.environ.items() if name != "MW_CONFIG_FILE"}
     _php([str(MAINTENANCE / "install.php"), *given, "A wiki of tests", ADMIN], without_one)

@@ -25,22 +25,30 @@ def make_scores(models: Iterable[tuple[str, str]], questions: int) -> pd.DataFra
         entropy = float(rng.normal(2.4 if alone else 1.2, 0.9))
         rows.append(
             {
-                "model": model, "dtype": dtype, "relation": "P36", "question_id": f"q{number}", "context_id": condition,
+                "model": model,
+                "dtype": dtype,
+                "relation": "P36",
+                "question_id": f"q{number}",
+                "context_id": condition,
                 "condition": condition,
                 "partition": ("static", "temporal", "disputable")[number % 3],
-                "semantic_entropy": entropy, "semantic_entropy_standard_error": 0.2,
+                "semantic_entropy": entropy,
+                "semantic_entropy_standard_error": 0.2,
                 "coherent_persuasion": np.nan if alone else moved,
                 "coherent_persuasion_standard_error": np.nan if alone else moved / 10,
                 "context_cut": 12 if condition == "original" and number % 4 == 0 else 0,
-                "accurate": bool(rng.random() < 0.4), "verdict": "context" if rng.random() < 0.5 else "neither",
+                "accurate": bool(rng.random() < 0.4),
+                "verdict": "context" if rng.random() < 0.5 else "neither",
                 "reason": None,
-                "outcome": None if alone else outcome, "decided_by": "rule", "decider": None,
+                "outcome": None if alone else outcome,
+                "decided_by": "rule",
+                "decider": None,
                 "samples_that_follow": 0.3,
                 "persuaded_as_published": None if alone else bool(rng.random() < 0.4),
                 "stubborn_as_published": None if alone else bool(rng.random() < 0.4),
                 "stand_in": "all-MiniLM-L6-v2 for deberta-large-mnli",
             }
-        )  # fmt: skip
+        )
     return pd.DataFrame(rows)
 
 
@@ -64,11 +72,19 @@ def make_questions(scores: pd.DataFrame) -> pd.DataFrame:
     asked = scores.drop_duplicates("question_id").reset_index(drop=True)
     subject = "Subject " + asked["question_id"].str[1:]
     return asked[["question_id", "relation", "partition"]].assign(
-        subject=subject, question="What is the capital of " + subject.str.lower() + "?", edits=1 + asked.index % 4,
-        subject_popularity=100.0, object_popularity=np.nan, subject_id=[f"Q{20 + at}" for at in asked.index],
-        property_id="P36", object="Oslo", object_id="Q585", accepted="Oslo; Kristiania", replacement="Bergen",
+        subject=subject,
+        question="What is the capital of " + subject.str.lower() + "?",
+        edits=1 + asked.index % 4,
+        subject_popularity=100.0,
+        object_popularity=np.nan,
+        subject_id=[f"Q{20 + at}" for at in asked.index],
+        property_id="P36",
+        object="Oslo",
+        object_id="Q585",
+        accepted="Oslo; Kristiania",
+        replacement="Bergen",
         other_columns=None,
-    )  # fmt: skip
+    )
 
 
 def make_contexts(questions: pd.DataFrame) -> pd.DataFrame:
@@ -95,9 +111,21 @@ def frames_of_answers(
     """What the page of answers reads: every answer, question and score of these models."""
     scores = make_scores(models, questions)
     asked = make_questions(scores)
-    unfinished = {"model": MODEL, "dtype": "float32", "greedy_answers": 18, "unfinished": 2, "tokens": 20,
-                  "empty": 0, "tool_calls": 0, "unfinished_thoughts": 3, "withheld": 0,
-                  "failed": 0, "unrecorded": 0, "errors": None, "thinking": "enable_thinking=true"}  # fmt: skip
+    unfinished = {
+        "model": MODEL,
+        "dtype": "float32",
+        "greedy_answers": 18,
+        "unfinished": 2,
+        "tokens": 20,
+        "empty": 0,
+        "tool_calls": 0,
+        "unfinished_thoughts": 3,
+        "withheld": 0,
+        "failed": 0,
+        "unrecorded": 0,
+        "errors": None,
+        "thinking": "enable_thinking=true",
+    }
     return {
         "answers_of_questions": scores,
         "answers_to_read": make_answers(scores),

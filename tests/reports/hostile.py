@@ -39,10 +39,15 @@ def hostile_card() -> StudyCard:
     """What its file says, and what it did not run."""
     text = "\n".join(HOSTILE)
     return dataclasses.replace(
-        CARD, name=text, question=text, sources=HOSTILE, created_at=text, versions={text: text},
+        CARD,
+        name=text,
+        question=text,
+        sources=HOSTILE,
+        created_at=text,
+        versions={text: text},
         prompt={"system": f"own {text}"},
         not_run=tuple(NotRun(one, one, one, one) for one in HOSTILE),
-    )  # fmt: skip
+    )
 
 
 def without_controls(folder: Path) -> bool:

@@ -36,9 +36,12 @@ KINDS = ("base", "assertive", "negation")
 FORMS = tuple(product(("open", "closed"), (1, 2)))
 DYNAMICQA = (("original", "original"), ("counter_memory", "counter_memory"))
 OWN = (
-    ("forum", "conflicting"), ("shop", "conflicting"), ("irrelevant", "irrelevant"), ("supporting", "supporting"),
+    ("forum", "conflicting"),
+    ("shop", "conflicting"),
+    ("irrelevant", "irrelevant"),
+    ("supporting", "supporting"),
     ("unknown", "unknown"),
-)  # fmt: skip
+)
 """Contexts of a user's own questions: their ids and kinds."""
 CHOICES = [
     as_row(Judgement(number, "choices.csv", number + 1, question, "", "choice", "", value, annotator))
@@ -177,13 +180,19 @@ def _queries(relations: list[str], entities: int) -> Iterator[Row]:
     for relation, (query_type, form), number in product(relations, FORMS, range(entities)):
         invented = number % 2 == 1
         yield {
-            "query_id": f"{relation} {query_type} {form} {number}", "relation": relation, "query_type": query_type,
-            "form": form, "text": "Q: Which?\nA:" if form == 1 else "It is", "answer": "Oslo",
-            "entity": f"{'Ostremia' if invented else 'Norway'} {number}", "invented": invented,
+            "query_id": f"{relation} {query_type} {form} {number}",
+            "relation": relation,
+            "query_type": query_type,
+            "form": form,
+            "text": "Q: Which?\nA:" if form == 1 else "It is",
+            "answer": "Oslo",
+            "entity": f"{'Ostremia' if invented else 'Norway'} {number}",
+            "invented": invented,
             "label": ("enemy", "friend")[number // 2 % 2] if relation in LABELLED else None,
             "type": ("sports", "history")[number % 2] if relation in LABELLED else None,
-            "degree": 0 if invented else 10 * (number + 1), "relation_degree": 0 if invented else number + 1,
-        }  # fmt: skip
+            "degree": 0 if invented else 10 * (number + 1),
+            "relation_degree": 0 if invented else number + 1,
+        }
 
 
 def _corpus(queries: list[Row]) -> dict[str, list[Row]]:
@@ -191,15 +200,33 @@ def _corpus(queries: list[Row]) -> dict[str, list[Row]]:
     entities = list({(query["entity"], query["answer"]): query["degree"] for query in queries}.items())
     read = {"documents": 90, "words": 12_345, "tokens": None}
     when = {"counted_at": "2026-01-02T03:04:05+00:00"}
-    shard = {"shard": "a.jsonl", "size": 70_000, "read": 70_000, "unreadable": 1, "digest": "0" * 64,
-             "problem": "line 7 is not JSON"}  # fmt: skip
+    shard = {
+        "shard": "a.jsonl",
+        "size": 70_000,
+        "read": 70_000,
+        "unreadable": 1,
+        "digest": "0" * 64,
+        "problem": "line 7 is not JSON",
+    }
     counts = [
-        {"entity": entity, "answer": answer, "entity_count": 3 * degree, "pair_count": degree, "capitals_count": 0,
-         "lower_case_count": 0, "entity_counted": "words", "pair_counted": "words", "corpus": "made up",
-         "excluded": "mostly written in small letters" if number == 2 else None, "window_words": 50, "shards": 1,
-         **read, **when}
+        {
+            "entity": entity,
+            "answer": answer,
+            "entity_count": 3 * degree,
+            "pair_count": degree,
+            "capitals_count": 0,
+            "lower_case_count": 0,
+            "entity_counted": "words",
+            "pair_counted": "words",
+            "corpus": "made up",
+            "excluded": "mostly written in small letters" if number == 2 else None,
+            "window_words": 50,
+            "shards": 1,
+            **read,
+            **when,
+        }
         for number, ((entity, answer), degree) in enumerate(entities)
-    ]  # fmt: skip
+    ]
     return {"frequencies": counts, "shards": [{**shard, **read, **when}]}
 
 
@@ -207,9 +234,17 @@ def _contexts(relations: list[str], entities: int) -> Iterator[Row]:
     for relation, kind, number in product(relations, KINDS, range(entities)):
         text = f"The {relation} of Norway is {kind} {number}.\n"
         label, strength = TONES[kind] if relation in LABELLED else (None, None)
-        yield {"context_id": f"{relation} {kind} {number}", "relation": relation, "kind": kind, "text": text,
-               "object": f"{kind} {number}", "template": None, "label": label, "strength": strength,
-               "entity": f"{'Ostremia' if number % 2 else 'Norway'} {number}"}  # fmt: skip
+        yield {
+            "context_id": f"{relation} {kind} {number}",
+            "relation": relation,
+            "kind": kind,
+            "text": text,
+            "object": f"{kind} {number}",
+            "template": None,
+            "label": label,
+            "strength": strength,
+            "entity": f"{'Ostremia' if number % 2 else 'Norway'} {number}",
+        }
 
 
 def _of_queries(of: Row, queries: list[Row], contexts: list[Row]) -> Iterator[tuple[str, Row]]:
@@ -220,8 +255,13 @@ def _of_queries(of: Row, queries: list[Row], contexts: list[Row]) -> Iterator[tu
         for rank, token in enumerate((" Oslo", "\n"), 1):
             said = {"context_id": "none", "rank": rank, "token": token, "probability": 0.5 / rank}
             yield "likeliest_tokens", {**about, **said}
-        fisher = {"top_k": 10, "fisher_top_k": score**2, "draws": 64, "fisher": score * (1 + _draw(number)),
-                  "fisher_standard_error": 0.1}  # fmt: skip
+        fisher = {
+            "top_k": 10,
+            "fisher_top_k": score**2,
+            "draws": 64,
+            "fisher": score * (1 + _draw(number)),
+            "fisher_standard_error": 0.1,
+        }
         yield "fisher_susceptibility", {**about, **fisher}
         answers = {"answer_set_susceptibility": score * 0.9, "answers": 5, "mass": 0.5 + 0.4 * _draw(number)}
         yield "answer_set_susceptibility", {**about, **answers, "contexts": 3}
@@ -256,57 +296,105 @@ def _reliability(relations: list[str]) -> Iterator[Row]:
     ):
         draw = _draw(relation, kind, measure, over)
         values = dict.fromkeys(("mean_score", "variance", "median", "percentile_95", "largest"), 0.1 * draw)
-        yield {"relation": relation, "query_type": kind, "measure": measure, "over": over, "compared": "query",
-               "scores": 3, "n": 8, "of_first": 10, "untestable": None, **values}  # fmt: skip
+        yield {
+            "relation": relation,
+            "query_type": kind,
+            "measure": measure,
+            "over": over,
+            "compared": "query",
+            "scores": 3,
+            "n": 8,
+            "of_first": 10,
+            "untestable": None,
+            **values,
+        }
 
 
 def _questions(count: int, own: bool) -> Iterator[Row]:
     for number in range(count):
         if own:
             yield {
-                "question_id": f"question {number}", "relation": RELATIONS[number % 2],
-                "partition": f"group {number % 2} & more", "subject": "", "subject_id": None, "property_id": None,
-                "object": "Oslo", "object_id": None, "answers": ["Oslo"], "replacement": "",
+                "question_id": f"question {number}",
+                "relation": RELATIONS[number % 2],
+                "partition": f"group {number % 2} & more",
+                "subject": "",
+                "subject_id": None,
+                "property_id": None,
+                "object": "Oslo",
+                "object_id": None,
+                "answers": ["Oslo"],
+                "replacement": "",
                 "question": f"What is capital {number}?",
-                "edits": None, "subject_popularity": None, "object_popularity": None,
+                "edits": None,
+                "subject_popularity": None,
+                "object_popularity": None,
                 "other_columns": f'{{"chapter": {number % 3}}}',
                 "contexts": [
                     _context(name, kind, f"A text of {name}.", [] if kind == "irrelevant" else ["Bergen"])
                     for name, kind in OWN
                 ],
-            }  # fmt: skip
+            }
             continue
         partition = ("static", "temporal", "disputable")[number % 3]
         yield {
-            "question_id": f"question {number}", "relation": RELATIONS[number % 2], "partition": partition,
-            "subject": "Norway", "subject_id": f"Q{20 + number // 2}", "property_id": "P36", "object": "Oslo",
-            "object_id": "Q585", "answers": ["Oslo", "Kristiania"], "replacement": "Bergen",
-            "question": f"What is capital {number}?", "edits": number, "other_columns": None,
+            "question_id": f"question {number}",
+            "relation": RELATIONS[number % 2],
+            "partition": partition,
+            "subject": "Norway",
+            "subject_id": f"Q{20 + number // 2}",
+            "property_id": "P36",
+            "object": "Oslo",
+            "object_id": "Q585",
+            "answers": ["Oslo", "Kristiania"],
+            "replacement": "Bergen",
+            "question": f"What is capital {number}?",
+            "edits": number,
+            "other_columns": None,
             "subject_popularity": 100 * _draw("subject", number),
             "object_popularity": None if partition == "disputable" else 50 * _draw("object", number),
             "contexts": [
                 _context("original", "original", "The capital of Norway is Oslo.", ["Oslo", "Kristiania"]),
                 _context("counter_memory", "counter_memory", "It is Bergen.", ["Bergen"]),
             ],
-        }  # fmt: skip
+        }
 
 
 def _of_questions(of: Row, questions: list[Row]) -> Iterator[tuple[str, Row]]:
     cases = ((question, case) for question in questions for case in (("none", "none"), *_contexts_of(question)))
     for question, (context, condition) in cases:
-        about = {"relation": question["relation"], "question_id": question["question_id"], "context_id": context,
-                 "condition": condition}  # fmt: skip
+        about = {
+            "relation": question["relation"],
+            "question_id": question["question_id"],
+            "context_id": context,
+            "condition": condition,
+        }
         draw = [_draw(of["dtype"], about["question_id"], context, number) for number in range(4)]
         stand_in = {"stand_in": None}
         for sample in (None, 0, 1, 2, 3, 4):
             text = "Oslo" if draw[0] < 0.5 or sample == 1 else "Bergen"
-            yield "answers", {**about, **stand_in, "sample": sample, "text": text, "context_cut": 0,
-                              "state": "complete", "error": None, "token_log_probs": [-0.5, -draw[1]],
-                              "thoughts": "Hm." if sample == 1 else "", "thinking": "enable_thinking=true"}  # fmt: skip
+            yield (
+                "answers",
+                {
+                    **about,
+                    **stand_in,
+                    "sample": sample,
+                    "text": text,
+                    "context_cut": 0,
+                    "state": "complete",
+                    "error": None,
+                    "token_log_probs": [-0.5, -draw[1]],
+                    "thoughts": "Hm." if sample == 1 else "",
+                    "thinking": "enable_thinking=true",
+                },
+            )
             if sample is not None:
                 yield "clusters", {**about, **stand_in, "sample": sample, "cluster": int(text == "Oslo")}
-        names = ("semantic_entropy", "semantic_entropy_length_normalised", "semantic_entropy_rao",
-                 "cluster_assignment_entropy")  # fmt: skip
+        names = (
+            "semantic_entropy",
+            "semantic_entropy_length_normalised",
+            "semantic_entropy_rao",
+            "cluster_assignment_entropy",
+        )
         scores = dict.fromkeys(names, 2 * draw[0]) | {f"{name}_standard_error": 0.1 for name in names}
         yield "semantic_entropy", {**about, **stand_in, **scores, "groups": 2, "group_sizes": [2, 1]}
         yield "accuracy", {**about, **stand_in, "accurate": draw[2] < 0.6, "answer": "Oslo"}
@@ -322,25 +410,58 @@ def _of_questions(of: Row, questions: list[Row]) -> Iterator[tuple[str, Row]]:
         yield "persuaded", {**about, **stand_in, **swayed}
         outcome = ("persuaded", "persuaded", "agreed", "other", "stubborn")[int(5 * draw[3])]
         verdict = "context" if outcome in ("persuaded", "agreed") else "refusal" if draw[3] < 0.65 else "neither"
-        stated = {"verdict": verdict, "reason": "denied" if verdict == "neither" else None, "outcome": outcome,
-                  "decided_by": None if verdict == "neither" else "rule"}  # fmt: skip
+        stated = {
+            "verdict": verdict,
+            "reason": "denied" if verdict == "neither" else None,
+            "outcome": outcome,
+            "decided_by": None if verdict == "neither" else "rule",
+        }
         yield "whose_answer", {**about, **stand_in, "sample": None, **stated}
         opinion = verdict if draw[1] < 0.7 else "both" if draw[1] < 0.95 else None
-        yield "judged_answers", {
-            **about, **stand_in, "sample": None, "judge": "large", "judge_revision": "1", "verdict": opinion,
-            "log_probability": opinion and -draw[1], "unjudged": None if opinion else "no offered verdict",
-            "rule": None if verdict == "neither" else verdict,
-        }  # fmt: skip
-        yield "whose_answer", {
-            **about, **stand_in, "sample": 0, "verdict": "both", "decided_by": "rule", "reason": None, "outcome": None,
-        }  # fmt: skip
-        cites = {"cited": [1], "cited_exist": True, "citation_right": draw[0] < 0.5, "came_from": [1],
-                 "names_conflict": False}  # fmt: skip
+        yield (
+            "judged_answers",
+            {
+                **about,
+                **stand_in,
+                "sample": None,
+                "judge": "large",
+                "judge_revision": "1",
+                "verdict": opinion,
+                "log_probability": opinion and -draw[1],
+                "unjudged": None if opinion else "no offered verdict",
+                "rule": None if verdict == "neither" else verdict,
+            },
+        )
+        yield (
+            "whose_answer",
+            {
+                **about,
+                **stand_in,
+                "sample": 0,
+                "verdict": "both",
+                "decided_by": "rule",
+                "reason": None,
+                "outcome": None,
+            },
+        )
+        cites = {
+            "cited": [1],
+            "cited_exist": True,
+            "citation_right": draw[0] < 0.5,
+            "came_from": [1],
+            "names_conflict": False,
+        }
         yield "cited_passages", {**about, **stand_in, "sample": None, **cites}
         used = {"binary_utilisation": draw[3] < 0.5, "continuous_utilisation": 2 * draw[3] - 1}
         yield "context_utilisation", {**about, **stand_in, **used}
-        alone = {"passage": 1, "passages": 1, "kind": None, "passage_persuasion": draw[2], "context_cut": 0,
-                 "context_cut_without": 0}  # fmt: skip
+        alone = {
+            "passage": 1,
+            "passages": 1,
+            "kind": None,
+            "passage_persuasion": draw[2],
+            "context_cut": 0,
+            "context_cut_without": 0,
+        }
         yield "passage_persuasion", {**about, **stand_in, **alone}
 
 

@@ -167,10 +167,14 @@ def test_what_has_flipped_since_last_run_is_there(tmp_path: Path) -> None:
         return {**of, "state_before": json.dumps(before) if before else None, "state": json.dumps(now)}
 
     then, now = {"texts": "a", "verdict": "refusal", "answer": "No <b>idea"}, {"texts": "a", "verdict": "neither"}
-    frames["changes_since_last_run"] = pd.DataFrame([
-        change("q1", then, now), change("q2", {**then, "texts": "b"}, now), change("q3", {**then, **now}, now),
-        change("q4", {}, now),
-    ])  # fmt: skip
+    frames["changes_since_last_run"] = pd.DataFrame(
+        [
+            change("q1", then, now),
+            change("q2", {**then, "texts": "b"}, now),
+            change("q3", {**then, **now}, now),
+            change("q4", {}, now),
+        ]
+    )
     page = written(frames, tmp_path)
     names = page.block("index")["questions"]["question_id"]
     before = dict(zip(names, page.block("scores-0")["before"], strict=True))
@@ -216,8 +220,12 @@ def test_own_contexts_have_their_kinds_ids_and_scores(own: dict[str, pd.DataFram
     index, shown = page.block("index"), of_question(page, "question 3")
     place = index["questions"]["question_id"].index("question 3")
     assert index["questions"]["contexts"][place] == [
-        ["supporting"], ["conflicting", "forum"], ["conflicting", "shop"], ["irrelevant"], ["unknown"],
-    ]  # fmt: skip
+        ["supporting"],
+        ["conflicting", "forum"],
+        ["conflicting", "shop"],
+        ["irrelevant"],
+        ["unknown"],
+    ]
     assert list(index["conditions"]) == ["none", "supporting", "conflicting", "irrelevant", "unknown"]
     at = page.block("scores-0")["place"].index(place)
     scores = [shown["answers"][name]["scores"]["coherent_persuasion"] for name in ("forum", "shop")]

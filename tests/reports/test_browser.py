@@ -334,10 +334,21 @@ def test_judgements_are_downloaded_as_they_are_read(browser: Browser, tmp_path: 
     frames = frames_of_answers(questions=2)
     text = '=1+1; @x\n"-2", _x0041_ \u202e</script>'
     unused = {
-        "number": 1, "file": "v.csv", "row": 2, "question_id": "q1", "context_id": "none", "field": "verdict",
-        "judged": "007", "value": "both", "annotator": "Ben", "note": "", "variant": "", "sample": "", "answers": 0,
+        "number": 1,
+        "file": "v.csv",
+        "row": 2,
+        "question_id": "q1",
+        "context_id": "none",
+        "field": "verdict",
+        "judged": "007",
+        "value": "both",
+        "annotator": "Ben",
+        "note": "",
+        "variant": "",
+        "sample": "",
+        "answers": 0,
         "unused": "no answer has these words",
-    }  # fmt: skip
+    }
     earlier = {**unused, "question_id": "q0", "judged": text, "answers": 1, "unused": None}
     frames["judgements_to_read"] = pd.DataFrame(
         [unused, {**earlier, "number": 2, "row": 3}, {**earlier, "number": 3, "row": 4, "annotator": "Ada"}]

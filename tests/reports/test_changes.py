@@ -49,9 +49,12 @@ def test_a_replaced_model_beside_another_flips_nothing(unchanged: tuple[str, ...
         state_before=[first.get(key) for key in keys], state=[second.get(key) for key in keys]
     )
     numbers = pd.DataFrame(
-        [{"run": run, "model": name, "dtype": "float32", "change": None}
-         for run, changed in ((1, "a"), (2, "b")) for name in (changed, *unchanged)]
-    )  # fmt: skip
+        [
+            {"run": run, "model": name, "dtype": "float32", "change": None}
+            for run, changed in ((1, "a"), (2, "b"))
+            for name in (changed, *unchanged)
+        ]
+    )
     run = changes_of_run(changes, numbers)
     assert run is not None
     assert len(run.comparison.flips) == flips
@@ -60,23 +63,29 @@ def test_a_replaced_model_beside_another_flips_nothing(unchanged: tuple[str, ...
 def test_a_setting_that_appears_is_a_change() -> None:
     runs = [{"run": json.dumps({"run": number})} for number in (1, 2)]
     rows = pd.DataFrame(
-        [("run", "", "", "", runs[0]["run"], runs[1]["run"]),
-         ("setting", "", "", "version of measure persuasion", None, '"2"'),
-         ("setting", "", "", "seed", '"0"', None)],
+        [
+            ("run", "", "", "", runs[0]["run"], runs[1]["run"]),
+            ("setting", "", "", "version of measure persuasion", None, '"2"'),
+            ("setting", "", "", "seed", '"0"', None),
+        ],
         columns=["kind", "model", "dtype", "item", "state_before", "state"],
-    )  # fmt: skip
+    )
     changes = changes_of_run(rows, pd.DataFrame(columns=["run", "model", "dtype", "change"]))
     assert changes is not None
     assert [tuple(change) for change in changes.comparison.settings] == [
-        ("seed", '"0"', None), ("version of measure persuasion", None, '"2"')]  # fmt: skip
+        ("seed", '"0"', None),
+        ("version of measure persuasion", None, '"2"'),
+    ]
 
 
 def test_runs_without_a_common_item_have_no_section() -> None:
     items = [
-        {**snapshot([reply("q", name)], settings={"model": json.dumps(name)}).items(),
-         ("run", "", "", ""): as_state({"run": run})}
+        {
+            **snapshot([reply("q", name)], settings={"model": json.dumps(name)}).items(),
+            ("run", "", "", ""): as_state({"run": run}),
+        }
         for run, name in ((1, "a"), (2, "b"))
-    ]  # fmt: skip
+    ]
     keys = sorted({*items[0], *items[1]})
     changes = pd.DataFrame(keys, columns=["kind", "model", "dtype", "item"]).assign(
         state_before=[items[0].get(key) for key in keys], state=[items[1].get(key) for key in keys]

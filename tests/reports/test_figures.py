@@ -90,8 +90,12 @@ def test_panels_that_share_an_axis_cut_nothing_off() -> None:
     for row in (*rows["susceptibility"], *rows["persuasion"], *rows["entity_independent_persuasion"]):
         if row.get("query_type", "closed") == "closed" and " open " not in row.get("query_id", ""):
             row |= {name: 3 * value for name, value in row.items() if name in {*rows, "entity_independent_persuasion"}}
-    names = ("susceptibility-by-relation", "persuasion-by-kind", "entity-independent-persuasion",
-             "entity-independent-by-template")  # fmt: skip
+    names = (
+        "susceptibility-by-relation",
+        "persuasion-by-kind",
+        "entity-independent-persuasion",
+        "entity-independent-by-template",
+    )
     figures = [FIGURES[name] for name in names]
     for one in draw_all(figures, frames(rows, read_by(figures)))[0]:
         for axes in one.drawing.paint().axes:
@@ -106,9 +110,7 @@ def test_models_and_dtypes_are_not_mixed() -> None:
     rows = tables(models, relations=["capital"], entities=2, questions=6)
     made, _ = draw_all(figures, frames(rows, read_by(figures)))
     means = [one for one in made if one.figure.name == "susceptibility-by-relation"]
-    assert [str(one.model) for one in means] == [
-        "a (bfloat16)", "a (float32)", "somebody/with-a-long-name (float32)"
-    ]  # fmt: skip
+    assert [str(one.model) for one in means] == ["a (bfloat16)", "a (float32)", "somebody/with-a-long-name (float32)"]
     assert {len(one.drawing.numbers) for one in means} == {4}
     assert [str(one.model) for one in made if one.figure.name == "precision"] == ["a (bfloat16)"]
     (ladder,) = [one for one in made if one.figure.name == "tests-by-model"]
@@ -257,9 +259,16 @@ def test_few_or_equal_values_have_no_violin(values: list[float]) -> None:
 def test_fifths_of_few_queries_are_dots() -> None:
     data = pd.DataFrame({"memorization_ratio": [0.1, 0.2, 1.0], "susceptibility": [1.0, 2.0, 3.0]})
     fifths = pd.DataFrame(
-        {"query_type": "open", "memorization_ratio": ["0 to 0.2", "0.2 to 0.4", "0.8 to 1"], "queries": 1,
-         "share_queries": 1 / 3, "mean": [1.0, 2.0, 3.0], "low": None, "high": None}
-    )  # fmt: skip
+        {
+            "query_type": "open",
+            "memorization_ratio": ["0 to 0.2", "0.2 to 0.4", "0.8 to 1"],
+            "queries": 1,
+            "share_queries": 1 / 3,
+            "mean": [1.0, 2.0, 3.0],
+            "low": None,
+            "high": None,
+        }
+    )
     axes = Canvas().subplots()
     columns_of_bins(axes, data["susceptibility"], data["memorization_ratio"], fifths, "memorization_ratio", 5)
     found = [round(float(line.get_xdata()[0])) for line in axes.lines if line.get_marker() == "o"]
@@ -267,8 +276,16 @@ def test_fifths_of_few_queries_are_dots() -> None:
 
 
 def test_under_thirty_values_are_dots() -> None:
-    row = {"mean": 1.0, "low": 0.5, "high": 1.5, "percentile_5": 0, "lower_quartile": 1, "median": 1,
-           "upper_quartile": 1, "percentile_95": 2}  # fmt: skip
+    row = {
+        "mean": 1.0,
+        "low": 0.5,
+        "high": 1.5,
+        "percentile_5": 0,
+        "lower_quartile": 1,
+        "median": 1,
+        "upper_quartile": 1,
+        "percentile_95": 2,
+    }
     few, many = (Canvas().subplots() for _ in range(2))
     for axes, count in ((few, 29), (many, 30)):
         column_of_values(axes, 0, [1.0] * count, row, "#000000")
@@ -382,9 +399,7 @@ INTERVAL = (
 def test_outcomes_of_change_are_counted_in_each_panel(known: dict[str, pd.DataFrame]) -> None:
     drawing = drawing_of("entropy-change", known)
     canvas = drawing.paint()
-    assert [axes.get_title() for axes in canvas.axes] == [
-        "any context", "original context", "counter-memory context"
-    ]  # fmt: skip
+    assert [axes.get_title() for axes in canvas.axes] == ["any context", "original context", "counter-memory context"]
     pooled = drawing.shown.query("partition == 'all' and condition == 'any context'")
     assert [text.get_text() for text in canvas.axes[0].texts[:5]] == [str(n) for n in pooled["n"]]
     assert list(pooled["outcome"])[:2] == ["all", "persuaded"]
@@ -407,10 +422,12 @@ def comparison_row(relation: str, a: str, b: str, means: tuple[float, float], n:
 
 
 def test_persuasion_is_said_set_by_set() -> None:
-    tests = pd.DataFrame([
-        comparison_row("one", "negative", "positive", (0.3, 0.1)),
-        comparison_row("two", "negative", "positive", (0.9, 0.7), p=0.5),
-    ])  # fmt: skip
+    tests = pd.DataFrame(
+        [
+            comparison_row("one", "negative", "positive", (0.3, 0.1)),
+            comparison_row("two", "negative", "positive", (0.9, 0.7), p=0.5),
+        ]
+    )
     assert tones(tests) == (
         "one, open queries by 0.300 (negative), 0.100 (positive) nats, 1 of 1 difference significant; "
         "two, open queries by 0.900 (negative), 0.700 (positive) nats, 0 of 1 difference significant"
@@ -430,14 +447,38 @@ def test_caption_by_type_counts_tests_of_drawn_set() -> None:
     sets, of_labels = ("one", "two"), {"comparison": "label", "measure": "susceptibility"}
     means = [
         {**OF, "relation": name, "label": label, "type": kind, "entities": 2, "unit": "nats", "mean": 0.2}
-        | dict.fromkeys(("low", "high", "smallest", "percentile_5", "lower_quartile", "median", "upper_quartile",
-                         "percentile_95", "largest"), 0.2)
-        for name in sets for label in ("old", "young") for kind in (None, "x")
-    ]  # fmt: skip
+        | dict.fromkeys(
+            (
+                "low",
+                "high",
+                "smallest",
+                "percentile_5",
+                "lower_quartile",
+                "median",
+                "upper_quartile",
+                "percentile_95",
+                "largest",
+            ),
+            0.2,
+        )
+        for name in sets
+        for label in ("old", "young")
+        for kind in (None, "x")
+    ]
     entities = [
-        {**OF, "relation": name, "label": label, "type": "x", "entity": f"{label}{n}", "queries": 1,
-         "susceptibility": 0.2} for name in sets for label in ("old", "young") for n in (1, 2)
-    ]  # fmt: skip
+        {
+            **OF,
+            "relation": name,
+            "label": label,
+            "type": "x",
+            "entity": f"{label}{n}",
+            "queries": 1,
+            "susceptibility": 0.2,
+        }
+        for name in sets
+        for label in ("old", "young")
+        for n in (1, 2)
+    ]
     tests = [
         comparison_row(name, "old", "young", (0.1, 0.1), p=p) | of_labels
         for name, p in zip(sets, (0.5, 0.01), strict=True)
@@ -453,14 +494,32 @@ def test_caption_by_type_counts_tests_of_drawn_set() -> None:
     assert "open queries 0 of 1 significant." in drawing.caption
 
 
-@pytest.mark.parametrize(("tests", "said"), [
-    ([], False), ([comparison_row("one", "negative", "positive", (0.3, 0.1))], True),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("tests", "said"),
+    [
+        ([], False),
+        ([comparison_row("one", "negative", "positive", (0.3, 0.1))], True),
+    ],
+)
 def test_caption_by_strength_tells_no_result_without_test(tests: list[Row], said: bool) -> None:
-    means = pd.DataFrame([
-        {**OF, "relation": "one", "label": "old", "about": "others", "context_label": label, "strength": None,
-         "entities": 2, "mean": 0.2, "low": 0.1, "high": 0.3, "unit": "nats"} for label in ("negative", "positive")
-    ])  # fmt: skip
+    means = pd.DataFrame(
+        [
+            {
+                **OF,
+                "relation": "one",
+                "label": "old",
+                "about": "others",
+                "context_label": label,
+                "strength": None,
+                "entities": 2,
+                "mean": 0.2,
+                "low": 0.1,
+                "high": 0.3,
+                "unit": "nats",
+            }
+            for label in ("negative", "positive")
+        ]
+    )
     frames: Frames = {"persuasion_by_strength": means, "group_comparisons": pd.DataFrame(tests)}
     drawing = drawing_of(BY_STRENGTH.name, frames, "m")
     assert ("Contexts about the queried entity move" in drawing.caption) == said

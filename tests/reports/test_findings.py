@@ -67,8 +67,10 @@ def test_replication_is_told_in_words_of_its_paper(known: dict[str, pd.DataFrame
 )
 def test_kinds_differ_where_interval_of_their_difference_does(high: float, verdict: str) -> None:
     of = {"model": MODEL, "dtype": "float32", "condition": "counter_memory", "quantity": "following", "unit": "share"}
-    means = [{**of, "partition": "static", "n": 20, "mean": 0.6, "low": 0.4, "high": 0.8},
-             {**of, "partition": "temporal", "n": 20, "mean": 0.2, "low": 0.1, "high": high}]  # fmt: skip
+    means = [
+        {**of, "partition": "static", "n": 20, "mean": 0.6, "low": 0.4, "high": 0.8},
+        {**of, "partition": "temporal", "n": 20, "mean": 0.2, "low": 0.1, "high": high},
+    ]
     outcomes = pd.DataFrame([{"condition": "counter_memory"}])
     claims = questions_of({"partition_means": pd.DataFrame(means), "outcomes": outcomes})
     (claim,) = (one for one in claims if "kind" in one.sentence)
@@ -102,20 +104,38 @@ def test_a_share_without_an_interval_has_no_bar(own: dict[str, pd.DataFrame]) ->
 def test_groups_are_told_with_their_tests() -> None:
     of = {"model": MODEL, "dtype": "float32", "relation": "pair", "query_type": "open", "unit": "nats"}
     none = {"low": math.nan, "high": math.nan}
-    means = [{**of, "label": label, "type": None, "entities": 4, "mean": mean, **none}
-             for label, mean in (("enemy", 0.188), ("friend", 0.193))]  # fmt: skip
+    means = [
+        {**of, "label": label, "type": None, "entities": 4, "mean": mean, **none}
+        for label, mean in (("enemy", 0.188), ("friend", 0.193))
+    ]
     test = {**of, "within": "all", "n_a": 4, "n_b": 4, "untestable": None}
     tests = [
-        {**test, "comparison": "label", "group_a": "enemy", "group_b": "friend", "mean_a": 0.188, "mean_b": 0.193,
-         "p_adjusted": 0.686},
-        {**test, "comparison": "context", "group_a": "negative", "group_b": "positive", "mean_a": 0.169,
-         "mean_b": 0.156, "p_adjusted": 0.03},
-    ]  # fmt: skip
+        {
+            **test,
+            "comparison": "label",
+            "group_a": "enemy",
+            "group_b": "friend",
+            "mean_a": 0.188,
+            "mean_b": 0.193,
+            "p_adjusted": 0.686,
+        },
+        {
+            **test,
+            "comparison": "context",
+            "group_a": "negative",
+            "group_b": "positive",
+            "mean_a": 0.169,
+            "mean_b": 0.156,
+            "p_adjusted": 0.03,
+        },
+    ]
     alone = {**of, "mean": 0.19, "low": math.nan, "high": math.nan, "invented": False}
     frames = {
-        **with_empty({}, queries()), "susceptibility_by_label": pd.DataFrame(means), "group_comparisons":
-        pd.DataFrame(tests), "susceptibility_summary": pd.DataFrame([alone]),
-    }  # fmt: skip
+        **with_empty({}, queries()),
+        "susceptibility_by_label": pd.DataFrame(means),
+        "group_comparisons": pd.DataFrame(tests),
+        "susceptibility_summary": pd.DataFrame([alone]),
+    }
     labels, tones = headline(frames)
     assert labels.sentence == "Contexts moved open queries by"
     words = "0.188 nats (enemy) against 0.193 nats (friend), adjusted p = 0.686"
@@ -126,29 +146,46 @@ def test_groups_are_told_with_their_tests() -> None:
 def test_what_study_asks_of_fisher_is_said_first(known: dict[str, pd.DataFrame]) -> None:
     rows = known["correlations"]
     top = rows[rows["measure_a"] == "fisher"].assign(measure_a="fisher_top_k", relation="all", query_type="all")
-    first = headline({**with_empty({}, queries()), "correlations": top, "susceptibility_summary":
-                    known["susceptibility_summary"]})[0]  # fmt: skip
+    first = headline(
+        {**with_empty({}, queries()), "correlations": top, "susceptibility_summary": known["susceptibility_summary"]}
+    )[0]
     assert first.sentence.startswith("Rank correlation of susceptibility with Fisher susceptibility")
 
 
 def test_caveats_of_every_kind_are_listed(known: dict[str, pd.DataFrame]) -> None:
     said = findings(known, CARD).caveats
-    words = ("Parts of the study are missing: 1 piece", "Few items", "Few entities", "Contexts about other entities",
-             "Not to be compared",
-             "with a context state another answer or none", "replies are without a decision",
-             "The judge large decided")  # fmt: skip
+    words = (
+        "Parts of the study are missing: 1 piece",
+        "Few items",
+        "Few entities",
+        "Contexts about other entities",
+        "Not to be compared",
+        "with a context state another answer or none",
+        "replies are without a decision",
+        "The judge large decided",
+    )
     assert [word in sentence for sentence, word in zip(said, words, strict=True)] == [True] * len(words)
 
 
 def test_what_few_questions_of_a_paper_cannot_show(known: dict[str, pd.DataFrame]) -> None:
-    knows = {"model": MODEL, "dtype": "float32", "quantity": "correct", "group": "none", "unit": "share", "n": 40,
-             "mean": 0.025, "low": 0.004, "high": 0.129}  # fmt: skip
+    knows = {
+        "model": MODEL,
+        "dtype": "float32",
+        "quantity": "correct",
+        "group": "none",
+        "unit": "share",
+        "n": 40,
+        "mean": 0.025,
+        "low": 0.004,
+        "high": 0.129,
+    }
     known = {
-        **known, "models_side_by_side": pd.DataFrame([knows]),
+        **known,
+        "models_side_by_side": pd.DataFrame([knows]),
         "outcomes": known["outcomes"].assign(following_stubborn=3),
         "setup": pd.DataFrame([{"quantity": "questions", "total": 2}]),
         "statistics_summary": known["statistics_summary"].assign(untestable=0),
-    }  # fmt: skip
+    }
     said = findings(known, CARD).caveats
     assert "Few items: with 2 questions, no share or mean here can be relied on." in said
     assert any(re.match(r"Few entities: \d per group and relation, too few for an interval", text) for text in said)
@@ -158,9 +195,12 @@ def test_what_few_questions_of_a_paper_cannot_show(known: dict[str, pd.DataFrame
 
 @pytest.mark.parametrize(
     ("entities", "said"),
-    [(4, "4 per group and relation, too few for an interval."), (9, "9 per group and relation, and one of them"),
-     (10, "")],
-)  # fmt: skip
+    [
+        (4, "4 per group and relation, too few for an interval."),
+        (9, "9 per group and relation, and one of them"),
+        (10, ""),
+    ],
+)
 def test_few_entities_are_warned_of(entities: int, said: str) -> None:
     rows = {name: pd.DataFrame([{"entities": entities}]) for name in (RELATIONS,)}
     assert few_entities(with_empty(rows, queries())).removeprefix("Few entities: ").startswith(said)
@@ -168,9 +208,12 @@ def test_few_entities_are_warned_of(entities: int, said: str) -> None:
 
 @pytest.mark.parametrize(
     ("p", "test", "said"),
-    [(1 / 70, "permutation", ", p = 0.014, the smallest that so few can give"), (0.03, "permutation", ""),
-     (1 / 16, "sign flip", ", p = 0.062, the smallest that so few can give")],
-)  # fmt: skip
+    [
+        (1 / 70, "permutation", ", p = 0.014, the smallest that so few can give"),
+        (0.03, "permutation", ""),
+        (1 / 16, "sign flip", ", p = 0.062, the smallest that so few can give"),
+    ],
+)
 def test_significance_names_its_entities(p: float, test: str, said: str) -> None:
     row = {"relation": "capital", "n_a": 4, "n_b": 4, "alternative": "greater", "p": p, "test": test}
     tests = pd.DataFrame([{**row, "p_adjusted": 0.038}, {**row, "relation": "author", "p_adjusted": 0.4}])
@@ -208,10 +251,19 @@ def test_without_a_reason_there_is_no_caveat() -> None:
 )
 def test_uncertainty_is_told_of_one_model_with_correlation(changed: dict[str, float], begins: str) -> None:
     row = {
-        "model": MODEL, "dtype": "float32", "partition": "all", "condition": "all", "n": 30, "pearson": 0.4,
-        "measure_a": "semantic_entropy_without", "measure_b": "coherent_persuasion", "subject_low": 0.1,
-        "subject_high": 0.6, "low": 0.0, "high": 0.7,
-    }  # fmt: skip
+        "model": MODEL,
+        "dtype": "float32",
+        "partition": "all",
+        "condition": "all",
+        "n": 30,
+        "pearson": 0.4,
+        "measure_a": "semantic_entropy_without",
+        "measure_b": "coherent_persuasion",
+        "subject_low": 0.1,
+        "subject_high": 0.6,
+        "low": 0.0,
+        "high": 0.7,
+    }
 
     def correlation(*rows: object) -> str:
         outcomes = pd.DataFrame([{"condition": "counter_memory"}])
@@ -226,9 +278,18 @@ def test_uncertainty_is_told_of_one_model_with_correlation(changed: dict[str, fl
 
 def test_effects_of_several_passages_are_told() -> None:
     effect = {
-        "model": "m", "dtype": "float32", "effect": "position", "evidence_set": "all", "kind": "supporting",
-        "difference": 0.25, "low": 0.1, "high": 0.4, "unit": "share", "p_adjusted": 0.01, "direction": "larger",
-    }  # fmt: skip
+        "model": "m",
+        "dtype": "float32",
+        "effect": "position",
+        "evidence_set": "all",
+        "kind": "supporting",
+        "difference": 0.25,
+        "low": 0.1,
+        "high": 0.4,
+        "unit": "share",
+        "p_adjusted": 0.01,
+        "direction": "larger",
+    }
     outcomes = pd.DataFrame([{"condition": "mixed"}])
     (claim,) = questions_of({"passage_effects_summary": pd.DataFrame([effect]), "outcomes": outcomes})
     assert claim.line == (

@@ -15,17 +15,20 @@ def test_shares_of_own_questions_add_up(own: dict[str, pd.DataFrame]) -> None:
     chart = figure(own)
     assert chart
     assert [(bar.label, bar.variant) for bar in chart.bars][:4] == [
-        ("with a right passage", "other"), ("with a right passage", MODEL),
-        ("with a wrong passage", "other"), ("with a wrong passage", MODEL),
-    ]  # fmt: skip
+        ("with a right passage", "other"),
+        ("with a right passage", MODEL),
+        ("with a wrong passage", "other"),
+        ("with a wrong passage", MODEL),
+    ]
     assert [sum(part.mean for part in bar.parts) for bar in chart.bars] == pytest.approx([1.0] * len(chart.bars))
     of_other = own["answers_of_questions"].query("condition == 'conflicting' and model == 'other'")
     counted = of_other.query("verdict == 'context'")
     wrong = chart.bars[2].part("wrong")
     assert wrong
     assert (wrong.count, wrong.address) == (
-        len(counted), "answers.html#model=other+%28float32%29&under=conflicting&verdict=wrong",
-    )  # fmt: skip
+        len(counted),
+        "answers.html#model=other+%28float32%29&under=conflicting&verdict=wrong",
+    )
 
 
 def test_basis_counts_questions_without_some_kinds(own: dict[str, pd.DataFrame]) -> None:
@@ -63,8 +66,9 @@ def test_a_threshold_beside_a_row_has_its_number(own: dict[str, pd.DataFrame]) -
     assert other
     assert (same.bars[1].name, same.bars[1].threshold_words) == ("follow.conflicting", "")
     assert (other.bars[1].name, other.bars[1].threshold_words) == (
-        "", "follow.conflicting 38% [20, 60] (wrong or both)",
-    )  # fmt: skip
+        "",
+        "follow.conflicting 38% [20, 60] (wrong or both)",
+    )
 
 
 def test_an_interval_is_drawn_at_its_numbers() -> None:
@@ -84,25 +88,37 @@ def bar(condition: str, main: str, share: float, n: int = 40, low: float = 0.0, 
 @pytest.mark.parametrize(
     ("bars", "said"),
     [
-        ([bar("supporting", "right", 0.4, 40, 0.3, 0.5), bar("conflicting", "wrong", 0.8, 40, 0.7, 0.9)],
-         "The model repeats wrong passages (80%) more often than it follows right ones (40%)."),
-        ([bar("supporting", "right", 0.9, 40, 0.8, 1.0), bar("conflicting", "wrong", 0.1, 40, 0.0, 0.2)],
-         "The model follows right passages (90%) more often than it repeats wrong ones (10%)."),
-        ([bar("conflicting", "wrong", 0.5), bar("mixed", "wrong", 0.25, 120)],
-         "The model repeats wrong passages in 50% of replies. Of all 160 replies to a wrong passage, alone or beside "
-         "others, 31% repeat it."),
-        ([bar("supporting", "right", 0.5), bar("conflicting", "wrong", 0.6)],
-         "The model follows right passages (50%) and repeats wrong ones (60%); the difference is not significant."),
+        (
+            [bar("supporting", "right", 0.4, 40, 0.3, 0.5), bar("conflicting", "wrong", 0.8, 40, 0.7, 0.9)],
+            "The model repeats wrong passages (80%) more often than it follows right ones (40%).",
+        ),
+        (
+            [bar("supporting", "right", 0.9, 40, 0.8, 1.0), bar("conflicting", "wrong", 0.1, 40, 0.0, 0.2)],
+            "The model follows right passages (90%) more often than it repeats wrong ones (10%).",
+        ),
+        (
+            [bar("conflicting", "wrong", 0.5), bar("mixed", "wrong", 0.25, 120)],
+            "The model repeats wrong passages in 50% of replies. Of all 160 replies to a wrong passage, alone or "
+            "beside others, 31% repeat it.",
+        ),
+        (
+            [bar("supporting", "right", 0.5), bar("conflicting", "wrong", 0.6)],
+            "The model follows right passages (50%) and repeats wrong ones (60%); the difference is not significant.",
+        ),
         ([bar("supporting", "right", 0.9)], "The model follows right passages in 90% of replies."),
-        ([bar("supporting", "right", 0.9), bar("unknown", "passage", 0.1)],
-         "The model follows right passages in 90% of replies; 40 other replies had a passage that may be right or "
-         "wrong."),
+        (
+            [bar("supporting", "right", 0.9), bar("unknown", "passage", 0.1)],
+            "The model follows right passages in 90% of replies; 40 other replies had a passage that may be right or "
+            "wrong.",
+        ),
         ([bar("conflicting", "wrong", 0.25)], "The model repeats wrong passages in 25% of replies."),
         ([bar("none", "right", 0.25)], "Without a passage, the model gives the right answer in 25% of replies."),
-        ([bar("conflicting", "wrong", 1.0, n=3), bar("none", "right", 0.5)],
-         "Too few replies to tell: no kind of passage has more than 3."),
+        (
+            [bar("conflicting", "wrong", 1.0, n=3), bar("none", "right", 0.5)],
+            "Too few replies to tell: no kind of passage has more than 3.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_sentence_compares_right_with_wrong(bars: list[Bar], said: str, own: dict[str, pd.DataFrame]) -> None:
     alone = own | {"models_side_by_side": own["models_side_by_side"].iloc[:0]}
     assert answer_sentence(alone, HeadlineFigure("", "share", PARTS, tuple(bars)), []) == said

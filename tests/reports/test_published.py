@@ -64,9 +64,10 @@ def test_tables_of_questions_have_values_in_our_units(llama: dict[str, pd.DataFr
     shares = filled(TABLES["shares-persuaded-and-stubborn"], llama)
     persuaded = shares.rows.set_index(["partition", "context"])["published persuaded (ROUGE-L)"]
     assert dict(persuaded[persuaded != ""]) == {
-        ("static", "counter-memory context"): "78.44%", ("temporal", "counter-memory context"): "60.96%",
+        ("static", "counter-memory context"): "78.44%",
+        ("temporal", "counter-memory context"): "60.96%",
         ("disputable", "counter-memory context"): "63.83%",
-    }  # fmt: skip
+    }
     assert "Published values: counts one context a question, presumably the counter-memory one" in shares.caption
 
 
@@ -79,14 +80,16 @@ def test_regressions_and_correlations_have_their_values(llama: dict[str, pd.Data
     ]
     entropy = regressions.rows.query("predictor == 'semantic entropy with the context' and published_beta != ''")
     assert dict(zip(entropy["entropies"], entropy["published_beta"], strict=True)) == {
-        "summed": "-1.16", "length-normalised": "-1.16",
-    }  # fmt: skip
+        "summed": "-1.16",
+        "length-normalised": "-1.16",
+    }
     assert "and not the 6.5941 of Table 2" in regressions.caption
     found = filled(TABLES["correlations-of-persuasion"], llama).rows.query("published != ''")
     assert dict(zip(found["correlated_with"], found["published"], strict=True)) == {
-        "edits of the fact": "-0.27", "semantic entropy without the context": "0.003",
+        "edits of the fact": "-0.27",
+        "semantic entropy without the context": "0.003",
         "the same, length-normalised, without the context": "0.003",
-    }  # fmt: skip
+    }
     means = filled(TABLES["means-of-partitions"], llama).rows.query("partition == 'static' and context == 'no context'")
     published = means.set_index("quantity")["published"]
     assert published["semantic entropy"] == published["semantic entropy length normalised"] == "12.7064"

@@ -239,8 +239,9 @@ def test_findings_precede_other_queries(small: dict[str, pd.DataFrame], tmp_path
 
 def test_the_gate_has_a_badge(known: dict[str, pd.DataFrame]) -> None:
     checks = (
-        GateCheck("follow.supporting", "40%", ">= 90%", "m", "unmet"), GateCheck("refuse.none", "0%", "<= 1%", "m"),
-    )  # fmt: skip
+        GateCheck("follow.supporting", "40%", ">= 90%", "m", "unmet"),
+        GateCheck("refuse.none", "0%", "<= 1%", "m"),
+    )
     empty = {**NOTHING, "runs_summary": known["runs_summary"]}
     for gate, said in (((), ""), (checks, "Thresholds not met: 1 of 2"), (checks[1:], "Thresholds met: 1 of 1")):
         text = page(dataclasses.replace(CARD, gate=gate), Findings("Yes."), [], [], [], empty)
@@ -261,9 +262,13 @@ def test_policy_allows_own_style_script_and_pictures_alone(parsed: Parsed) -> No
     rules = parsed.policy()
     assert all(rules.pop(name).startswith("'sha256-") for name in ("style-src", "script-src"))
     assert rules == {
-        "default-src": "'none'", "img-src": "data:", "base-uri": "'none'", "form-action": "'none'",
-        "require-trusted-types-for": "'script'", "trusted-types": "'none'",
-    }  # fmt: skip
+        "default-src": "'none'",
+        "img-src": "data:",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+        "require-trusted-types-for": "'script'",
+        "trusted-types": "'none'",
+    }
 
 
 def test_every_picture_has_its_words(parsed: Parsed) -> None:

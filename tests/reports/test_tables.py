@@ -13,9 +13,12 @@ from swaymeter.reports.tables import TABLES, filled
 from tests.reports.study import MODEL, frames, tables
 
 OF_TWO_OR_OWN = (
-    "differences-between-models", "comparison-of-variants", "what-moves-the-answer", "passages-by-place",
+    "differences-between-models",
+    "comparison-of-variants",
+    "what-moves-the-answer",
+    "passages-by-place",
     "citations-and-persuasion-of-passages",
-)  # fmt: skip
+)
 """Tables that a study of one model on DynamicQA's questions does not have."""
 
 
@@ -168,8 +171,11 @@ def test_many_variants_are_counted_together() -> None:
         " Cut off at 20 tokens: 20 of 45 greedy answers of 5 variants (2 to 6 of each) (44.4%). They count as they "
         "stand; many may state nothing yet."
     )
-    reasons = [{**name, "greedy_answers": 9, "reason": reason, "answers": 1 + number}
-               for number, name in enumerate(names) for reason in ("denied", "empty")]  # fmt: skip
+    reasons = [
+        {**name, "greedy_answers": 9, "reason": reason, "answers": 1 + number}
+        for number, name in enumerate(names)
+        for reason in ("denied", "empty")
+    ]
     assert neither_sentences(pd.DataFrame(reasons)) == (
         " With a context that states an answer, another answer or none is stated by 30 of 45 greedy answers of the 5 "
         "variants with such answers, 2 to 10 of each (denied: 15, empty: 15)."
@@ -193,9 +199,22 @@ def test_a_page_shows_a_number_with_its_interval(two: dict[str, pd.DataFrame]) -
 
 
 def test_what_all_rows_say_is_said_once() -> None:
-    row = {"model": "m", "dtype": "float32", "evidence_set": "all", "effect": "date", "n": 8, "mean_a": 0.5,
-           "mean_b": 0.25, "difference": 0.25, "low": 0.1, "high": 0.4, "unit": "share", "p_adjusted": 0.01,
-           "direction": "larger", "untestable": None}  # fmt: skip
+    row = {
+        "model": "m",
+        "dtype": "float32",
+        "evidence_set": "all",
+        "effect": "date",
+        "n": 8,
+        "mean_a": 0.5,
+        "mean_b": 0.25,
+        "difference": 0.25,
+        "low": 0.1,
+        "high": 0.4,
+        "unit": "share",
+        "p_adjusted": 0.01,
+        "direction": "larger",
+        "untestable": None,
+    }
     table = TABLES["what-moves-the-answer"]
     one = filled(table, {table.queries[0]: pd.DataFrame([{**row, "kind": kind} for kind in ("a", "b", "c")])})
     assert one.in_common == " All rows: m (float32), all, the newer of a right and a wrong passage, against the older."
@@ -266,10 +285,26 @@ def test_differences_of_shares_are_in_points() -> None:
 
 
 def test_an_effect_without_a_test_says_why() -> None:
-    row = {"model": MODEL, "dtype": "float32", "evidence_set": "all", "effect": "date", "kind": "both", "n": 8,
-           "mean_a": 0.5, "mean_b": 0.25, "difference": 0.25, "low": None, "high": None, "unit": "share",
-           "p_adjusted": None}  # fmt: skip
-    frame = pd.DataFrame([{**row, "direction": math.nan, "untestable": "too few"},
-                          {**row, "direction": "larger", "untestable": math.nan}])  # fmt: skip
+    row = {
+        "model": MODEL,
+        "dtype": "float32",
+        "evidence_set": "all",
+        "effect": "date",
+        "kind": "both",
+        "n": 8,
+        "mean_a": 0.5,
+        "mean_b": 0.25,
+        "difference": 0.25,
+        "low": None,
+        "high": None,
+        "unit": "share",
+        "p_adjusted": None,
+    }
+    frame = pd.DataFrame(
+        [
+            {**row, "direction": math.nan, "untestable": "too few"},
+            {**row, "direction": "larger", "untestable": math.nan},
+        ]
+    )
     table = TABLES["what-moves-the-answer"]
     assert [*filled(table, {table.queries[0]: frame}).rows["direction"]] == ["too few", "larger"]

@@ -33,7 +33,7 @@ DIGESTS: dict[str, Callable[[], Digests]] = {
         ("facts.csv", "# Real facts", "# Facts", "facts", set()),
         ("questions.csv", "\nstatic,director,", "\nstatic,author,", "questions", {"static"}),
     ],
-)  # fmt: skip
+)
 def test_digest_follows_its_own_part(
     change: Change, filename: str, old: str, new: str, digests: str, changed: set[str]
 ) -> None:

@@ -77,13 +77,18 @@ LETTERS = (("işçi", "doktor"), ("king", "queen"), ("mason", "cook"))
 @pytest.mark.parametrize(
     ("pairs", "text", "exchanged"),
     [
-        ((("bus driver", "surgeon"), ("rich", "poor")), "A rich bus driver drives a bus.",
-         "A poor surgeon drives a bus."),
+        (
+            (("bus driver", "surgeon"), ("rich", "poor")),
+            "A rich bus driver drives a bus.",
+            "A poor surgeon drives a bus.",
+        ),
         ((("his", "her"), ("him", "her")), "I saw her today with her book.", "I saw him today with his book."),
-        (LETTERS, "İşçi çalışır.", "Doktor çalışır."), (LETTERS, "IŞÇI", "DOKTOR"),
-        (LETTERS, "a \u212aing", "a Queen"), (LETTERS, "a ma\u017fon", "a cook"),
+        (LETTERS, "İşçi çalışır.", "Doktor çalışır."),
+        (LETTERS, "IŞÇI", "DOKTOR"),
+        (LETTERS, "a \u212aing", "a Queen"),
+        (LETTERS, "a ma\u017fon", "a cook"),
     ],
-)  # fmt: skip
+)
 def test_pairs_may_be_phrases_of_any_letters(pairs: tuple[tuple[str, str], ...], text: str, exchanged: str) -> None:
     assert TypeAdapter(AnExchange).validate_python([list(pair) for pair in pairs])(text) == exchanged
 

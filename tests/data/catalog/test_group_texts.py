@@ -10,11 +10,15 @@ from swaymeter.data.catalog.group_texts import FOLDER, GroupTexts, group_texts
 from swaymeter.data.errors import InputError
 
 SOUND = {
-    "source": "A test.", "licence": "None.", "open": ["{entity} works as"],
-    "contexts": {"one": {"sentences": ["He works.", {"text": "{entity} works.", "label": "said", "strength": 2}]},
-                 "two": {"exchanged": "one"}},
+    "source": "A test.",
+    "licence": "None.",
+    "open": ["{entity} works as"],
+    "contexts": {
+        "one": {"sentences": ["He works.", {"text": "{entity} works.", "label": "said", "strength": 2}]},
+        "two": {"exchanged": "one"},
+    },
     "exchange": [["he", "she"], ["works", "rests"]],
-}  # fmt: skip
+}
 
 
 def read(folder: Path, **changes: Any) -> GroupTexts:
@@ -26,8 +30,9 @@ def test_a_set_has_labels_and_may_be_exchanged(tmp_path: Path) -> None:
     one = {**SOUND["contexts"]["one"], "label": "of all"}  # type: ignore[index]
     sets = read(tmp_path, contexts={"one": one, "two": {"exchanged": "one"}}).sets
     assert [(one.text, one.label, one.strength) for one in sets["two"]] == [
-        ("She rests.", "of all", None), ("{entity} rests.", "said", 2),
-    ]  # fmt: skip
+        ("She rests.", "of all", None),
+        ("{entity} rests.", "said", 2),
+    ]
 
 
 def test_label_of_its_own_survives_exchanged_set(tmp_path: Path) -> None:
@@ -42,8 +47,11 @@ def test_bundled_texts_have_as_many_sentences_as_published() -> None:
     assert (len(gender.open), len(gender.contexts), len(pairs.sets["pair"])) == (20, 4, 11)
     assert {one.label for sentences in gender.sets.values() for one in sentences} == {"stereotype"}
     strengths = [(one.label, one.strength) for one in pairs.sets["pair"]]
-    assert strengths == [*(("negative", n) for n in (4, 3, 2, 1)), *[("neutral", 0)] * 3,
-                         *(("positive", n) for n in (1, 2, 3, 4))]  # fmt: skip
+    assert strengths == [
+        *(("negative", n) for n in (4, 3, 2, 1)),
+        *[("neutral", 0)] * 3,
+        *(("positive", n) for n in (1, 2, 3, 4)),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -62,17 +70,21 @@ def test_bundled_texts_have_as_many_sentences_as_published() -> None:
         ({"contexts": {"one": {"sentences": ["He works.", "he works."]}}}, "contexts.one: has 'he works.' twice"),
         ({"contexts": {"one": {"sentences": ["He works.\n", "He works."]}}}, "one.sentences.0: has a line break"),
         ({"contexts": {"one": {"sentences": ["Does he?\nA:"]}}}, "one.sentences.0: has a line break"),
-        ({"contexts": {"one": {"sentences": ["x", {"text": "He works.", "strength": 3}]}}},
-         "contexts.one.sentences.1.strength: needs a label; add `label`"),
+        (
+            {"contexts": {"one": {"sentences": ["x", {"text": "He works.", "strength": 3}]}}},
+            "contexts.one.sentences.1.strength: needs a label; add `label`",
+        ),
         ({"contexts": {"one": {"sentences": [{"text": "x", "strength": -1}]}}}, "strength: must be at least 0"),
         ({"contexts": {"one": {"sentences": ["x"]}, "two": {"exchanged": "on"}}}, "two.exchanged: on is not a set"),
-        ({"contexts": {"one": {"sentences": ["Nobody."]}, "two": {"exchanged": "one"}}},
-         "contexts.two.exchanged: the rule own exchanges no word of 'Nobody.'"),
+        (
+            {"contexts": {"one": {"sentences": ["Nobody."]}, "two": {"exchanged": "one"}}},
+            "contexts.two.exchanged: the rule own exchanges no word of 'Nobody.'",
+        ),
         ({"exchange": None}, "contexts.two.exchanged: needs the key `exchange`"),
         ({"exchange": "sex"}, "exchange: no exchange rule is named 'sex'"),
         ({"context": {}}, "unknown key context (did you mean 'contexts'?)"),
     ],
-)  # fmt: skip
+)
 def test_what_breaks_rule_is_named_with_its_key(tmp_path: Path, changes: dict[str, Any], problem: str) -> None:
     with pytest.raises(InputError) as refused:
         read(tmp_path, **changes)

@@ -26,9 +26,13 @@ def test_every_value_that_the_papers_print_is_read() -> None:
 
 @pytest.mark.parametrize(
     ("paper", "item", "quantity", "models"),
-    [("liu", "table-2", "mean_susceptibility", 14), ("liu", "table-1", "pearson", 14), ("du", "setup", "parameters", 6),
-     ("marjanovic", "table-2", "accuracy", 3)],
-)  # fmt: skip
+    [
+        ("liu", "table-2", "mean_susceptibility", 14),
+        ("liu", "table-1", "pearson", 14),
+        ("du", "setup", "parameters", 6),
+        ("marjanovic", "table-2", "accuracy", 3),
+    ],
+)
 def test_all_models_of_paper_have_alias_and_values(paper: str, item: str, quantity: str, models: int) -> None:
     assert len({one.model for one in catalog.published(f"{paper}-{item}", quantity)}) == models
 
@@ -37,15 +41,20 @@ CASES: list[tuple[list[str], str, str, str | None, Mapping[str, str]]] = [
     (["0.76"], "liu-table-1", "spearman", "llama-3-8b-instruct", {"query_type": "open"}),
     (["59%"], "du-fig-2", "share_significant", "pythia-6.9b-deduped", {"query_type": "open"}),
     (["78.44%"], "marjanovic-table-1", "share_persuaded", "llama-2-7b-chat", {"partition": "static"}),
-    (["12.7064"], "marjanovic-table-2", "semantic_entropy", "llama-2-7b-chat",
-     {"partition": "static", "condition": "none"}),
+    (
+        ["12.7064"],
+        "marjanovic-table-2",
+        "semantic_entropy",
+        "llama-2-7b-chat",
+        {"partition": "static", "condition": "none"},
+    ),
     (["5.8550"], "marjanovic-table-2", "coherent_persuasion", "mistral-7b-instruct-v0.1", {"partition": "static"}),
     (["2.79e-6"], "marjanovic-table-7", "p", "qwen2-7b-instruct", {"predictor": "edits"}),
     (["< 2e-16"], "marjanovic-table-3", "p", "llama-2-7b-chat", {"predictor": "edits"}),
     (["> 11", "< 16"], "marjanovic-fig-15", "semantic_entropy_with", "llama-2-7b-chat", {"entropy_class": "middle"}),
     (["6,900,000,000"], "du-setup", "parameters", "pythia-6.9b-deduped", {}),
     (["≈ 200"], "du-app-f.2", "entities_removed", None, {}),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("expected", "item", "quantity", "model", "by"), CASES)

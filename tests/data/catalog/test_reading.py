@@ -50,7 +50,7 @@ SURNAME = "{woman} {woman} {surname}"
         ("name_parts.yaml", "real: [", "reel: [", name_parts.name_parts, "real: "),
         ("name_parts.yaml", "rank: [Captain,", "rank: Captain #", name_parts.name_parts, r"Character\.parts\.rank: "),
     ],
-)  # fmt: skip
+)
 def test_a_malformed_file_is_refused_with_the_place(
     change: Change, filename: str, old: str, new: str, read: Read, message: str
 ) -> None:

@@ -146,12 +146,18 @@ def test_a_name_that_is_no_slug_is_refused(serve: Serve, name: str) -> None:
         ("reverseCapital", {"reverse": True, "object_class": "date"}, "object_class: must be a class of entities"),
         ("capital", {"unit": "metres"}, "unit: is only for the object classes number and quantity; leave it out"),
         ("capital", {"closed": [SOUND["closed"][0]] * 2}, r"closed\[1\] has the same text as closed\[0\]"),
-        ("capital", {"contexts": SOUND["contexts"] | {"negation": [BASE.replace("The", "the")]}},
-         r"contexts.negation\[0\] has the same text as contexts.base\[0\]"),
-        ("capital", {"contexts": SOUND["contexts"] | {"base": [BASE, BASE]}},
-         r"contexts.base\[1\] has the same text as contexts.base\[0\]"),
+        (
+            "capital",
+            {"contexts": SOUND["contexts"] | {"negation": [BASE.replace("The", "the")]}},
+            r"contexts.negation\[0\] has the same text as contexts.base\[0\]",
+        ),
+        (
+            "capital",
+            {"contexts": SOUND["contexts"] | {"base": [BASE, BASE]}},
+            r"contexts.base\[1\] has the same text as contexts.base\[0\]",
+        ),
     ],
-)  # fmt: skip
+)
 def test_keys_that_do_not_go_together_are_refused(
     serve: Serve, name: str, changes: dict[str, Any], message: str
 ) -> None:

@@ -99,8 +99,10 @@ def test_published_form_is_the_completion_asserted_and_denied() -> None:
     told = replace(RELATIONS[0], open=(RELATIONS[0].open[0], "{entity} is governed from"))
     assert catalog.published_form(told)["negation"] == ("{entity} is not governed from {answer}.\n",)
     for beginning in (  # a verb that no rule denies, and one of a relative clause
-        "{entity} chose", "The person who is married to {entity} lives in", "The person {entity} is married to lives in"
-    ):  # fmt: skip
+        "{entity} chose",
+        "The person who is married to {entity} lives in",
+        "The person {entity} is married to lives in",
+    ):
         told = replace(told, open=(told.open[0], beginning))
         assert catalog.published_form(told)["negation"] == RELATIONS[0].contexts["negation"][:1]
     told = replace(told, open=(told.open[0], "NASA's head of {entity} is"))

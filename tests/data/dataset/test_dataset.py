@@ -111,9 +111,14 @@ def test_disputes_that_were_counted_again_give_their_numbers(tmp_path: Path) -> 
     keep_disputes(tmp_path, "Persian Gulf", a_dispute())
     counted, other = Dataset.of(tmp_path).questions
     assert counted == replace(
-        DISPUTED, edits=4, edit_revisions=(5, 9, 12, 35), hidden_edits=2, subject_popularity=1700.0, page_revision=40,
+        DISPUTED,
+        edits=4,
+        edit_revisions=(5, 9, 12, 35),
+        hidden_edits=2,
+        subject_popularity=1700.0,
+        page_revision=40,
         retrieved_at="2026-04-01T12:00:00+00:00",
-    )  # fmt: skip
+    )
     assert other == before.questions[1]
     assert Dataset.of(tmp_path).version == before.version
 
@@ -160,8 +165,10 @@ def test_what_is_no_dataset_is_refused_by_name(path: Callable[[Path], Any], mess
 
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     for file in (
-        keep(tmp_path, [NORWAY]), keep_questions(tmp_path, "a", TEMPORAL), keep_disputes(tmp_path, "b", a_dispute())
-    ):  # fmt: skip
+        keep(tmp_path, [NORWAY]),
+        keep_questions(tmp_path, "a", TEMPORAL),
+        keep_disputes(tmp_path, "b", a_dispute()),
+    ):
         content = file.read_bytes()
         file.write_bytes(content[:-1])
         with pytest.raises(DamagedFile, match=f"^{file} holds other bytes than were written"):

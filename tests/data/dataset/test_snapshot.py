@@ -28,8 +28,9 @@ def snapshot(replies: Iterable[Mapping[str, Any]] = (), **values: Any) -> Snapsh
     rows = [{"question": "Who?", **row, "context": row["context_id"]} for row in replies]
     frame = pd.DataFrame(rows, columns=columns)
     empty = Snapshot(Dataset(Path(), ())).frames
-    return Snapshot(**{"dataset": Dataset(Path(), ()), **values,
-                       "frames": {**empty, QUERY_NAMES["reply"]: _typed("reply", frame)}})  # fmt: skip
+    return Snapshot(
+        **{"dataset": Dataset(Path(), ()), **values, "frames": {**empty, QUERY_NAMES["reply"]: _typed("reply", frame)}}
+    )
 
 
 def reply(name: str, model: str = "m", texts: str = "a", **values: Any) -> dict[str, Any]:

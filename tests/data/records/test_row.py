@@ -25,11 +25,16 @@ GJOA = {"name": "Gjøa", "age": 130}
 @pytest.mark.parametrize(
     ("kind", "sql", "nullable"),
     [
-        (str, "VARCHAR", False), (RelationName, "VARCHAR", False), (Literal["a", "b"], "VARCHAR", False),
-        (int | None, "BIGINT", True), (Literal["a"] | None, "VARCHAR", True), (bool, "BOOLEAN", False),
-        (tuple[float, ...], "DOUBLE[]", False), (tuple[str, ...] | None, "VARCHAR[]", True),
+        (str, "VARCHAR", False),
+        (RelationName, "VARCHAR", False),
+        (Literal["a", "b"], "VARCHAR", False),
+        (int | None, "BIGINT", True),
+        (Literal["a"] | None, "VARCHAR", True),
+        (bool, "BOOLEAN", False),
+        (tuple[float, ...], "DOUBLE[]", False),
+        (tuple[str, ...] | None, "VARCHAR[]", True),
     ],
-)  # fmt: skip
+)
 def test_a_column_follows_from_its_annotation(kind: Any, sql: str, nullable: bool) -> None:
     row = make_dataclass("Row", [("one", Annotated[kind, Meaning("what it is", "nats")])])
     (column,) = table_of(table("rows", "a row")(row)).columns
@@ -89,10 +94,18 @@ def test_a_number_that_is_not_finite_is_refused(kind: str, value: Any) -> None:
 @pytest.mark.parametrize(
     ("kind", "value"),
     [
-        ("BIGINT", "old"), ("BIGINT", True), ("BIGINT", 2**70), ("BIGINT", 0.5), ("BIGINT", np.float32(2.5)),
-        ("BIGINT[]", [1, 0.5]), ("DOUBLE", "1"), ("VARCHAR", 1), ("VARCHAR", "\ud800"), ("BOOLEAN", 1),
+        ("BIGINT", "old"),
+        ("BIGINT", True),
+        ("BIGINT", 2**70),
+        ("BIGINT", 0.5),
+        ("BIGINT", np.float32(2.5)),
+        ("BIGINT[]", [1, 0.5]),
+        ("DOUBLE", "1"),
+        ("VARCHAR", 1),
+        ("VARCHAR", "\ud800"),
+        ("BOOLEAN", 1),
     ],
-)  # fmt: skip
+)
 def test_a_value_of_another_type_is_refused(kind: str, value: Any) -> None:
     depths = Table("depths", "a depth", (Column("depth", kind, "how deep", nullable=True),))
     with pytest.raises(ValueError, match="table depths: depth: "):

@@ -50,9 +50,13 @@ def opened(tmp_path: Path, clock: Clock) -> Iterator[Open]:
         address = where if isinstance(where, str) else where.address
         limits = {"name": "YAGO", "requests_per_minute": 60_000, "timeout_s": 5, **other}
         session = Session(
-            Service(address=address, **limits), contact=contact, cache=tmp_path / "answers", now=clock.now,
-            sleep=clock.sleep, **arguments,
-        )  # fmt: skip
+            Service(address=address, **limits),
+            contact=contact,
+            cache=tmp_path / "answers",
+            now=clock.now,
+            sleep=clock.sleep,
+            **arguments,
+        )
         sessions.append(session)
         return session
 

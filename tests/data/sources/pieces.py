@@ -84,5 +84,11 @@ class Pieces:
         begin, end = max(first, at - most // 2), min(last, at + (most + 1) // 2)
         where = {"needle_offset": at - begin} if says_where else {}
         ids = part[begin:end]
-        return {"doc_ix": part[:at].count(END) - 1, "doc_len": last - first, "disp_len": len(ids), "token_ids": ids,
-                "spans": [[self.decode(tuple(ids)), None]], **where}  # fmt: skip
+        return {
+            "doc_ix": part[:at].count(END) - 1,
+            "doc_len": last - first,
+            "disp_len": len(ids),
+            "token_ids": ids,
+            "spans": [[self.decode(tuple(ids)), None]],
+            **where,
+        }

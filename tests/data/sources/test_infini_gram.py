@@ -49,8 +49,11 @@ def test_a_document_has_its_place(tmp_path: Path) -> None:
     assert passage == Passage((2, 7), 0, (278, *WASHINGTON, 297, 27689), 1, begins=True, ends=True)
     (asked,) = bodies_of(server)
     assert {name: asked[name] for name in ("query_type", "s", "ptr", "max_disp_len")} == {
-        "query_type": "get_doc_by_ptr", "s": 2, "ptr": 18, "max_disp_len": 1000,
-    }  # fmt: skip
+        "query_type": "get_doc_by_ptr",
+        "s": 2,
+        "ptr": 18,
+        "max_disp_len": 1000,
+    }
 
 
 def test_or_within_a_name_is_no_operator(tmp_path: Path) -> None:
@@ -144,10 +147,14 @@ def test_where_the_name_is_follows_or_is_open(answer: dict[str, Any], expected: 
 
 
 WRONG: list[dict[str, Any]] = [
-    {"token_ids": [1, 2]}, {"doc_len": 9, "token_ids": [3014, 1, 1]}, {"doc_ix": None},
-    {"token_ids": [1, *WASHINGTON, None]}, {"token_ids": [*WASHINGTON, -1]}, {"token_ids": [*WASHINGTON, 2**40]},
+    {"token_ids": [1, 2]},
+    {"doc_len": 9, "token_ids": [3014, 1, 1]},
+    {"doc_ix": None},
+    {"token_ids": [1, *WASHINGTON, None]},
+    {"token_ids": [*WASHINGTON, -1]},
+    {"token_ids": [*WASHINGTON, 2**40]},
     {"doc_len": 9, "needle_offset": 1},
-]  # fmt: skip
+]
 """The last one is cut shorter than asked for."""
 
 

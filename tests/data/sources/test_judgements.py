@@ -16,8 +16,24 @@ from swaymeter.data.sources.judgements import COLUMNS, LARGEST_CELL, read_judgem
 
 HEAD = "question_id,context_id,field,judged,value,annotator"
 BOTH = pytest.mark.parametrize("name", ["sheet.xlsx", "sheet.CSV"])
-HOSTILE = ["=1+1", "+47 22", "@SUM(1)", "-5", "\u202e=1", "1914", "12 March 2020", "TRUE", "#N/A", "a;=cmd|x", "'s-H",
-           "Zoë\n\x07", "_x0041_", "</script>", "None", "NaN"]  # fmt: skip
+HOSTILE = [
+    "=1+1",
+    "+47 22",
+    "@SUM(1)",
+    "-5",
+    "\u202e=1",
+    "1914",
+    "12 March 2020",
+    "TRUE",
+    "#N/A",
+    "a;=cmd|x",
+    "'s-H",
+    "Zoë\n\x07",
+    "_x0041_",
+    "</script>",
+    "None",
+    "NaN",
+]
 
 
 def row(judged: str = "Oslo", value: str = "both", annotator: str = "Ada", **cells: str) -> dict[str, str]:

@@ -82,11 +82,14 @@ def test_a_dump_is_known_by_what_it_holds(access: Access, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("options", "address", "names"),
     [
-        (YAGO, None, ["yago", "wikidata"]), (YAGO, "http://127.0.0.1/query", ["yago"]),
-        (YAGO | {"dump": ["facts.nt"]}, None, ["yago"]), (YAGO | {"absent_from": []}, None, []), (SAMPLE, None, []),
+        (YAGO, None, ["yago", "wikidata"]),
+        (YAGO, "http://127.0.0.1/query", ["yago"]),
+        (YAGO | {"dump": ["facts.nt"]}, None, ["yago"]),
+        (YAGO | {"absent_from": []}, None, []),
+        (SAMPLE, None, []),
         (SAMPLE | {"absent_from": ["wikidata"]}, None, ["wikidata"]),
     ],
-)  # fmt: skip
+)
 def test_invented_names_are_looked_up_where_it_suits(
     options: dict[str, Any], address: str | None, names: list[str], access: Access
 ) -> None:
@@ -172,14 +175,20 @@ def test_a_broken_rule_has_its_flag(
 @pytest.mark.parametrize(
     ("snippet", "answer", "replacement"),
     [
-        ("[ENTITY] is near [ENTITY].", "Oslo", "Lima"), ("Oslo Street is in [ENTITY], not in Lima.", "Oslo", "Lima"),
+        ("[ENTITY] is near [ENTITY].", "Oslo", "Lima"),
+        ("Oslo Street is in [ENTITY], not in Lima.", "Oslo", "Lima"),
         ("Its country is a [ENTITY]n one, of [ENTITY]ns.", "Latvia", "Peru"),
         ("He was a [ENTITY], a film actor.", "film", "film actor"),
-        ("He was a film [ENTITY], a film actor.", "film actor", "film"), ("[ENTITY][ENTITY]", "a", "aa"),
-        ("[ENTITY]", "Oslo", "Lima"), ("no slot at all", "Oslo", "Lima"), ("It is [ENTITY].", "Oslo", ""),
-        ("It is [ENTITY].", "", "Oslo"), ("(.*) \\1 [ENTITY] $&", "(.*)", "\\1"), ("", "Oslo", "Lima"),
+        ("He was a film [ENTITY], a film actor.", "film actor", "film"),
+        ("[ENTITY][ENTITY]", "a", "aa"),
+        ("[ENTITY]", "Oslo", "Lima"),
+        ("no slot at all", "Oslo", "Lima"),
+        ("It is [ENTITY].", "Oslo", ""),
+        ("It is [ENTITY].", "", "Oslo"),
+        ("(.*) \\1 [ENTITY] $&", "(.*)", "\\1"),
+        ("", "Oslo", "Lima"),
     ],
-)  # fmt: skip
+)
 def test_snippet_is_found_again_from_its_two_contexts(snippet: str, answer: str, replacement: str) -> None:
     contexts = slots.fill_slot(snippet, answer), slots.fill_slot(snippet, replacement)
     found = slots.snippet_of(*contexts, answer, replacement)
@@ -196,10 +205,14 @@ def test_equal_answers_make_every_mention_a_slot() -> None:
 @pytest.mark.parametrize(
     ("original", "counter_memory"),
     [
-        ("It is Oslo.", "It was Lima."), ("It is Oslo.", "It is Lima"), ("It is Oslo.", "It is Lima. "),
-        ("Oslo and Oslo", "Lima"), ("", "Lima and"), ("[ENTITY] Oslo", "[ENTITY] Lima"),
+        ("It is Oslo.", "It was Lima."),
+        ("It is Oslo.", "It is Lima"),
+        ("It is Oslo.", "It is Lima. "),
+        ("Oslo and Oslo", "Lima"),
+        ("", "Lima and"),
+        ("[ENTITY] Oslo", "[ENTITY] Lima"),
     ],
-)  # fmt: skip
+)
 def test_contexts_that_come_from_no_snippet_have_none(original: str, counter_memory: str) -> None:
     assert slots.snippet_of(original, counter_memory, "Oslo", "Lima") is None
 
@@ -213,13 +226,18 @@ def test_a_long_snippet_is_found_in_no_time() -> None:
 @pytest.mark.parametrize(
     ("snippet", "flags"),
     [
-        ("The seat is [ENTITY], (the [ENTITY]) and '[ENTITY]'s.", ()), ("The seat is Oslo.", (slots.NO_SLOT,)),
-        ("The ENTITY band is [ENTITY].", (slots.BROKEN_SLOT,)), ("A SodaENTITY of [ENTITY].", (slots.BROKEN_SLOT,)),
-        ("An entity of [ENTITY].", ()), ("The [ENTITY]ian coast.", (slots.BROKEN_SLOT,)),
-        ("vo[ENTITY]bulary", (slots.BROKEN_SLOT,)), ("The ENTITY.", (slots.NO_SLOT, slots.BROKEN_SLOT)),
-        ("[ENTITY], once christiania", (slots.ANSWER_LEFT_IN_CONTEXT,)), ("[ENTITY] and the Osloite", ()),
+        ("The seat is [ENTITY], (the [ENTITY]) and '[ENTITY]'s.", ()),
+        ("The seat is Oslo.", (slots.NO_SLOT,)),
+        ("The ENTITY band is [ENTITY].", (slots.BROKEN_SLOT,)),
+        ("A SodaENTITY of [ENTITY].", (slots.BROKEN_SLOT,)),
+        ("An entity of [ENTITY].", ()),
+        ("The [ENTITY]ian coast.", (slots.BROKEN_SLOT,)),
+        ("vo[ENTITY]bulary", (slots.BROKEN_SLOT,)),
+        ("The ENTITY.", (slots.NO_SLOT, slots.BROKEN_SLOT)),
+        ("[ENTITY], once christiania", (slots.ANSWER_LEFT_IN_CONTEXT,)),
+        ("[ENTITY] and the Osloite", ()),
     ],
-)  # fmt: skip
+)
 def test_a_snippet_s_broken_rules_are_named(snippet: str, flags: tuple[str, ...]) -> None:
     assert slots.flags_of_snippet(snippet, ["Oslo", "Christiania", ""]) == flags
 
@@ -261,5 +279,8 @@ def named(*listed: tuple[str, str | None]) -> dict[str, str]:
 
 def test_properties_of_equal_words_are_called_by_ids() -> None:
     assert named(("P361", "part of"), ("P1", "Part-of"), ("P2", "partOF"), ("P3", "whole")) == {
-        "P361": "P361", "P1": "P1", "P2": "P2", "P3": "whole",
-    }  # fmt: skip
+        "P361": "P361",
+        "P1": "P1",
+        "P2": "P2",
+        "P3": "whole",
+    }

@@ -183,10 +183,13 @@ def test_files_are_done_with_manifest_of_their_key(files: FilesArtifact) -> None
     assert not files.digests()
 
 
-@pytest.mark.parametrize(("damage", "problem"), [
-    (lambda file: file.write_text("another"), "holds other bytes"),
-    (Path.unlink, "is missing"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("damage", "problem"),
+    [
+        (lambda file: file.write_text("another"), "holds other bytes"),
+        (Path.unlink, "is missing"),
+    ],
+)
 def test_a_changed_or_lost_file_is_damage(damage: Callable[[Path], None], problem: str, files: FilesArtifact) -> None:
     file = files.folder / "figures" / "one.svg"
     assert replace(files, key_inputs={}).digests()["figures/one.svg"] == digest_of_large(file)

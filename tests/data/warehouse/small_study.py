@@ -22,9 +22,10 @@ from swaymeter.tasks.statistics import STATISTICS as MADE
 STATISTICS, CORRELATIONS = table_of(GroupTest), table_of(CorrelationRow)
 Row = dict[str, Any]
 TABLES = (
-    *RECORD_TABLES, *dict.fromkeys(statistic.table for statistic in MADE.values()),
-    *(measure.table for measure in MEASURES.values())
-)  # fmt: skip
+    *RECORD_TABLES,
+    *dict.fromkeys(statistic.table for statistic in MADE.values()),
+    *(measure.table for measure in MEASURES.values()),
+)
 PERSUASION = MEASURES["persuasion"].table
 SUSCEPTIBILITY = MEASURES["susceptibility"].table
 ANSWERS = MEASURES["answers"].table

@@ -158,8 +158,12 @@ def test_databases_of_others_are_refused_by_name(hostile: str, reason: str, data
 @pytest.mark.parametrize(("limits", "what"), [(Limits(seconds=0.2), "0.2 s"), (Limits(megabytes=1), "1 MB of rows")])
 def test_a_query_of_others_has_limits(limits: Limits, what: str) -> None:
     with duckdb.connect() as connection, pytest.raises(WorkspaceError, match=f"more than {what}"):
-        limits.rows(connection, "SELECT a.range, b.range AS b FROM range(100000000) a, range(100000000) b ORDER BY ALL"
-                    if limits.seconds < 1 else "FROM range(1000000000)")  # fmt: skip
+        limits.rows(
+            connection,
+            "SELECT a.range, b.range AS b FROM range(100000000) a, range(100000000) b ORDER BY ALL"
+            if limits.seconds < 1
+            else "FROM range(1000000000)",
+        )
 
 
 @pytest.mark.parametrize("name", ["study.duckdb", "study.duckdb.wal"])

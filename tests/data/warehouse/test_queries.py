@@ -63,78 +63,240 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
 @pytest.mark.parametrize(
     ("name", "columns", "rows"),
     [
-        ("susceptibility_of_queries", [*QUERY_COLUMNS, "contexts", "susceptibility"],
-         {"query_id": ["q1", "q2"], "invented": [False, True], "contexts": [3, 3], "susceptibility": [2.0, 5.0]}),
-        ("persuasion_by_kind", [*QUERY_COLUMNS, "kind", "relevant", "contexts", "persuasion"],
-         {"query_id": ["q1"] * 3 + ["q2"] * 3, "kind": ["assertive", "base", "base"] * 2,
-          "relevant": [False, False, True] * 2, "contexts": [1] * 6, "persuasion": [3.0, 2.0, 1.0, 6.0, 5.0, 4.0]}),
-        ("entity_independent_of_contexts",
-         ["model", "dtype", "relation", "query_type", "form", "context_id", "kind", "context", "template", "entities",
-          "entity_independent_persuasion"],
-         {"context_id": ["c1", "c2", "c3"], "kind": ["base", "base", "assertive"], "context": ["c1", "c2", "c3"],
-          "entity_independent_persuasion": [2.5, 3.5, 4.5]}),
-        ("followed",
-         ["model", "dtype", "relation", "query_type", "kind", "conflict", "follows", "answers", "persuasion"],
-         {"kind": ["assertive", "assertive", "base", "base"], "conflict": [None, None, None, "substitution"],
-          "follows": ["original", "other", "original", "context"], "answers": [1, 1, 3, 1],
-          "persuasion": [6.0, 3.0, pytest.approx((2 + 4 + 5) / 3), 1.0]}),
-        ("memorization_of_queries",
-         [*QUERY_COLUMNS, "original", "substitute", "memorization_ratio", "negation_original", "negation_substitute",
-          "all_original", "all_substitute", "memorization_ratio_all", "susceptibility"],
-         {"original": [0, 0], "substitute": [1, 0], "memorization_ratio": [0.0, None],
-          "memorization_ratio_all": [0.8, None], "susceptibility": [2.0, 5.0]}),
-        ("fisher_of_queries",
-         [*QUERY_COLUMNS, "top_k", "fisher_top_k", "draws", "fisher", "fisher_standard_error", "susceptibility",
-          "contexts"],
-         {"top_k": [10, 10], "fisher_top_k": [3.0, 2.0], "draws": [64, 0], "fisher": [4.0, None],
-          "fisher_standard_error": [0.5, None], "susceptibility": [2.0, 5.0], "contexts": [3, 3]}),
-        ("both_susceptibilities_of_queries",
-         [*QUERY_COLUMNS[:5], "wording", *QUERY_COLUMNS[5:], "contexts", "susceptibility", "fisher"],
-         {"wording": ["question", "completion"], "susceptibility": [2.0, 5.0], "fisher": [4.0, 2.0]}),
-        ("answer_set_of_queries",
-         [*QUERY_COLUMNS, "contexts", "answers", "answer_set_susceptibility", "mass", "susceptibility"],
-         {"query_id": ["q1"], "contexts": [3], "answers": [7], "answer_set_susceptibility": [0.5], "mass": [0.25],
-          "susceptibility": [2.0]}),
-        ("precision_of_queries",
-         ["model", "dtype", "relation", "query_type", "query_id", "reference", "susceptibility",
-          "susceptibility_reference", "largest_difference", "mean_difference"],
-         {"query_id": ["q2"], "reference": ["float32"], "susceptibility": [5.0], "susceptibility_reference": [5.1],
-          "largest_difference": [0.3], "mean_difference": [0.2]}),
+        (
+            "susceptibility_of_queries",
+            [*QUERY_COLUMNS, "contexts", "susceptibility"],
+            {"query_id": ["q1", "q2"], "invented": [False, True], "contexts": [3, 3], "susceptibility": [2.0, 5.0]},
+        ),
+        (
+            "persuasion_by_kind",
+            [*QUERY_COLUMNS, "kind", "relevant", "contexts", "persuasion"],
+            {
+                "query_id": ["q1"] * 3 + ["q2"] * 3,
+                "kind": ["assertive", "base", "base"] * 2,
+                "relevant": [False, False, True] * 2,
+                "contexts": [1] * 6,
+                "persuasion": [3.0, 2.0, 1.0, 6.0, 5.0, 4.0],
+            },
+        ),
+        (
+            "entity_independent_of_contexts",
+            [
+                "model",
+                "dtype",
+                "relation",
+                "query_type",
+                "form",
+                "context_id",
+                "kind",
+                "context",
+                "template",
+                "entities",
+                "entity_independent_persuasion",
+            ],
+            {
+                "context_id": ["c1", "c2", "c3"],
+                "kind": ["base", "base", "assertive"],
+                "context": ["c1", "c2", "c3"],
+                "entity_independent_persuasion": [2.5, 3.5, 4.5],
+            },
+        ),
+        (
+            "followed",
+            ["model", "dtype", "relation", "query_type", "kind", "conflict", "follows", "answers", "persuasion"],
+            {
+                "kind": ["assertive", "assertive", "base", "base"],
+                "conflict": [None, None, None, "substitution"],
+                "follows": ["original", "other", "original", "context"],
+                "answers": [1, 1, 3, 1],
+                "persuasion": [6.0, 3.0, pytest.approx((2 + 4 + 5) / 3), 1.0],
+            },
+        ),
+        (
+            "memorization_of_queries",
+            [
+                *QUERY_COLUMNS,
+                "original",
+                "substitute",
+                "memorization_ratio",
+                "negation_original",
+                "negation_substitute",
+                "all_original",
+                "all_substitute",
+                "memorization_ratio_all",
+                "susceptibility",
+            ],
+            {
+                "original": [0, 0],
+                "substitute": [1, 0],
+                "memorization_ratio": [0.0, None],
+                "memorization_ratio_all": [0.8, None],
+                "susceptibility": [2.0, 5.0],
+            },
+        ),
+        (
+            "fisher_of_queries",
+            [
+                *QUERY_COLUMNS,
+                "top_k",
+                "fisher_top_k",
+                "draws",
+                "fisher",
+                "fisher_standard_error",
+                "susceptibility",
+                "contexts",
+            ],
+            {
+                "top_k": [10, 10],
+                "fisher_top_k": [3.0, 2.0],
+                "draws": [64, 0],
+                "fisher": [4.0, None],
+                "fisher_standard_error": [0.5, None],
+                "susceptibility": [2.0, 5.0],
+                "contexts": [3, 3],
+            },
+        ),
+        (
+            "both_susceptibilities_of_queries",
+            [*QUERY_COLUMNS[:5], "wording", *QUERY_COLUMNS[5:], "contexts", "susceptibility", "fisher"],
+            {"wording": ["question", "completion"], "susceptibility": [2.0, 5.0], "fisher": [4.0, 2.0]},
+        ),
+        (
+            "answer_set_of_queries",
+            [*QUERY_COLUMNS, "contexts", "answers", "answer_set_susceptibility", "mass", "susceptibility"],
+            {
+                "query_id": ["q1"],
+                "contexts": [3],
+                "answers": [7],
+                "answer_set_susceptibility": [0.5],
+                "mass": [0.25],
+                "susceptibility": [2.0],
+            },
+        ),
+        (
+            "precision_of_queries",
+            [
+                "model",
+                "dtype",
+                "relation",
+                "query_type",
+                "query_id",
+                "reference",
+                "susceptibility",
+                "susceptibility_reference",
+                "largest_difference",
+                "mean_difference",
+            ],
+            {
+                "query_id": ["q2"],
+                "reference": ["float32"],
+                "susceptibility": [5.0],
+                "susceptibility_reference": [5.1],
+                "largest_difference": [0.3],
+                "mean_difference": [0.2],
+            },
+        ),
         ("correlations", [column.name for column in CORRELATIONS.columns], {"level": ["query", "relation"]}),
-        ("runs", ["relation", "model", "label", *(of.name for of in RUNS.columns[3:])],
-         {"measure": ["persuasion", "susceptibility"]}),
-        ("answers_of_questions", ASKED_COLUMNS,
-         {"condition": ["none", "original"], "answer": ["Bergen", ""], "semantic_entropy": [1.5, None],
-          "semantic_entropy_standard_error": [0.25, None], "semantic_entropy_rao_standard_error": [None, None],
-          "groups": [2, None], "group_sizes": ["3, 2", None], "accurate": [False, True],
-          "persuaded_as_published": [None, True], "stubborn_as_published": [None, False],
-          "verdict": ["neither", "refusal"], "reason": ["denied", None],
-          "outcome": [None, "other"], "samples_that_follow": [0.5, 1.0],
-          "coherent_persuasion": [None, 2.5],
-          "coherent_persuasion_standard_error": [None, 0.75], "subject_popularity": [None, None],
-          "stand_in": ["embedder for entailment", None],
-          # of samples only
-          "answers": [4, 1], "empty_answers": [2, 0], "unfinished_answers": [1, 0], "unfinished_thoughts": [1, 0],
-          "withheld": [1, 0], "context_cut": [0, 5]}),
-        ("unfinished_greedy_answers",
-         ["model", "dtype", "greedy_answers", "unfinished", "tokens", "empty", "tool_calls", "unfinished_thoughts",
-          "withheld", "failed", "unrecorded", "errors", "thinking"],
-         {"greedy_answers": [2], "unfinished": [1], "tokens": [1], "empty": [1],
-          "unfinished_thoughts": [0], "withheld": [0], "thinking": ["on"]}),
-        ("greedy_answers_of_neither", ["model", "dtype", "greedy_answers", "reason", "answers", "of_all_variants"],
-         {"greedy_answers": [], "reason": [], "answers": []}),
-        ("partition_summary", SUMMARY_COLUMNS,
-         {"questions": [1, 1], "accuracy": [0.0, 1.0], "semantic_entropy": [1.5, None], "groups": [2.0, None],
-          "states_context_answer": [0.0, 0.0], "samples_that_follow": [0.5, 1.0],
-          "unfinished_greedy_answers": [0, 1], "unfinished_thoughts": [1, 0], "withheld": [1, 0]}),
-        ("overview", OVERVIEW_COLUMNS,
-         dict(zip(OVERVIEW_COLUMNS, [[1], [2], [2], [3], [6], [1], [9], [3.0], [7]], strict=True))),
-        ("readings", ["model", "dtype", "reading"],
-         {"model": ["m", "m"], "reading": ["not by prefix tree: b", "not by slots: a"]}),
-        ("stand_ins", ["model", "dtype", "measure", "stand_in"],
-         {"model": ["m"], "measure": ["answers"], "stand_in": ["embedder for entailment"]}),
+        (
+            "runs",
+            ["relation", "model", "label", *(of.name for of in RUNS.columns[3:])],
+            {"measure": ["persuasion", "susceptibility"]},
+        ),
+        (
+            "answers_of_questions",
+            ASKED_COLUMNS,
+            {
+                "condition": ["none", "original"],
+                "answer": ["Bergen", ""],
+                "semantic_entropy": [1.5, None],
+                "semantic_entropy_standard_error": [0.25, None],
+                "semantic_entropy_rao_standard_error": [None, None],
+                "groups": [2, None],
+                "group_sizes": ["3, 2", None],
+                "accurate": [False, True],
+                "persuaded_as_published": [None, True],
+                "stubborn_as_published": [None, False],
+                "verdict": ["neither", "refusal"],
+                "reason": ["denied", None],
+                "outcome": [None, "other"],
+                "samples_that_follow": [0.5, 1.0],
+                "coherent_persuasion": [None, 2.5],
+                "coherent_persuasion_standard_error": [None, 0.75],
+                "subject_popularity": [None, None],
+                "stand_in": ["embedder for entailment", None],
+                # of samples only
+                "answers": [4, 1],
+                "empty_answers": [2, 0],
+                "unfinished_answers": [1, 0],
+                "unfinished_thoughts": [1, 0],
+                "withheld": [1, 0],
+                "context_cut": [0, 5],
+            },
+        ),
+        (
+            "unfinished_greedy_answers",
+            [
+                "model",
+                "dtype",
+                "greedy_answers",
+                "unfinished",
+                "tokens",
+                "empty",
+                "tool_calls",
+                "unfinished_thoughts",
+                "withheld",
+                "failed",
+                "unrecorded",
+                "errors",
+                "thinking",
+            ],
+            {
+                "greedy_answers": [2],
+                "unfinished": [1],
+                "tokens": [1],
+                "empty": [1],
+                "unfinished_thoughts": [0],
+                "withheld": [0],
+                "thinking": ["on"],
+            },
+        ),
+        (
+            "greedy_answers_of_neither",
+            ["model", "dtype", "greedy_answers", "reason", "answers", "of_all_variants"],
+            {"greedy_answers": [], "reason": [], "answers": []},
+        ),
+        (
+            "partition_summary",
+            SUMMARY_COLUMNS,
+            {
+                "questions": [1, 1],
+                "accuracy": [0.0, 1.0],
+                "semantic_entropy": [1.5, None],
+                "groups": [2.0, None],
+                "states_context_answer": [0.0, 0.0],
+                "samples_that_follow": [0.5, 1.0],
+                "unfinished_greedy_answers": [0, 1],
+                "unfinished_thoughts": [1, 0],
+                "withheld": [1, 0],
+            },
+        ),
+        (
+            "overview",
+            OVERVIEW_COLUMNS,
+            dict(zip(OVERVIEW_COLUMNS, [[1], [2], [2], [3], [6], [1], [9], [3.0], [7]], strict=True)),
+        ),
+        (
+            "readings",
+            ["model", "dtype", "reading"],
+            {"model": ["m", "m"], "reading": ["not by prefix tree: b", "not by slots: a"]},
+        ),
+        (
+            "stand_ins",
+            ["model", "dtype", "measure", "stand_in"],
+            {"model": ["m"], "measure": ["answers"], "stand_in": ["embedder for entailment"]},
+        ),
     ],
-)  # fmt: skip
+)
 def test_query_gives_what_one_works_out_by_hand(
     name: str, columns: list[str], rows: dict[str, list[Any]], loaded: Warehouse
 ) -> None:
@@ -180,8 +342,11 @@ def test_runtimes_are_of_the_same_queries_and_device(tmp_path: Path) -> None:
     study = {name: small_study()[name] for name in ("susceptibility", "fisher_susceptibility", "runs")}
     of_run = {**study["runs"][0], "dtype": "float32"}
     study["runs"] = [of_run, {**of_run, "file": "fisher", "measure": "fisher_susceptibility", "seconds": 0.5}]
-    study["runs"] += [{**one, "file": f"{one['file']} of {relation}", "relation": relation}
-                      for relation in ("author", "resumed") for one in study["runs"]]  # fmt: skip
+    study["runs"] += [
+        {**one, "file": f"{one['file']} of {relation}", "relation": relation}
+        for relation in ("author", "resumed")
+        for one in study["runs"]
+    ]
     for name in ("susceptibility", "fisher_susceptibility"):
         device = {"relation": "author", "device": f"device of {name}"}
         resumed = [{**one, "relation": "resumed", "device": f"device {at}"} for at, one in enumerate(study[name])]
@@ -195,9 +360,12 @@ def test_runtimes_are_of_the_same_queries_and_device(tmp_path: Path) -> None:
 def test_contexts_are_counted_of_relations_and_of_queries(loaded: Warehouse) -> None:
     setup = loaded.frame("setup").query("quantity.str.startswith('contexts')")
     assert plain_values(setup, ("quantity", "of", "fewest", "most", "total")) == {
-        "quantity": ["contexts", "contexts", "contexts of a query"], "of": ["assertive", "base", ""],
-        "fewest": [1, 2, 3], "most": [1, 2, 3], "total": [1, 2, None],
-    }  # fmt: skip
+        "quantity": ["contexts", "contexts", "contexts of a query"],
+        "of": ["assertive", "base", ""],
+        "fewest": [1, 2, 3],
+        "most": [1, 2, 3],
+        "total": [1, 2, None],
+    }
 
 
 def test_statistics_come_largest_effect_first_and_untestable_last(tmp_path: Path) -> None:
@@ -255,20 +423,26 @@ def test_levels_hold_all_followed_answers(tmp_path: Path, answers: int) -> None:
 def test_a_template_is_a_context_with_slots(tmp_path: Path) -> None:
     contexts = [
         row(CONTEXTS, relation="capital", context_id=f"c{at}", entity=entity, object=stated, text=text, kind="base")
-        for at, (entity, stated, text) in enumerate((
-            ("York", "New York", "York's capital is New York.\n"), ("New York", "York", "In New York it is York.\n"),
-            ("", "", "Nobody knows.\n"), ("W", "C++", "Without C++, W rests.\n"),
-        ))
-    ]  # fmt: skip
+        for at, (entity, stated, text) in enumerate(
+            (
+                ("York", "New York", "York's capital is New York.\n"),
+                ("New York", "York", "In New York it is York.\n"),
+                ("", "", "Nobody knows.\n"),
+                ("W", "C++", "Without C++, W rests.\n"),
+            )
+        )
+    ]
     about = {"relation": "capital", "model": "m", "dtype": "float32", "query_type": "open", "form": 1, "entities": 2}
     name = "entity_independent_persuasion"
     scored = [row(table(name), **about, **{"context_id": f"c{at}", name: 1.0}) for at in range(4)]
     with warehouse_of(tmp_path, {"contexts": contexts, name: scored}) as warehouse:
         templates = list(warehouse.frame("entity_independent_of_contexts")["template"])
     assert templates == [
-        "{entity}'s capital is {answer}.", "In {entity} it is {answer}.", "Nobody knows.",
+        "{entity}'s capital is {answer}.",
+        "In {entity} it is {answer}.",
+        "Nobody knows.",
         "Without {answer}, {entity} rests.",
-    ]  # fmt: skip
+    ]
 
 
 def test_frames_types_do_not_depend_on_its_values(tmp_path: Path, loaded: Warehouse) -> None:
@@ -305,15 +479,21 @@ def test_familiarity_drops_invented_names_that_the_corpus_has(tmp_path: Path) ->
             for at, name in enumerate(counts)
         ],
         "susceptibility": [
-            row(table("susceptibility"), relation="capital", model="m", dtype="float32", query_id=name,
-                susceptibility=float(at))
+            row(
+                table("susceptibility"),
+                relation="capital",
+                model="m",
+                dtype="float32",
+                query_id=name,
+                susceptibility=float(at),
+            )
             for at, name in enumerate(counts)
         ],
         "frequencies": [
             row(table("frequencies"), entity=name, answer="Oslo", entity_count=count, pair_count=0)
             for name, count in counts.items()
         ],
-    }  # fmt: skip
+    }
     with warehouse_of(tmp_path, study) as warehouse:
         queries = warehouse.frame("unattested_queries")
     assert sorted(queries["entity"]) == ["Chad", "Fia", "Gan", "Norway", "Peru"]

@@ -47,12 +47,18 @@ def test_answers_and_questions_are_listed_to_be_read(tmp_path: Path) -> None:
     with warehouse_of(tmp_path, study) as warehouse:
         answers, questions = warehouse.frame("answers_to_read"), warehouse.frame("questions_to_read")
     assert plain_values(answers, ("sample", "log_probability", "text", "state", "answer_group")) == {
-        "sample": [None, 2, 10], "log_probability": [-0.25, -0.75, -3.5], "text": ["Oslo", "Oslo", ""],
-        "state": ["complete", "complete", "truncated"], "answer_group": [None, 0, 1],
-    }  # fmt: skip
+        "sample": [None, 2, 10],
+        "log_probability": [-0.25, -0.75, -3.5],
+        "text": ["Oslo", "Oslo", ""],
+        "state": ["complete", "complete", "truncated"],
+        "answer_group": [None, 0, 1],
+    }
     assert plain_values(questions, ("question_id", "accepted", "object_id", "subject_id")) == {
-        "question_id": ["w1"], "accepted": ["Oslo; Kristiania"], "object_id": ["Q585"], "subject_id": [None],
-    }  # fmt: skip
+        "question_id": ["w1"],
+        "accepted": ["Oslo; Kristiania"],
+        "object_id": ["Q585"],
+        "subject_id": [None],
+    }
 
 
 def test_a_judgement_counts_in_place_of_the_rule(tmp_path: Path) -> None:
@@ -67,20 +73,37 @@ def test_a_judgement_counts_in_place_of_the_rule(tmp_path: Path) -> None:
             for sample in (None, 0)
         ],
         "decided_answers": [
-            row(table("decided_answers"), **hand, sample=None, judgement=2, decided_by="person", decider="Ada",
-                verdict="original")
-        ],
-        "judgements": [
-            row(table("judgements"), number=number, question_id=name, context_id=context, field=field, problem=problem,
-                judged="It is B.")
-            for number, name, context, field, problem in (
-                (2, "w1", "none", "verdict", None), (3, "w1", "none", "verdict", None),
-                (4, "w1", "gone", "verdict", None),
-                (8, "w1", "unknown", "kind", None),
-                (5, "w9", "none", "verdict", None), (6, "w9", "none", "verdict", "x"), (7, "w9", "", "choice", None),
+            row(
+                table("decided_answers"),
+                **hand,
+                sample=None,
+                judgement=2,
+                decided_by="person",
+                decider="Ada",
+                verdict="original",
             )
         ],
-    }  # fmt: skip
+        "judgements": [
+            row(
+                table("judgements"),
+                number=number,
+                question_id=name,
+                context_id=context,
+                field=field,
+                problem=problem,
+                judged="It is B.",
+            )
+            for number, name, context, field, problem in (
+                (2, "w1", "none", "verdict", None),
+                (3, "w1", "none", "verdict", None),
+                (4, "w1", "gone", "verdict", None),
+                (8, "w1", "unknown", "kind", None),
+                (5, "w9", "none", "verdict", None),
+                (6, "w9", "none", "verdict", "x"),
+                (7, "w9", "", "choice", None),
+            )
+        ],
+    }
     with warehouse_of(tmp_path, study) as warehouse:
         (answer,) = warehouse.frame("answers_of_questions").to_dict("records")
         (judged,) = warehouse.frame("answers_judged_by_people").to_dict("records")
@@ -109,12 +132,19 @@ def test_answers_that_state_neither_are_those_with_context(tmp_path: Path) -> No
     silent = as_row(QuestionContext("irrelevant", "irrelevant"))
     study = {
         "whose_answer": [
-            row(table("whose_answer"), **(asked | {"model": model}), context_id=condition, condition=condition,
-                verdict=verdict, reason="denied" if verdict == "neither" else None)
-            for model, replies in (("m", stated), ("follower", stated[2:3])) for condition, verdict in replies
+            row(
+                table("whose_answer"),
+                **(asked | {"model": model}),
+                context_id=condition,
+                condition=condition,
+                verdict=verdict,
+                reason="denied" if verdict == "neither" else None,
+            )
+            for model, replies in (("m", stated), ("follower", stated[2:3]))
+            for condition, verdict in replies
         ],
         "questions": [row(QUESTIONS, relation="P36", question_id="w1", contexts=[silent])],
-    }  # fmt: skip
+    }
     with warehouse_of(tmp_path, study) as warehouse:
         (neither,) = warehouse.frame("greedy_answers_of_neither").to_dict("records")
     assert (neither["reason"], neither["answers"], neither["greedy_answers"]) == ("denied", 1, 2)
@@ -126,8 +156,14 @@ def test_most_edited_and_viewed_are_marked_and_counted(tmp_path: Path) -> None:
     partitions = ["static"] * 3 + ["temporal"] * 12 + ["disputable"] * 5
     study = {
         "questions": [
-            row(QUESTIONS, relation="P36", question_id=f"w{at}", partition=partition, edits=at,
-                subject_popularity=None if at == 3 else float(at % 10))
+            row(
+                QUESTIONS,
+                relation="P36",
+                question_id=f"w{at}",
+                partition=partition,
+                edits=at,
+                subject_popularity=None if at == 3 else float(at % 10),
+            )
             for at, partition in enumerate(partitions, 10)
         ],
         "persuaded": [
@@ -138,21 +174,26 @@ def test_most_edited_and_viewed_are_marked_and_counted(tmp_path: Path) -> None:
             row(table("whose_answer"), **asked, question_id=f"w{at}", sample=None, outcome="stubborn")
             for at in range(10, 30)
         ],
-    }  # fmt: skip
+    }
     with warehouse_of(tmp_path, study) as warehouse:
         marked, counts = warehouse.frame("marked_instances"), warehouse.frame("most_edited_and_viewed")
         instances = warehouse.frame("instances")
     assert instances.groupby("partition")[["edits", "reversions"]].count().to_dict("list") == {
-        "edits": [0, 3, 12], "reversions": [5, 0, 0],
-    }  # fmt: skip
+        "edits": [0, 3, 12],
+        "reversions": [5, 0, 0],
+    }
     # A tenth of the 12 temporal ones: a static one has as many views, and a disputable one more reversions.
     assert list(marked.loc[marked["most_edited"].astype(bool), "question_id"]) == ["w23", "w24"]
     assert sorted(marked.loc[marked["most_viewed"].astype(bool), "question_id"]) == ["w18", "w19"]
     shown = ("instances_of", "instances", "fewest_edits", "persuaded", "stubborn", "persuaded_as_published")
     assert plain_values(counts, shown) == {
-        "instances_of": ["all", "most edited", "most viewed"], "instances": [20, 2, 2], "fewest_edits": [10, 23, 18],
-        "persuaded": [0, 0, 0], "stubborn": [20, 2, 2], "persuaded_as_published": [9, 2, 0],
-    }  # fmt: skip
+        "instances_of": ["all", "most edited", "most viewed"],
+        "instances": [20, 2, 2],
+        "fewest_edits": [10, 23, 18],
+        "persuaded": [0, 0, 0],
+        "stubborn": [20, 2, 2],
+        "persuaded_as_published": [9, 2, 0],
+    }
 
 
 def test_an_instance_between_two_classes_is_in_none(tmp_path: Path) -> None:
@@ -166,12 +207,19 @@ def test_an_instance_between_two_classes_is_in_none(tmp_path: Path) -> None:
             for name, value in entropies.items()
         ],
         "summaries": [
-            row(table("summaries"), model="m", dtype="float32", quantity="class_semantic_entropy_with", grouped_by=[],
-                group_values=cut)
+            row(
+                table("summaries"),
+                model="m",
+                dtype="float32",
+                quantity="class_semantic_entropy_with",
+                grouped_by=[],
+                group_values=cut,
+            )
         ],
-    }  # fmt: skip
+    }
     with warehouse_of(tmp_path, study) as warehouse:
         classed = warehouse.frame("classed_instances")
     assert plain_values(classed, ("question_id", "entropy_class")) == {
-        "question_id": [*entropies], "entropy_class": ["low", None, "middle", None, "high"]
-    }  # fmt: skip
+        "question_id": [*entropies],
+        "entropy_class": ["low", None, "middle", None, "high"],
+    }

@@ -20,11 +20,15 @@ def bar(label: str, main: str, *shares: float, variant: str = "") -> Bar:
 
 
 FIGURE = HeadlineFigure(
-    "Whose answer?", "share", PARTS,
-    (bar("with a right passage", "right", 0.4, 0, 0, 0.6, 0),
-     bar("with a wrong passage", "wrong", 0, 0.733, 0, 0.267, 0)),
+    "Whose answer?",
+    "share",
+    PARTS,
+    (
+        bar("with a right passage", "right", 0.4, 0, 0, 0.6, 0),
+        bar("with a wrong passage", "wrong", 0, 0.733, 0, 0.267, 0),
+    ),
     "m · 15 questions",
-)  # fmt: skip
+)
 GATE = [GateCheck("follow.right", "40.0%", ">= 90%", "m", "unmet"), GateCheck("follow.wrong", "73.3%", "<= 80%", "m")]
 CLAIM = Claim("[red]half[/red] is said in", (Number("50.0% of 8"),))
 FOUND = Findings("Repeats wrong passages (73%).", FIGURE, [CLAIM])
@@ -56,8 +60,11 @@ def test_an_outcome_has_table_verdict_and_gate() -> None:
 
 @pytest.mark.parametrize("variants", [1, 3, 30])
 def test_an_outcome_fits_on_a_screen(variants: int) -> None:
-    bars = [bar(one.label, one.main, 0.2, 0.2, 0.2, 0.2, 0.2, variant=f"variant {number}")
-            for one in FIGURE.bars for number in range(variants)]  # fmt: skip
+    bars = [
+        bar(one.label, one.main, 0.2, 0.2, 0.2, 0.2, 0.2, variant=f"variant {number}")
+        for one in FIGURE.bars
+        for number in range(variants)
+    ]
     lines = printed(replace(FOUND, figure=replace(FIGURE, bars=tuple(bars)), gate=GATE * 9, caveats=["a"] * 9))
     assert len(lines) <= 15
     assert max(map(len, lines)) <= 80
@@ -74,8 +81,12 @@ def test_equal_shares_have_equal_numbers() -> None:
     """Half a percent is rounded up in every part, also beside the interval."""
     row = bar("with a right passage", "right", 0.125, 0.125, 0.125, 0.625, 0)
     assert printed(Findings("", replace(FIGURE, bars=(row,))))[2].split()[4:9] == [
-        "13%", "[20,64]", "13%", "13%", "63%",
-    ]  # fmt: skip
+        "13%",
+        "[20,64]",
+        "13%",
+        "13%",
+        "63%",
+    ]
 
 
 def test_another_number_of_a_threshold_is_named() -> None:

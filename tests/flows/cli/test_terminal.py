@@ -126,10 +126,12 @@ def test_a_running_step_shows_speed_and_time_left(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("cost", "text"),
     [
-        (Cost(31, 43, 23.0), ", 1.3 prompts a second"), (Cost(1, 1, 4.0), ", 4.0 s a prompt"),
-        (Cost(900, 1, 2.0), ", 450 prompts a second"), (Cost(0, 0, 9.0), ""),
+        (Cost(31, 43, 23.0), ", 1.3 prompts a second"),
+        (Cost(1, 1, 4.0), ", 4.0 s a prompt"),
+        (Cost(900, 1, 2.0), ", 450 prompts a second"),
+        (Cost(0, 0, 9.0), ""),
     ],
-)  # fmt: skip
+)
 def test_a_speed_is_never_zero(cost: Cost, text: str) -> None:
     assert speed(cost) == text
 

@@ -112,13 +112,19 @@ def test_missing_keys_are_named(key: str, tmp_path: Path) -> None:
 
 
 KINDS: dict[str, Registry[Any]] = {
-    "facts": FACT_SOURCES, "questions": QUESTION_SOURCES, "frequency": FREQUENCY_SOURCES,
-}  # fmt: skip
+    "facts": FACT_SOURCES,
+    "questions": QUESTION_SOURCES,
+    "frequency": FREQUENCY_SOURCES,
+}
 SECTIONS: dict[str, type[BaseModel]] = {
-    "": StudyFile, "services": ServicesPart, "services.yago": ServiceOptions, "contexts": ContextsPart,
-    "models": ModelPart, **{f"measures.{name}": measure.parameters for name, measure in MEASURES.items()},
+    "": StudyFile,
+    "services": ServicesPart,
+    "services.yago": ServiceOptions,
+    "contexts": ContextsPart,
+    "models": ModelPart,
+    **{f"measures.{name}": measure.parameters for name, measure in MEASURES.items()},
     **{f"{kind} {name}": source.options for kind, sources in KINDS.items() for name, source in sources.items()},
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("section", SECTIONS)
@@ -148,11 +154,13 @@ def test_all_paths_are_relative_to_the_study(tmp_path: Path, monkeypatch: pytest
     for folder in (there, elsewhere):
         (folder / "mine.csv").write_text("question,answer\nWhich?,This\n")
     study = {
-        "name": "beside", "questions": {"source": "file", "file": "mine.csv"},
-        "workspace": "made/here", "services": {"cache": "responses"},
+        "name": "beside",
+        "questions": {"source": "file", "file": "mine.csv"},
+        "workspace": "made/here",
+        "services": {"cache": "responses"},
         "models": [{"name": "tiny"}, {"name": "org/at-the-hub"}],
         "measures": {"answers": {}, "clusters": {"entailment": "judge"}, "judged_answers": {"judge": "judge"}},
-    }  # fmt: skip
+    }
     file = write_study(there, study)
     read = []
     for folder, named in ((there, Path(file).name), (elsewhere, file)):
@@ -160,8 +168,9 @@ def test_all_paths_are_relative_to_the_study(tmp_path: Path, monkeypatch: pytest
         read.append(read_study(named))
     for found in read:
         assert [(model.name, model.source) for model in found.models] == [
-            ("tiny", str(there / "tiny")), ("org/at-the-hub", "org/at-the-hub"),
-        ]  # fmt: skip
+            ("tiny", str(there / "tiny")),
+            ("org/at-the-hub", "org/at-the-hub"),
+        ]
         assert found.measures["clusters"]["entailment"] == str(there / "judge")
         assert found.measures["judged_answers"]["judge"] == str(there / "judge")
     assert Path(read[1].questions.path) == there / "mine.csv"

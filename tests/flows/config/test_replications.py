@@ -49,8 +49,10 @@ def test_marjanovic_has_chat_templates_for_two_models() -> None:
     study = read_study("replicate-marjanovic")
     prompts = {model.name: study.answer_prompts(model) for model in study.models}
     assert {name: one.chat_template for name, one in prompts.items()} == {
-        "mistral-7b-instruct-v0.1": "auto", "llama-2-7b-chat": "auto", "qwen2-7b-instruct": "never",
-    }  # fmt: skip
+        "mistral-7b-instruct-v0.1": "auto",
+        "llama-2-7b-chat": "auto",
+        "qwen2-7b-instruct": "never",
+    }
     for one in prompts.values():
         assert one.system_with_context is None
         assert one.plain_with_context.startswith(one.system)

@@ -6,9 +6,13 @@ from swaymeter.flows.config.sections import ServiceOptions, ServicesPart
 
 def test_every_option_is_applied() -> None:
     given = {
-        "address": "http://127.0.0.1/query", "requests_per_minute": 5, "max_concurrency": 2, "cache_ttl_days": 1,
-        "timeout_s": 3, "max_requests": 4,
-    }  # fmt: skip
+        "address": "http://127.0.0.1/query",
+        "requests_per_minute": 5,
+        "max_concurrency": 2,
+        "cache_ttl_days": 1,
+        "timeout_s": 3,
+        "max_requests": 4,
+    }
     assert set(given) == set(ServiceOptions.model_fields)
     before = SERVICES["yago"]
     after = ServicesPart.model_validate({"yago": given}).by_name()["yago"]

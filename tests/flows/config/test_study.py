@@ -31,8 +31,10 @@ WIKIDATA = {"source": "wikidata"}
         ({"models": [{"name": "m", "dtpe": "auto"}]}, "unknown key models.0.dtpe (did you mean 'dtype'?)"),
         ({"measures": {"answers": {"samplez": 3}}}, "unknown key measures.answers.samplez (did you mean 'samples'?)"),
         ({"measures": {"persuasion": {"samples": 3}}}, "unknown key measures.persuasion.samples (known: none)"),
-        ({"measures": {"memorization_ratio": {"max_new_tokens": 3}}},
-         "memorization_ratio.max_new_tokens (is a parameter of greedy_answers; write it there)"),
+        (
+            {"measures": {"memorization_ratio": {"max_new_tokens": 3}}},
+            "memorization_ratio.max_new_tokens (is a parameter of greedy_answers; write it there)",
+        ),
         ({"services": {"yago": {"tries": 100}}}, "unknown key services.yago.tries"),
         # ---- values
         ({"name": "../up"}, 'name: "../up" is not possible. Name of the study: lower-case letters, digits and dashes'),
@@ -51,13 +53,17 @@ WIKIDATA = {"source": "wikidata"}
         # ---- facts
         ({"facts": 3}, "facts: expected keys with values, such as `source: sample`"),
         ({"facts": {"source": "web"}}, "facts.source: no source of facts is named 'web'; choose one of sample, yago"),
-        ({"facts": {"relations": ["capitol"]}},
-         "facts.relations: no relation is named 'capitol'; did you mean 'capital'?"),
+        (
+            {"facts": {"relations": ["capitol"]}},
+            "facts.relations: no relation is named 'capitol'; did you mean 'capital'?",
+        ),
         ({"facts": {"relations": "capital"}}, "facts.relations: expected a list of relations, or `all`"),
         ({"facts": {"relations": ["capital", "capital"]}}, "facts.relations: a relation is named twice"),
         ({"facts": {"source": "yago", "relations": ["father"]}}, "facts.relations: relation father is not in YAGO"),
-        ({"facts": {"relations": ["capital"], "real_entities": 0, "invented_entities": 0}},
-         "facts: real_entities and invented_entities are both 0"),
+        (
+            {"facts": {"relations": ["capital"], "real_entities": 0, "invented_entities": 0}},
+            "facts: real_entities and invented_entities are both 0",
+        ),
         ({"facts": {"dump": ["facts.nt"]}}, "facts.dump: is a key of source yago, not of sample; leave it out"),
         ({"facts": {"choice": "degree"}}, "facts.choice: the bundled sample has no degrees"),
         ({"facts": {"source": "yago", "pairs": 3}}, "facts: pairs is 3, fewer than the 4 real_entities"),
@@ -109,8 +115,10 @@ WIKIDATA = {"source": "wikidata"}
         ({"measures": {"persuasion": 3}}, "measures.persuasion: expected keys with values"),
         ({"measures": {"answers": {"temperature": float("nan")}}}, "measures.answers.temperature: must be at most 10"),
         ({"contexts": {"per_query": {"contexts": 4, "relevant": 5}}}, "relevant is 5, more than the 4 contexts"),
-        ({"contexts": {"per_query": {"contexts": 4, "relevant": 2}}, "measures": ["entity_independent_persuasion"]},
-         "measures.entity_independent_persuasion: needs every context before every query; leave it out, or `per_que"),
+        (
+            {"contexts": {"per_query": {"contexts": 4, "relevant": 2}}, "measures": ["entity_independent_persuasion"]},
+            "measures.entity_independent_persuasion: needs every context before every query; leave it out, or `per_que",
+        ),
         # ---- entropy_classes
         ({"entropy_classes": {"bounds": [5, 1]}}, "entropy_classes.bounds: must ascend, not [5.0, 1.0]; write"),
         ({"entropy_classes": {"bounds": [1, 1]}}, "entropy_classes.bounds: must ascend"),
@@ -121,7 +129,7 @@ WIKIDATA = {"source": "wikidata"}
         ({"facts": None, "measures": ["persuasion"]}, "measures.persuasion: needs facts; name relations under `facts`"),
         ({"questions": None, "measures": ["accuracy"]}, "needs questions; name a source under `questions`"),
     ],
-)  # fmt: skip
+)
 def test_impossible_studies_are_refused_by_key(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
     assert message in refusal(tmp_path, **changes)
 

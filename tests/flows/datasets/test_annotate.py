@@ -44,9 +44,7 @@ def test_two_annotators_judge_and_a_third_decides(contents: Contents, tmp_path: 
     filled = {third.question_id: {"choice": "accept"}, fifth.question_id: {"choice": "discard"}}
     judge(judged(tmp_path, *files), third_file, "cem", filled, conflicts=True)
     others = pd.read_excel(third_file).groupby("question_id")["others"].first()
-    assert others.to_dict() == {
-        third.question_id: "accept\ndiscard", fifth.question_id: "incomplete\nmisinformation"
-    }  # fmt: skip
+    assert others.to_dict() == {third.question_id: "accept\ndiscard", fifth.question_id: "incomplete\nmisinformation"}
     standing = annotate.annotation_status(judged(tmp_path, *files, third_file))
     (choice,) = standing.agreement
     assert (choice["field"], choice["items"], choice["annotators"]) == ("choice", 5, ["ada", "ben"])
@@ -143,9 +141,11 @@ def test_a_study_uses_only_accepted_and_changed_questions(tmp_path: Path) -> Non
     assert {one.question_id: (one.question, one.replacement, one.counter_memory_context) for one in chosen} == {
         first.question_id: (first.question, first.replacement, first.counter_memory_context),
         second.question_id: (
-            "Who made it?", "Nobody", second.counter_memory_context.replace(second.replacement, "Nobody"),
+            "Who made it?",
+            "Nobody",
+            second.counter_memory_context.replace(second.replacement, "Nobody"),
         ),
-    }  # fmt: skip
+    }
     choice = again(study).graph.nodes[StepId("build", "static", "choice of questions")]
     rejected = choice.output("rejected").read().to_pylist()
     assert [(row["subject"], row["object"], row["reason"]) for row in rejected] == [

@@ -141,8 +141,9 @@ def test_steps_wait_for_gpu_that_is_asked_again(tmp_path: Path, caplog: pytest.L
         assert cluster.queue(a_step(device="auto")) == "GPU"
         assert failures(cluster, 1, "auto") == [None]
     assert [one.partition(": ")[2] for one in warnings(caplog)] == [
-        "it is away; the run waits for a worker that can be used", ""
-    ]  # fmt: skip
+        "it is away; the run waits for a worker that can be used",
+        "",
+    ]
 
 
 @pytest.mark.usefixtures("impatient")

@@ -42,9 +42,13 @@ def audit(folder: Path, *options: str) -> "subprocess.Popen[str]":
     (folder / "opens.csv").write_text(OPENS)
     (folder / "app.py").write_text(SLOW)
     return subprocess.Popen(
-        [sys.executable, "-c", COMMAND, "audit", "opens.csv", "--workspace", "audit", *options], cwd=folder, text=True,
-        env=nothing_configured(folder / "prefect"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    )  # fmt: skip
+        [sys.executable, "-c", COMMAND, "audit", "opens.csv", "--workspace", "audit", *options],
+        cwd=folder,
+        text=True,
+        env=nothing_configured(folder / "prefect"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
 
 
 def test_signals_end_an_audit_that_resumes(tmp_path: Path) -> None:

@@ -9,12 +9,16 @@ from swaymeter.flows.execution.threads import limit_threads, usable_processors
 @pytest.mark.parametrize(
     ("files", "slurm", "processors"),
     [
-        ({}, "", 8), ({}, "2(x3)", 8), ({"cpu.max": "max 100000"}, "", 8), ({"cpu.max": "250000 100000"}, "", 2),
-        ({"cpu.max": "50000 100000"}, "6", 1), ({"cpu.max": "nonsense"}, "3", 3),
+        ({}, "", 8),
+        ({}, "2(x3)", 8),
+        ({"cpu.max": "max 100000"}, "", 8),
+        ({"cpu.max": "250000 100000"}, "", 2),
+        ({"cpu.max": "50000 100000"}, "6", 1),
+        ({"cpu.max": "nonsense"}, "3", 3),
         ({"cpu/cpu.cfs_quota_us": "400000", "cpu/cpu.cfs_period_us": "100000"}, "", 4),
         ({"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, "", 8),
     ],
-)  # fmt: skip
+)
 def test_processors_are_the_least_of_all_limits(
     files: dict[str, str], slurm: str, processors: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -53,9 +53,13 @@ def test_workspace_away_is_named_and_not_made_anew(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("gpus", "asked", "expected"),
-    [(["0", "1", "2"], None, ["0", "1", "2"]), (["4", "GPU-7"], 3, ["4", "GPU-7", "4"]), ([], None, [None, None]),
-     ([], 1, [None])],
-)  # fmt: skip
+    [
+        (["0", "1", "2"], None, ["0", "1", "2"]),
+        (["4", "GPU-7"], 3, ["4", "GPU-7", "4"]),
+        ([], None, [None, None]),
+        ([], 1, [None]),
+    ],
+)
 def test_each_worker_process_has_its_gpu(
     gpus: list[str], asked: int | None, expected: list[str | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -68,9 +72,15 @@ def test_each_worker_process_has_its_gpu(
 
 @pytest.mark.parametrize(
     ("device", "gpus", "place"),
-    [("cuda:1", 0, "GPU"), ("balanced", 1, "GPU"), ("auto", 1, "GPU"), ("auto", 0, "CPU"), ("cpu", 1, "CPU"),
-     ("", 1, "compute")],
-)  # fmt: skip
+    [
+        ("cuda:1", 0, "GPU"),
+        ("balanced", 1, "GPU"),
+        ("auto", 1, "GPU"),
+        ("auto", 0, "CPU"),
+        ("cpu", 1, "CPU"),
+        ("", 1, "compute"),
+    ],
+)
 def test_a_step_takes_a_worker_of_its_device(device: str, gpus: int, place: str, tmp_path: Path) -> None:
     cluster = Cluster("tcp://127.0.0.1:1", None, RunSettings(tmp_path))
     cluster._marks = {"tcp://cpu:1": {"CPU"}} | ({"tcp://gpu:1": {"GPU"}} if gpus else {})

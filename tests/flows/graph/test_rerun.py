@@ -29,8 +29,17 @@ def test_numbers_are_read_as_written(file: Path) -> None:
 
 
 SOUND = {"force": {"a": 7}, "refresh": {}}
-DAMAGED = ["", "{", "7", "{}", json.dumps(SOUND), seal({"force": {"a": 7}}), seal(SOUND).replace("7", "8"),
-           seal({"force": 7, "refresh": {}}), seal({"force": {"a": "x"}, "refresh": {}})]  # fmt: skip
+DAMAGED = [
+    "",
+    "{",
+    "7",
+    "{}",
+    json.dumps(SOUND),
+    seal({"force": {"a": 7}}),
+    seal(SOUND).replace("7", "8"),
+    seal({"force": 7, "refresh": {}}),
+    seal({"force": {"a": "x"}, "refresh": {}}),
+]
 
 
 @pytest.mark.parametrize("content", DAMAGED)

@@ -30,9 +30,12 @@ def settings_of_this_process() -> None:
     ],
 )
 def test_the_api_is_found_in_settings(
-    variables: dict[str, str], files: dict[str, str], is_configured: bool, tmp_path: Path,
+    variables: dict[str, str],
+    files: dict[str, str],
+    is_configured: bool,
+    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     for name in ("PREFECT_API_URL", "PREFECT_PROFILE", "PREFECT_PROFILES_PATH"):
         monkeypatch.delenv(name, raising=False)
     (tmp_path / "home").mkdir()

@@ -69,9 +69,13 @@ def start(environment: dict[str, str], folder: Path) -> Start:
 
     def start(*arguments: str, cwd: Path = folder, **variables: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [sys.executable, "-P", *arguments], cwd=cwd, env=environment | variables, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+            [sys.executable, "-P", *arguments],
+            cwd=cwd,
+            env=environment | variables,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
 
     return start
 

@@ -96,13 +96,23 @@ def score_pairs(study: Study, relation: str, value: float) -> None:
         .step
     )
     assert step is not None
-    ids = [step.table(name).read()[f"{name[:-1] if name == 'contexts' else 'query'}_id"].to_pylist()
-           for name in ("queries", "contexts")]  # fmt: skip
+    ids = [
+        step.table(name).read()[f"{name[:-1] if name == 'contexts' else 'query'}_id"].to_pylist()
+        for name in ("queries", "contexts")
+    ]
     rows = [
-        row(PERSUASION, relation=relation, model="m", dtype="float32", query_id=query, context_id=context,
-            persuasion=value + place)
-        for query in ids[0] for place, context in enumerate(ids[1])
-    ]  # fmt: skip
+        row(
+            PERSUASION,
+            relation=relation,
+            model="m",
+            dtype="float32",
+            query_id=query,
+            context_id=context,
+            persuasion=value + place,
+        )
+        for query in ids[0]
+        for place, context in enumerate(ids[1])
+    ]
     step.table("persuasion").write(PERSUASION.of(rows), {**NOTED, "seconds": 1.0, "prompts": len(rows)})
 
 
@@ -132,8 +142,9 @@ def test_studies_that_share_a_workspace_both_stay_done(tmp_path: Path) -> None:
         assert [again(study).graph.nodes[DATABASE].state for study in studies] == ["done"] * 2
     root = studies[0].workspace.root
     assert [database.relative_to(root).parts for database in databases] == [
-        ("study.duckdb",), ("studies", "second", "study.duckdb"),
-    ]  # fmt: skip
+        ("study.duckdb",),
+        ("studies", "second", "study.duckdb"),
+    ]
     assert studies[1].workspace.report == root / "studies" / "second" / "report"
 
 

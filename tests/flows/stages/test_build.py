@@ -41,10 +41,12 @@ def own_study(
     (folder / "relations.yaml").write_text(yaml.safe_dump(relations), encoding="utf-8")
     section = {"source": "file", "file": "facts.csv", "relations_file": "relations.yaml", "relations": "all"}
     return selected(
-        folder, facts={**section, "real_entities": 3, "invented_entities": 1}, questions=None,
+        folder,
+        facts={**section, "real_entities": 3, "invented_entities": 1},
+        questions=None,
         contexts={"base": 1, "assertive": 1, "negation": 0, "file": "contexts.csv", **more},
         measures={"persuasion": {}, "susceptibility": {}},
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize(("templates", "said"), [("varied", 0), ("published-form", 1)])
@@ -58,8 +60,15 @@ def undone(graph: Graph) -> set[tuple[str, str]]:
     return {(node.id.stage, node.id.subject) for node in graph if node.state != "done" and node.id.subject != "study"}
 
 
-OTHER_TEXT = {**RELATIONS, "relations": {"seat": {**RELATIONS["relations"]["seat"], "open": [
-    "Q: Where is the government of {entity}?\nA:", "The government of {entity} is in"]}}}  # fmt: skip
+OTHER_TEXT = {
+    **RELATIONS,
+    "relations": {
+        "seat": {
+            **RELATIONS["relations"]["seat"],
+            "open": ["Q: Where is the government of {entity}?\nA:", "The government of {entity} is in"],
+        }
+    },
+}
 
 
 @pytest.mark.parametrize(
@@ -144,7 +153,8 @@ def test_sets_are_made_of_drawn_questions_alone(tmp_path: Path) -> None:
     assert [[len(row["contexts"]) for row in rows] for rows in (fetched, chosen)] == [[3, 3, 3, 3, 3, 1], [2, 2]]
     assert {context["evidence_set"] for row in chosen for context in row["contexts"]} == {None}
     assert [[context["passage_order"] for context in row["contexts"]] for row in built] == [
-        ["right_first", "wrong_first"], ["right_first", "wrong_first"],
-    ]  # fmt: skip
+        ["right_first", "wrong_first"],
+        ["right_first", "wrong_first"],
+    ]
     assert nodes[1].output("rejected").artifact.read()["part"].to_pylist() == ["few"]
     assert {stage for stage, _ in undone(study("given").graph)} == {"build", "score"}

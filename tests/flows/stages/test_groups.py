@@ -32,8 +32,13 @@ def study(
 ) -> Study:
     (folder / "names.csv").write_text("\n".join(rows), encoding="utf-8")
     (folder / "texts.yaml").write_text(yaml.safe_dump(SOUND), encoding="utf-8")
-    section = {"source": "groups", "file": str(folder / "names.csv"), "texts": str(folder / "texts.yaml"),
-               "relations": "all", **facts}  # fmt: skip
+    section = {
+        "source": "groups",
+        "file": str(folder / "names.csv"),
+        "texts": str(folder / "texts.yaml"),
+        "relations": "all",
+        **facts,
+    }
     return selected(folder, facts=section, questions=None, measures=measures, contexts=contexts or {}, seeds=seeds)
 
 

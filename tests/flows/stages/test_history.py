@@ -31,22 +31,28 @@ class Nights:
         self.folder, self.model = folder, folder / "model"
         save_language_model(self.model)
         self.study: dict[str, Any] = {
-            "name": "nights", "workspace": str(folder / "workspace"),
+            "name": "nights",
+            "workspace": str(folder / "workspace"),
             "questions": {"source": "file", "file": str(folder / "questions.jsonl")},
             "models": [{"name": str(self.model), "dtype": "float32", "device": "cpu", "label": "tiny"}],
             "measures": {"answers": {"samples": 1, "max_new_tokens": 3}, "whose_answer": {}},
-        }  # fmt: skip
+        }
         self.contexts = {country: f"The capital of {country} is Bern." for country in CAPITALS}
         self.groups = dict[str, str]()
 
     def run(self) -> Path:
         """Runs what is not done but for the report; gives the database."""
         rows = (
-            {"question": f"What is the capital of {country}?", "answer": capital, "context": self.contexts[country],
-             "context_answer": "Bern", "kind": "conflicting"}
+            {
+                "question": f"What is the capital of {country}?",
+                "answer": capital,
+                "context": self.contexts[country],
+                "context_answer": "Bern",
+                "kind": "conflicting",
+            }
             | ({"group": self.groups[country]} if country in self.groups else {})
             for country, capital in CAPITALS.items()
-        )  # fmt: skip
+        )
         (self.folder / "questions.jsonl").write_text("\n".join(map(json.dumps, rows)))
         selected, shared_results = Study.load(write_study(self.folder, self.study)), dict[Any, Any]()
         stages = Selection(stages=("fetch", "build", "score", "aggregate"))

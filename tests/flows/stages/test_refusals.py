@@ -46,9 +46,11 @@ def test_models_larger_than_their_gpus_are_refused(
     shards = {"weight_map": {"one": "0.safetensors", "other": "1.safetensors"}}
     (model / "model.safetensors.index.json").write_text(json.dumps(shards))
     study = selected(
-        tmp_path, questions=None, measures={"persuasion": {}},
+        tmp_path,
+        questions=None,
+        measures={"persuasion": {}},
         models=[{"name": str(model), "dtype": dtype, "device": device}],
-    )  # fmt: skip
+    )
     (found,) = [*refusals(study.graph, study.plan, study.graph.nodes)] or [""]
     assert refusal in found
     assert found.startswith(f"models.0: model '{model}' " if refusal else "")

@@ -35,16 +35,27 @@ def test_model_has_setting_for_its_chat_template(tmp_path: Path) -> None:
 
 def test_pass_that_asks_server_takes_no_device(tmp_path: Path) -> None:
     here = {"name": str(tmp_path / "model"), "dtype": "float32", "device": "cpu"}
-    study = prepare(selected(tmp_path, facts=None, models=[here, {"name": "there", "endpoint": "http://127.0.0.1:1"}],
-                             measures={"answers": {}, "accuracy": {}}))  # fmt: skip
+    study = prepare(
+        selected(
+            tmp_path,
+            facts=None,
+            models=[here, {"name": "there", "endpoint": "http://127.0.0.1:1"}],
+            measures={"answers": {}, "accuracy": {}},
+        )
+    )
     steps = [node.step for node in study.graph if node.id.stage == "score" and node.step is not None]
     asked = {(one.id.model == "there", one.resource, one.device) for one in steps if one.id.product == "answers"}
     assert asked == {(False, "compute", "cpu"), (True, "server", "")}
 
 
-@pytest.mark.parametrize(("judge", "place"), [
-    ("large", ("compute", "cpu")), ("j@http://127.0.0.1:1", ("server", "")), (f"{__file__}:mine", ("compute", "")),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("judge", "place"),
+    [
+        ("large", ("compute", "cpu")),
+        ("j@http://127.0.0.1:1", ("server", "")),
+        (f"{__file__}:mine", ("compute", "")),
+    ],
+)
 def test_a_judge_has_a_place(judge: str, place: tuple[str, str]) -> None:
     parameters = {"judged_answers": JudgedAnswersParameters(judge=judge)}
     own = Pass(MEASURES["judged_answers"], ("judged_answers",), ())
@@ -99,8 +110,9 @@ def test_each_decoding_is_a_variant(tmp_path: Path) -> None:
     assert ways == {"cite · greedy", "cite · cad", "role · greedy", "role · cad"}
     assert {way for there, way, group in asked if there} == {"cite · greedy", "role · greedy"}
     assert {way for there, way, group in asked if group == "context_utilisation" and not there} == {
-        "cite · greedy", "role · greedy",
-    }, "the next token knows no decoding"  # fmt: skip
+        "cite · greedy",
+        "role · greedy",
+    }, "the next token knows no decoding"
     assert asked[False, "cite · cad", "answers"] == decoding_of("cad", weight=0.5)
     assert asked[False, "cite · greedy", "answers"] is None
 

@@ -79,8 +79,9 @@ def test_scores_of_further_seeds_are_listed_where_published(study: Study) -> Non
     scored = score(study, "persuasion")
     listed = list(_scores_of_further_seeds(scored.contents))
     assert [(row["seed"], row["relation"], row["measure"]) for row in listed] == [
-        (1, "capital", "persuasion"), (2, "capital", "persuasion"),
-    ]  # fmt: skip
+        (1, "capital", "persuasion"),
+        (2, "capital", "persuasion"),
+    ]
     assert len({row["key"] for row in listed}) == 2
 
 

@@ -28,11 +28,18 @@ def live(folder: Path, **questions: Any) -> Study:
     (folder / "embedder" / "config.json").write_text("{}")
     (folder / "embedder" / "model.safetensors").write_bytes(b"embedder")
     options = {
-        "source": "wikidata", "per_partition": None, "embedder": str(folder / "embedder"),
-        "triples": {"source": "file", "file": str(folder / "list.csv"), "properties": ["P36", "P999999"],
-                    "per_property": 2},
-        "disputes": {"pages": PAGES}, **questions,
-    }  # fmt: skip
+        "source": "wikidata",
+        "per_partition": None,
+        "embedder": str(folder / "embedder"),
+        "triples": {
+            "source": "file",
+            "file": str(folder / "list.csv"),
+            "properties": ["P36", "P999999"],
+            "per_property": 2,
+        },
+        "disputes": {"pages": PAGES},
+        **questions,
+    }
     return selected(folder, facts=None, questions=options, measures={"accuracy": {}})
 
 
@@ -43,20 +50,48 @@ def triple(number: int, relation: str, property_id: str) -> Triple:
 
 def question(name: str, relation: str, partition: Any, **other: Any) -> Question:
     plain = with_texts(
-        question_id=name, relation=RelationName(relation), partition=partition, subject="Tea", subject_id=None,
-        property_id=None, object="leaf", object_id=None, answers=("leaf",), replacement="root", question="What is tea?",
-        original_context="Tea is a leaf.", counter_memory_context="Tea is a root.", edits=1, subject_popularity=None,
-        object_popularity=None, id_source=None, source="a wiki", licence="CC BY-SA 4.0", flags=(),
-    )  # fmt: skip
+        question_id=name,
+        relation=RelationName(relation),
+        partition=partition,
+        subject="Tea",
+        subject_id=None,
+        property_id=None,
+        object="leaf",
+        object_id=None,
+        answers=("leaf",),
+        replacement="root",
+        question="What is tea?",
+        original_context="Tea is a leaf.",
+        counter_memory_context="Tea is a root.",
+        edits=1,
+        subject_popularity=None,
+        object_popularity=None,
+        id_source=None,
+        source="a wiki",
+        licence="CC BY-SA 4.0",
+        flags=(),
+    )
     return replace(plain, **other)
 
 
 def dispute(reversions: int) -> Dispute:
     return Dispute(
-        page="Tea", page_revision=reversions, context="Tea is a leaf.", place=9, object="leaf", replacement="root",
-        reversions=reversions, edit_revisions=(1, 2), similarity=0.5, subject_popularity=2.0 * reversions,
-        hidden_edits=0, source="a wiki", licence="CC BY-SA 4.0", address="http://a.example", retrieved_at=TIME,
-    )  # fmt: skip
+        page="Tea",
+        page_revision=reversions,
+        context="Tea is a leaf.",
+        place=9,
+        object="leaf",
+        replacement="root",
+        reversions=reversions,
+        edit_revisions=(1, 2),
+        similarity=0.5,
+        subject_popularity=2.0 * reversions,
+        hidden_edits=0,
+        source="a wiki",
+        licence="CC BY-SA 4.0",
+        address="http://a.example",
+        retrieved_at=TIME,
+    )
 
 
 def write(study: Study, identity: StepId, **rows: list[Any]) -> Study:
@@ -96,8 +131,9 @@ def test_the_limit_of_triples_holds_for_each_property(tmp_path: Path) -> None:
     nodes = listed(live(tmp_path)).graph.nodes
     steps = {node.id.subject: node.step for node in nodes.values() if node.id.product == "questions" and node.step}
     assert {name: len(step.arguments[1]) for name, step in steps.items() if name != "disputable"} == {
-        "capital": 2, "twinnedTown": 1,
-    }  # fmt: skip
+        "capital": 2,
+        "twinnedTown": 1,
+    }
 
 
 @pytest.mark.parametrize("change", [{"snippet_words": 9}, {"months": 3}, {"embedder": "all-minilm-l6-v2"}])

@@ -75,8 +75,11 @@ def test_the_dataset_card_has_a_header_and_sources(publication: Path) -> None:
 def test_the_hub_gets_the_licence_of_all() -> None:
     several = "as published; facts: Wikidata CC0 1.0, texts: Wikipedia CC BY-SA 4.0"
     assert [hub_licence(terms) for terms in ([several], ["CC BY 4.0"] * 2, ["permitted"], [])] == [
-        "other", "cc-by-4.0", "other", "other",
-    ]  # fmt: skip
+        "other",
+        "cc-by-4.0",
+        "other",
+        "other",
+    ]
 
 
 @pytest.mark.parametrize("name", ["notes.txt", "manifest.json"])

@@ -14,9 +14,14 @@ from swaymeter.reports.tables import FilledTable, Table
 from tests.reports.hostile import HOSTILE
 
 NASTY = (
-    *HOSTILE, r"\input{/etc/passwd} ^^41 a_b # 50% & ~ {x} --- ''", "Ångström Dvořák Nguyễn Łódź ẞ", "a | b\n\n| c |",
-    "[x](javascript:alert(1)) <b>*_`", "x ≥ 3 − ∞ … “q” ≠", "București Phở 한 x\u0304 東\u0301",
-)  # fmt: skip
+    *HOSTILE,
+    r"\input{/etc/passwd} ^^41 a_b # 50% & ~ {x} --- ''",
+    "Ångström Dvořák Nguyễn Łódź ẞ",
+    "a | b\n\n| c |",
+    "[x](javascript:alert(1)) <b>*_`",
+    "x ≥ 3 − ∞ … “q” ≠",
+    "București Phở 한 x\u0304 東\u0301",
+)
 
 
 @pytest.mark.parametrize("text", NASTY)
@@ -39,13 +44,15 @@ def filled(rows: int = 1) -> FilledTable:
     [
         (r"50% of $x_1$ & #2 {a}", r"50\% of \$x\_1\$ \& \#2 \{a\}"),
         (r"~ ^ \b [c] *", r"\textasciitilde{} \textasciicircum{} \textbackslash{}b {[}c{]} {*}"),
-        ("Łódź, Nguyễn", r"\L{}\'{o}d\'{z}, Nguy\~{\^{e}}n"), ("--a '' ,,", r"-{}-a '{}' ,{},"),
-        ("東\u202e\x00", "{[}U+6771{]}"), ("a ≠ b ≮ c", r"a \ensuremath{\neq} b {[}U+226E{]} c"),
+        ("Łódź, Nguyễn", r"\L{}\'{o}d\'{z}, Nguy\~{\^{e}}n"),
+        ("--a '' ,,", r"-{}-a '{}' ,{},"),
+        ("東\u202e\x00", "{[}U+6771{]}"),
+        ("a ≠ b ≮ c", r"a \ensuremath{\neq} b {[}U+226E{]} c"),
         ("București, Phở, 한", r"Bucure\textcommabelow{s}ti, Ph{[}U+1EDF{]}, {[}U+D55C{]}"),
         ("x\u0304\u0326 x\u0310", r"\={\textcommabelow{x}} x{[}U+0310{]}"),
         ("x ≥ −∞", r"x \ensuremath{\geq} \ensuremath{-}\ensuremath{\infty}"),
     ],
-)  # fmt: skip
+)
 def test_any_text_is_latex_that_prints_it(text: str, made: str) -> None:
     assert latex(text) == made
 

@@ -19,9 +19,12 @@ PLAIN = a_question()
 LIVES = a_question(snippet="He lives in [ENTITY].", object="New York City", replacement="Boston")
 HONORARY = a_question(snippet="He had honorary [ENTITY].", object="certificates", replacement="doctorates")
 DISPUTED = a_question(
-    partition="disputable", snippet="The king was [ENTITY], and his horse was old.", object="old", answers=("old",),
+    partition="disputable",
+    snippet="The king was [ENTITY], and his horse was old.",
+    object="old",
+    answers=("old",),
     replacement="young",
-)  # fmt: skip
+)
 MENDED = "The King was {}, and his horse was old."
 
 
@@ -80,12 +83,14 @@ def test_another_form_of_the_answer_keeps_the_item() -> None:
         (replace(LIVES, answers=("New York City",)), "New York", "He lives in New York.", "He lives in Boston."),
         (LIVES, "New York", "He lives in New York.", "He lives in Boston."),
         (
-            with_contexts(LIVES, "He lives in New York City, in Queens.", "He lives in Boston, in Queens."), "Queens",
-            "He lives in New York City, in Queens.", "He lives in New York City, in Boston.",
+            with_contexts(LIVES, "He lives in New York City, in Queens.", "He lives in Boston, in Queens."),
+            "Queens",
+            "He lives in New York City, in Queens.",
+            "He lives in New York City, in Boston.",
         ),
     ],
     ids=["longer", "shorter", "shorter, a form", "beside the old one"],
-)  # fmt: skip
+)
 def test_a_stated_answer_gets_the_slot(question: Question, answer: str, original: str, counter_memory: str) -> None:
     changed = change(question, None, answer, None, None)
     assert (changed.original_context, changed.counter_memory_context) == (original, counter_memory)
@@ -133,9 +138,12 @@ def test_flags_of_a_new_context(question: Question, answer: str | None, context:
 
 def test_disputed_text_has_answer_replaced_in_any_case() -> None:
     question = a_question(
-        partition="disputable", object="Certificates", replacement="Doctorates",
-        original_context="he has certificates.", counter_memory_context="he has Doctorates.",
-    )  # fmt: skip
+        partition="disputable",
+        object="Certificates",
+        replacement="Doctorates",
+        original_context="he has certificates.",
+        counter_memory_context="he has Doctorates.",
+    )
     assert change(question, None, None, "degrees", None).counter_memory_context == "he has degrees."
     assert change(question, None, "papers", None, None).original_context == "he has papers."
 

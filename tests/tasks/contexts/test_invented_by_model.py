@@ -131,14 +131,34 @@ def test_names_are_found_in_every_form_of_list(answer: str) -> None:
 @pytest.mark.parametrize(
     "answer",
     [
-        "", "\n\n", "-", "1.", "A", "42", "???", "{entity}", "The {noun} of Velmar", "<b>Velmar</b>", "[ENTITY]",
-        "Vel\u200bmar", "\u202eramleV", "Vel\x00mar", "Vel\ufffdmar", "x" * 81, "Vel Vel Vel Vel Vel",
-        "I'm sorry, but I cannot invent names.", "As an AI, I do not invent names", "Here are twenty names:",
-        "These are names that nobody bears.", "There is no such city", "They were invented",
+        "",
+        "\n\n",
+        "-",
+        "1.",
+        "A",
+        "42",
+        "???",
+        "{entity}",
+        "The {noun} of Velmar",
+        "<b>Velmar</b>",
+        "[ENTITY]",
+        "Vel\u200bmar",
+        "\u202eramleV",
+        "Vel\x00mar",
+        "Vel\ufffdmar",
+        "x" * 81,
+        "Vel Vel Vel Vel Vel",
+        "I'm sorry, but I cannot invent names.",
+        "As an AI, I do not invent names",
+        "Here are twenty names:",
+        "These are names that nobody bears.",
+        "There is no such city",
+        "They were invented",
         "one two three four five six seven eight nine ten eleven twelve thirteen",
-        "<think>\nVelmar\nPort Ostrand", '{"name": "Velmar"}',
+        "<think>\nVelmar\nPort Ostrand",
+        '{"name": "Velmar"}',
     ],
-)  # fmt: skip
+)
 def test_what_is_no_name_is_left_out(answer: str) -> None:
     assert names_in(answer) == []
 
@@ -157,9 +177,18 @@ def test_half_the_words_of_proper_names_are_capitalised() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["O'Vell-Hargrothe", "The Sisters of Velmar", "J. R. Velmar", "Velmar and Sons", "Velvet Is No Alibi", "QVX-4417 b",
-     "Who Wakes the Heron?", "Vélmar-sur-Ouvre", "Don't Wake Velmar"],
-)  # fmt: skip
+    [
+        "O'Vell-Hargrothe",
+        "The Sisters of Velmar",
+        "J. R. Velmar",
+        "Velmar and Sons",
+        "Velvet Is No Alibi",
+        "QVX-4417 b",
+        "Who Wakes the Heron?",
+        "Vélmar-sur-Ouvre",
+        "Don't Wake Velmar",
+    ],
+)
 def test_what_belongs_to_a_name_stays(name: str) -> None:
     assert names_in(f"1. {name}\n2. {name}") == [name, name]
     assert names_in(name) == [name]

@@ -66,9 +66,10 @@ def test_a_question_that_is_there_twice_is_rejected() -> None:
 def test_two_changes_agree_only_in_the_same_words() -> None:
     def accepted_texts(*words: str) -> list[str]:
         rows = [
-            row for name, text in zip(("ada", "ben", "cem"), words, strict=False)
+            row
+            for name, text in zip(("ada", "ben", "cem"), words, strict=False)
             for row in says(ONE, name, "change", question=text)
-        ]  # fmt: skip
+        ]
         return [one.question for one in accepted_questions([ONE], opinions([ONE], rows)).questions]
 
     assert accepted_texts("Where was he born?", " Where  was he born? ") == ["Where was he born?"]
@@ -80,9 +81,7 @@ def test_judgements_of_other_texts_do_not_count() -> None:
     anew = changed(ONE, original_context="Wittgenstein came from Vienna.")
     found = opinions([anew], [*ADA, *BEN])
     rejected = accepted_questions([anew], found).rejected[0]
-    assert (rejected.reason, rejected.detail) == (
-        reasons.NOT_ANNOTATED, "judged before its texts changed"
-    )  # fmt: skip
+    assert (rejected.reason, rejected.detail) == (reasons.NOT_ANNOTATED, "judged before its texts changed")
     assert found.problems[0] == "ada.csv, row 2: the question has changed since then; judge it again"
     assert open_questions([anew], found, "ada") == [anew]
     (_, correction), (_, another) = (says(ONE, name, "change", question="Where?") for name in ("ada", "ben"))
@@ -156,12 +155,18 @@ def kind(context: str, value: str, field: str = "kind", judged: str = "", of: Qu
 
 
 def test_kinds_take_the_place_of_the_files() -> None:
-    rows = [kind("c0", "supporting", judged="'It  says 0."), kind("c1", "conflicting"), kind("c1", "Graz", "answer"),
-            kind("c2", "irrelevant", judged="It said.")]  # fmt: skip
+    rows = [
+        kind("c0", "supporting", judged="'It  says 0."),
+        kind("c1", "conflicting"),
+        kind("c1", "Graz", "answer"),
+        kind("c2", "irrelevant", judged="It said."),
+    ]
     (question,), problems = with_kinds([own("unknown", "irrelevant", "unknown")], rows)
     assert [(case.condition, case.answers) for case in question.contexts] == [
-        ("supporting", ("Vienna", "Wien")), ("conflicting", ("Graz",)), ("unknown", ()),
-    ]  # fmt: skip
+        ("supporting", ("Vienna", "Wien")),
+        ("conflicting", ("Graz",)),
+        ("unknown", ()),
+    ]
     assert [case.passages[0].kind for case in question.contexts] == ["supporting", "conflicting", None]
     assert problems == []
 
@@ -193,5 +198,6 @@ def test_contexts_without_a_kind_are_to_be_judged() -> None:
     question = own("unknown", "neutral", "unknown")
     (pair,) = open_contexts([question, ONE], [kind("c2", "unknown"), kind("c0", "neutral", judged="It said.")])
     assert [(row["context_id"], row["field"], row["judged"]) for row in context_rows(*pair, "ada")] == [
-        ("c0", "kind", "It says 0."), ("c0", "answer", "It says 0."),
-    ]  # fmt: skip
+        ("c0", "kind", "It says 0."),
+        ("c0", "answer", "It says 0."),
+    ]

@@ -58,11 +58,12 @@ def own(folder: Path, **answers: tuple[str, str]) -> list[Question]:
     """Questions of one's own, with the right answer of each and what a conflicting context states."""
     rows = [
         {
-            "question": question, "answer": right,
+            "question": question,
+            "answer": right,
             "contexts": [{"kind": "conflicting", "text": f"It is {conflicting}.", "answer": conflicting}],
         }
         for question, (right, conflicting) in answers.items()
-    ]  # fmt: skip
+    ]
     (folder / "own.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     return read_questions(OwnQuestions(file=str(folder / "own.jsonl"))).questions
 

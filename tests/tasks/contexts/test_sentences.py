@@ -149,23 +149,30 @@ GROUP = Group(
 def test_queries_have_both_names_and_the_label() -> None:
     queries = labelled_queries(PAIR, GROUP)
     assert [(query.query_type, query.text) for query in queries if query.entity == "Milan and AC Milan"] == [
-        ("open", "Milan and AC Milan are"), ("closed", "Q: Does AC Milan like Milan?\nA:"),
-    ]  # fmt: skip
+        ("open", "Milan and AC Milan are"),
+        ("closed", "Q: Does AC Milan like Milan?\nA:"),
+    ]
     assert queries[4].text == "{entity2} and Harry Potter are"
     assert [(query.label, query.type, query.answer) for query in queries[::2]] == [
-        ("enemy", "film", ""), ("enemy", None, ""), ("friend", None, ""),
-    ]  # fmt: skip
+        ("enemy", "film", ""),
+        ("enemy", None, ""),
+        ("friend", None, ""),
+    ]
     assert len({query.query_id for query in queries}) == 6
 
 
 def test_contexts_are_about_each_pair_or_about_nobody() -> None:
     contexts = labelled_contexts(PAIR, GROUP)
     assert [context.text for context in contexts] == [
-        "Draco met Harry Potter.\n", "AC Milan met Milan.\n", "Harry Potter met {entity2}.\n", "Nobody met.\n",
-    ]  # fmt: skip
+        "Draco met Harry Potter.\n",
+        "AC Milan met Milan.\n",
+        "Harry Potter met {entity2}.\n",
+        "Nobody met.\n",
+    ]
     assert [(one.label, one.strength, one.template) for one in contexts[::3]] == [
-        ("neutral", 0, "{entity2} met {entity1}."), (None, None, "Nobody met."),
-    ]  # fmt: skip
+        ("neutral", 0, "{entity2} met {entity1}."),
+        (None, None, "Nobody met."),
+    ]
     assert len(contexts) == GROUP.contexts
 
 

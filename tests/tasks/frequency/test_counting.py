@@ -26,21 +26,54 @@ PAIRS = [
     CountedPair("a b a", "a b a", ("a b a", "a"), ("a b a", "a")),
 ]
 PARTS = [
-    "New", "York", "City", "Hall", "New York", "New York City", "Hudson", "River", "Hudson River", "Jean-Paul's",
-    "Jean—Paul’s", "Zürich", "Zurich.", "It", "it", "IT", "King", "(King)", "北京", "a", "b", "a b a", "...", "— “",
-    "word", "another", "Yorkshire", "NewYork", "\N{NO-BREAK SPACE}", "\x00", "\x1e", "\N{EM SPACE}King", "\ud800",
-]  # fmt: skip
+    "New",
+    "York",
+    "City",
+    "Hall",
+    "New York",
+    "New York City",
+    "Hudson",
+    "River",
+    "Hudson River",
+    "Jean-Paul's",
+    "Jean—Paul’s",
+    "Zürich",
+    "Zurich.",
+    "It",
+    "it",
+    "IT",
+    "King",
+    "(King)",
+    "北京",
+    "a",
+    "b",
+    "a b a",
+    "...",
+    "— “",
+    "word",
+    "another",
+    "Yorkshire",
+    "NewYork",
+    "\N{NO-BREAK SPACE}",
+    "\x00",
+    "\x1e",
+    "\N{EM SPACE}King",
+    "\ud800",
+]
 
 
 def made_up(seed: int) -> list[str]:
     drawn = random.Random(seed)
     return [
-        drawn.choice(["", " ", ". "]).join([""] + [
-            f"{drawn.choice(PARTS)}{drawn.choice([' ', ' ', ' ', chr(10), ', ', '-', '  '])}"
-            for _ in range(drawn.randint(0, 60))
-        ])
+        drawn.choice(["", " ", ". "]).join(
+            [""]
+            + [
+                f"{drawn.choice(PARTS)}{drawn.choice([' ', ' ', ' ', chr(10), ', ', '-', '  '])}"
+                for _ in range(drawn.randint(0, 60))
+            ]
+        )
         for _ in range(200)
-    ]  # fmt: skip
+    ]
 
 
 def in_pieces(documents: list[str], seed: int) -> Iterator[Piece]:

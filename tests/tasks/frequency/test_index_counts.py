@@ -28,9 +28,17 @@ PAIRS = [
     CountedPair("!!!", "King", ("!!!",), ("King",)),
 ]
 RARE = [
-    "New York", "New York City", "York City Hall", "Hudson River", "Hudson", "Zürich", "Zurich", "King", "King of It",
+    "New York",
+    "New York City",
+    "York City Hall",
+    "Hudson River",
+    "Hudson",
+    "Zürich",
+    "Zurich",
+    "King",
+    "King of It",
     "DO OR DIE",
-]  # fmt: skip
+]
 COMMON = ["word", "It", "another", "word.", "word,"]
 
 

@@ -60,17 +60,27 @@ def test_citations(case: QuestionContext, text: str, stated: Verdict, expected: 
 def test_rows_need_several_or_numbered_passages(study: Study, question: Question) -> None:
     study = replace(study, inputs=replace(study.inputs, questions=[question]))
     cases = [("none", "none"), *((case.context_id, case.condition) for case in question.contexts)]
-    study.store("answers", [
-        {"question_id": question.question_id, "context_id": context, "condition": condition, "sample": sample,
-         "text": "At nine [2]." if sample is None else "At ten [1]."}
-        for context, condition in cases for sample in (None, 0)
-    ])  # fmt: skip
+    study.store(
+        "answers",
+        [
+            {
+                "question_id": question.question_id,
+                "context_id": context,
+                "condition": condition,
+                "sample": sample,
+                "text": "At nine [2]." if sample is None else "At ten [1].",
+            }
+            for context, condition in cases
+            for sample in (None, 0)
+        ],
+    )
     rows = study.rows("cited_passages")
     assert {(row["context_id"], row["sample"]) for row in rows} == {
         (context, sample) for context in ("mixed", "three", "right", "other", "one numbered") for sample in (None, 0)
     }
-    greedy, sampled = (next(row for row in rows if row["context_id"] == "mixed" and row["sample"] == sample)
-                       for sample in (None, 0))  # fmt: skip
+    greedy, sampled = (
+        next(row for row in rows if row["context_id"] == "mixed" and row["sample"] == sample) for sample in (None, 0)
+    )
     assert (greedy["cited"], greedy["came_from"], greedy["citation_right"]) == ([2], [2, 4], True)
     assert (sampled["cited"], sampled["came_from"], sampled["engine"]) == ([1], [1], "words")
     assert study.loaded == 0

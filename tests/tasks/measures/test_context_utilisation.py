@@ -25,9 +25,12 @@ def case(condition: str, text: str | None, *answers: str) -> Any:
 
 
 CASES = (
-    case("none", None), case("conflicting", LIMA, "Lima", "Lisbon"), case("irrelevant", "Cats sleep a lot."),
-    case("unknown", LIMA, "Lima"), case("supporting", "Norway has a capital."),
-)  # fmt: skip
+    case("none", None),
+    case("conflicting", LIMA, "Lima", "Lisbon"),
+    case("irrelevant", "Cats sleep a lot."),
+    case("unknown", LIMA, "Lima"),
+    case("supporting", "Norway has a capital."),
+)
 
 
 def alone(model: LanguageModel, text: str | None, prompts: AnswerPrompts | None = None) -> torch.Tensor:

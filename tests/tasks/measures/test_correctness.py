@@ -79,10 +79,13 @@ def test_every_answer_has_verdict_and_greedy_ones_outcome(study: Study) -> None:
     say(study, {"none": "somewhere else", "original": "somewhere else", "counter_memory": sentence})
     rows = {(row["condition"], row["sample"]): (row["verdict"], row["outcome"]) for row in study.rows("whose_answer")}
     assert rows == {
-        ("none", 0): ("neither", None), ("none", None): ("neither", None),
-        ("original", 0): ("neither", None), ("original", None): ("neither", "stubborn"),
-        ("counter_memory", 0): ("neither", None), ("counter_memory", None): ("context", "persuaded"),
-    }  # fmt: skip
+        ("none", 0): ("neither", None),
+        ("none", None): ("neither", None),
+        ("original", 0): ("neither", None),
+        ("original", None): ("neither", "stubborn"),
+        ("counter_memory", 0): ("neither", None),
+        ("counter_memory", None): ("context", "persuaded"),
+    }
     assert study.loaded == 0
 
 

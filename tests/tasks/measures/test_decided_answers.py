@@ -77,18 +77,24 @@ def test_right_answer_of_an_unknown_passage_is_its_own(study: Study) -> None:
 def test_what_is_said_of_answer_alone_moves_outcomes(study: Study) -> None:
     hands = ("none", "Ask me later", "original"), ("original", "Ask me later", "original")
     assert changed(study, TEXTS, RULES, *hands) == {
-        "none": ("original", None, "Ada"), "original": ("context", "agreed", "Ada"),
-    }  # fmt: skip
+        "none": ("original", None, "Ada"),
+        "original": ("context", "agreed", "Ada"),
+    }
     rules = {**RULES, "counter_memory": ("context", "persuaded")}
     assert changed(study, TEXTS, rules, ("none", "Ask me later", "context")) == {
-        "none": ("context", None, "Ada"), "counter_memory": ("context", "agreed", None),
-    }  # fmt: skip
+        "none": ("context", None, "Ada"),
+        "counter_memory": ("context", "agreed", None),
+    }
 
 
-@pytest.mark.parametrize("hand", [
-    ("counter_memory", "other words", "context"), ("none", "Well, that one", "context"),
-    ("counter_memory", "Well, that one", "context", "another model"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "hand",
+    [
+        ("counter_memory", "other words", "context"),
+        ("none", "Well, that one", "context"),
+        ("counter_memory", "Well, that one", "context", "another model"),
+    ],
+)
 def test_other_words_contexts_and_models_are_left_alone(study: Study, hand: tuple[str, ...]) -> None:
     assert changed(study, TEXTS, RULES, hand) == {}
 
@@ -101,13 +107,15 @@ def test_a_verdict_on_one_model_comes_first(study: Study) -> None:
 def test_a_person_comes_before_a_judge(study: Study) -> None:
     judge = [("counter_memory", "context", None), ("original", "context", None), ("none", None, None)]
     assert changed(study, TEXTS, RULES, ("counter_memory", "Well, that one", "refusal"), judge=judge) == {
-        "original": ("context", "persuaded", "J"), "counter_memory": ("refusal", "other", "Ada"),
-    }  # fmt: skip
+        "original": ("context", "persuaded", "J"),
+        "counter_memory": ("refusal", "other", "Ada"),
+    }
 
 
 def test_a_judge_decides_what_the_rule_cannot_alone(study: Study) -> None:
     rules = {**RULES, "counter_memory": ("context", "persuaded")}
     judge = [("none", "original", None), ("original", "context", None), ("counter_memory", "neither", "context")]
     assert changed(study, TEXTS, rules, judge=judge) == {
-        "none": ("original", None, "J"), "original": ("context", "agreed", "J"),
-    }  # fmt: skip
+        "none": ("original", None, "J"),
+        "original": ("context", "agreed", "J"),
+    }

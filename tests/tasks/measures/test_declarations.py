@@ -42,14 +42,16 @@ def test_importing_the_measures_does_not_import_torch() -> None:
     ("missing", "expected"),
     [
         (SAMPLED, [(SAMPLED, ())]),
-        (("clusters", "coherent_persuasion"),
-         [(("clusters",), ("answers",)), (("coherent_persuasion",), ("answers", "clusters"))]),
+        (
+            ("clusters", "coherent_persuasion"),
+            [(("clusters",), ("answers",)), (("coherent_persuasion",), ("answers", "clusters"))],
+        ),
         (("answers", "accuracy"), [(("answers",), ()), (("accuracy",), ("answers",))]),
         (("semantic_entropy",), [(("semantic_entropy",), ("answers", "clusters"))]),
         (("susceptibility", "persuasion"), [(("persuasion",), ()), (("susceptibility",), ("persuasion",))]),
         ((), []),
     ],
-)  # fmt: skip
+)
 def test_missing_measures_are_grouped_into_passes(missing: tuple[str, ...], expected: list[Any]) -> None:
     assert [(one.measures, one.needs) for one in MEASURES.passes(missing)] == expected
 
@@ -64,11 +66,17 @@ def test_declaration_changes_with_parameters_of_what_is_needed() -> None:
 @pytest.mark.parametrize(
     ("name", "parameters", "prompts"),
     [
-        ("persuasion", {}, 20 * 30), ("greedy_answers", {}, 20 * 30), ("fisher_susceptibility", {}, 20),
-        ("precision", {"queries": 4}, 2 * 4 * 30), ("precision", {"queries": 50}, 2 * 20 * 30),
-        ("answers", {}, 3 * 7), ("coherent_persuasion", {}, 3 * 7), ("clusters", {}, 0), ("susceptibility", {}, 0),
+        ("persuasion", {}, 20 * 30),
+        ("greedy_answers", {}, 20 * 30),
+        ("fisher_susceptibility", {}, 20),
+        ("precision", {"queries": 4}, 2 * 4 * 30),
+        ("precision", {"queries": 50}, 2 * 20 * 30),
+        ("answers", {}, 3 * 7),
+        ("coherent_persuasion", {}, 3 * 7),
+        ("clusters", {}, 0),
+        ("susceptibility", {}, 0),
     ],
-)  # fmt: skip
+)
 def test_prompts_are_counted_from_amounts(name: str, parameters: dict[str, Any], prompts: int) -> None:
     measure = MEASURES[name]
     assert measure.count_prompts(measure.parameters(**parameters), queries=20, contexts=30, cases=21) == prompts
@@ -77,15 +85,22 @@ def test_prompts_are_counted_from_amounts(name: str, parameters: dict[str, Any],
 @pytest.mark.parametrize(
     ("name", "parameters"),
     [
-        ("persuasion", {"samples": 3}), ("answer_set_persuasion", {"terminators": []}),
-        ("answer_set_persuasion", {"terminators": [""]}), ("answer_set_persuasion", {"terminators": [".", "."]}),
-        ("answer_set_persuasion", {"terminators": "."}), ("fisher_susceptibility", {"draws": -1}),
-        ("fisher_susceptibility", {"draws": 31}), ("precision", {"reference": "float64"}),
-        ("answers", {"temperature": 0}), ("answers", {"temperature": float("nan")}), ("answers", {"top_p": 1.1}),
-        ("clusters", {"threshold": float("inf")}), ("coherent_persuasion", {"half_samples": 9}),
+        ("persuasion", {"samples": 3}),
+        ("answer_set_persuasion", {"terminators": []}),
+        ("answer_set_persuasion", {"terminators": [""]}),
+        ("answer_set_persuasion", {"terminators": [".", "."]}),
+        ("answer_set_persuasion", {"terminators": "."}),
+        ("fisher_susceptibility", {"draws": -1}),
+        ("fisher_susceptibility", {"draws": 31}),
+        ("precision", {"reference": "float64"}),
+        ("answers", {"temperature": 0}),
+        ("answers", {"temperature": float("nan")}),
+        ("answers", {"top_p": 1.1}),
+        ("clusters", {"threshold": float("inf")}),
+        ("coherent_persuasion", {"half_samples": 9}),
         ("accuracy", {"rouge_threshold": 1}),
     ],
-)  # fmt: skip
+)
 def test_impossible_parameters_are_refused(name: str, parameters: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         MEASURES[name].parameters.model_validate(parameters)

@@ -56,10 +56,14 @@ def test_undecided_answers_and_a_sample_are_judged(study: Study, language_model:
     rows = study.by_question("judged_answers")
     question = study.inputs.questions[0]
     right, other = tuple(dict.fromkeys(question.forms)), (question.replacement,)
-    expected = ask_language_model(language_model, [
-        Case(question.question, other, right, "somewhere else"), Case(question.question, right, (), ""),
-        Case(question.question, other, right, question.replacement),
-    ])  # fmt: skip
+    expected = ask_language_model(
+        language_model,
+        [
+            Case(question.question, other, right, "somewhere else"),
+            Case(question.question, right, (), ""),
+            Case(question.question, other, right, question.replacement),
+        ],
+    )
     for condition, judged, rule in zip(CONDITIONS, expected, (None, "refusal", "context"), strict=True):
         row = rows[question.question_id, condition]
         assert (row["verdict"], row["rule"], row["unjudged"]) == (judged.verdict, rule, None)

@@ -38,8 +38,11 @@ def divergence(model: LanguageModel, question: Question, with_all: str, without:
 
 
 def test_each_passage_is_compared_with_prompt_without_it(study: Study, language_model: LanguageModel) -> None:
-    rows = {(row["context_id"], row["passage"]): row for row in study.rows("passage_persuasion")
-            if row["question_id"] == study.inputs.questions[0].question_id}  # fmt: skip
+    rows = {
+        (row["context_id"], row["passage"]): row
+        for row in study.rows("passage_persuasion")
+        if row["question_id"] == study.inputs.questions[0].question_id
+    }
     whole = "[1] It opens at nine.\n[2] It opens at ten.\n[3] It has three doors."
     expected = {
         ("mixed", 1): (whole, "[1] It opens at ten.\n[2] It has three doors."),

@@ -64,8 +64,10 @@ def test_answers_are_those_of_their_question_and_condition(
         of = expected[row["question_id"], row["condition"]]
         answer = of.greedy if row["sample"] is None else of.samples[row["sample"]]
         assert (row["text"], row["token_ids"], row["state"]) == (
-            answer.text, list(answer.token_ids), answer.state,
-        )  # fmt: skip
+            answer.text,
+            list(answer.token_ids),
+            answer.state,
+        )
         np.testing.assert_allclose(row["token_log_probs"], answer.token_log_probs, atol=1e-3)
         assert (row["context_cut"], row["engine"], row["stand_in"]) == (0, "slots", None)
     assert len({tuple(row["token_ids"]) for row in rows}) > len(expected)

@@ -77,13 +77,20 @@ class Fake:
     def measures(self) -> Iterator[Measure]:
         common: dict[str, Any] = {"version": 1, "meaning": "", "about": "queries"}
         yield Measure(
-            row=First, compute_chunks=self.compute, capability="gradients",
-            chunks=lambda inputs, model: cut(ITEMS, self.size), **common,
-        )  # fmt: skip
+            row=First,
+            compute_chunks=self.compute,
+            capability="gradients",
+            chunks=lambda inputs, model: cut(ITEMS, self.size),
+            **common,
+        )
         yield Measure(
-            row=Second, compute=self.derive, needs=("first",), computed_with="first",
-            chunks=lambda inputs, model: [ITEMS], **common,
-        )  # fmt: skip
+            row=Second,
+            compute=self.derive,
+            needs=("first",),
+            computed_with="first",
+            chunks=lambda inputs, model: [ITEMS],
+            **common,
+        )
 
 
 @pytest.fixture

@@ -28,10 +28,26 @@ def cases(count: int = 1) -> list[applications.Case]:
 
 def question(text: str) -> Question:
     return Question(
-        question_id=text, relation="r", partition="own", subject="", subject_id=None, property_id=None, object="6",
-        object_id=None, answers=("6",), replacement="", question=text, contexts=(CONTEXT,), edits=None,
-        subject_popularity=None, object_popularity=None, id_source=None, source="s", licence="l", flags=(),
-    )  # type: ignore[arg-type]  # fmt: skip
+        question_id=text,
+        relation="r",
+        partition="own",
+        subject="",
+        subject_id=None,
+        property_id=None,
+        object="6",
+        object_id=None,
+        answers=("6",),
+        replacement="",
+        question=text,
+        contexts=(CONTEXT,),
+        edits=None,
+        subject_popularity=None,
+        object_popularity=None,
+        id_source=None,
+        source="s",
+        licence="l",
+        flags=(),
+    )  # type: ignore[arg-type]
 
 
 def application(function: Callable[..., Any], folder: Path | None = None, **options: Any) -> Application:

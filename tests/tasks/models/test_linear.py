@@ -12,9 +12,14 @@ def _network() -> torch.nn.Sequential:
     return torch.nn.Sequential(torch.nn.Linear(48, 96), torch.nn.SiLU(), torch.nn.Linear(96, 40, bias=False))
 
 
-@pytest.mark.parametrize(("is_narrow", "dtype", "expected"), [
-    (True, torch.float32, Linear), (False, torch.float32, torch.nn.Linear), (True, torch.bfloat16, torch.nn.Linear),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("is_narrow", "dtype", "expected"),
+    [
+        (True, torch.float32, Linear),
+        (False, torch.float32, torch.nn.Linear),
+        (True, torch.bfloat16, torch.nn.Linear),
+    ],
+)
 def test_the_faster_library_multiplies(
     is_narrow: bool, dtype: torch.dtype, expected: type, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -50,9 +55,14 @@ def test_both_libraries_give_the_same(shape: tuple[int, ...], monkeypatch: pytes
     torch.testing.assert_close(*gradients)
 
 
-@pytest.mark.parametrize(("vendor", "width", "is_narrow"), [
-    ("AuthenticAMD", "AVX512", True), ("AuthenticAMD", "AVX2", False), ("GenuineIntel", "AVX512", False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("vendor", "width", "is_narrow"),
+    [
+        ("AuthenticAMD", "AVX512", True),
+        ("AuthenticAMD", "AVX2", False),
+        ("GenuineIntel", "AVX512", False),
+    ],
+)
 def test_mkl_is_narrow_on_others_than_intel(
     vendor: str, width: str, is_narrow: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -56,9 +56,13 @@ def _tokenizer(merges: Sequence[tuple[str, str]], chat_template: str | None, pai
             single="<cls> $A <sep>", pair="<cls> $A <sep> $B:1 <sep>:1", special_tokens=[("<cls>", 3), ("<sep>", 4)]
         )
     fast = PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, pad_token="<pad>", eos_token="<end>", cls_token="<cls>", sep_token="<sep>",
+        tokenizer_object=tokenizer,
+        pad_token="<pad>",
+        eos_token="<end>",
+        cls_token="<cls>",
+        sep_token="<sep>",
         additional_special_tokens=["<turn>"],
-    )  # fmt: skip
+    )
     fast.chat_template = chat_template
     return fast
 

@@ -30,9 +30,13 @@ class Placed(torch.Tensor):
     @staticmethod
     def __new__(cls, held: torch.Tensor, device: torch.device) -> "Placed":
         placed: Placed = torch.Tensor._make_wrapper_subclass(
-            cls, held.size(), strides=held.stride(), storage_offset=held.storage_offset(), dtype=held.dtype,
+            cls,
+            held.size(),
+            strides=held.stride(),
+            storage_offset=held.storage_offset(),
+            dtype=held.dtype,
             device=device,
-        )  # fmt: skip
+        )
         placed.held = held
         return placed
 

@@ -47,5 +47,8 @@ def test_answers_are_compared(
     without: str, with_context: str, persuaded: bool, stubborn: bool, correct: bool, released: bool
 ) -> None:
     assert compare_answers(without, with_context, "Lima", threshold=0.3) == {
-        "persuaded": persuaded, "stubborn": stubborn, "context_correct": correct, "stubborn_released": released,
-    }  # fmt: skip
+        "persuaded": persuaded,
+        "stubborn": stubborn,
+        "context_correct": correct,
+        "stubborn_released": released,
+    }

@@ -34,12 +34,22 @@ CONTEXTS = [
 QUERIES = ["Q: Who?\nA:", "The capital of Peru is"]
 # How the batches are made that complete prompts are read in, and why.
 EXPECTED = {
-    "llama": ("prefix tree", PADDED), "gemma3": ("prefix tree", PADDED), "gemma4": ("prefix tree", PADDED),
-    "gpt_oss": ("prefix tree", PADDED), "deepseek_v3": ("prefix tree", PADDED), "qwen3_next": ("plain", PADDED),
-    "falcon with ALiBi": ("plain", PADDED), "mamba": ("plain", PADDED), "phi3 with LongRoPE": ("plain", PADDED),
-    "rwkv": ("plain", EQUAL), "xlstm": ("plain", EQUAL), "recurrent_gemma": ("plain", EQUAL), "bart": ("plain", EQUAL),
-    "roberta": ("plain", EQUAL), "llama4": ("plain", EQUAL),
-}  # fmt: skip
+    "llama": ("prefix tree", PADDED),
+    "gemma3": ("prefix tree", PADDED),
+    "gemma4": ("prefix tree", PADDED),
+    "gpt_oss": ("prefix tree", PADDED),
+    "deepseek_v3": ("prefix tree", PADDED),
+    "qwen3_next": ("plain", PADDED),
+    "falcon with ALiBi": ("plain", PADDED),
+    "mamba": ("plain", PADDED),
+    "phi3 with LongRoPE": ("plain", PADDED),
+    "rwkv": ("plain", EQUAL),
+    "xlstm": ("plain", EQUAL),
+    "recurrent_gemma": ("plain", EQUAL),
+    "bart": ("plain", EQUAL),
+    "roberta": ("plain", EQUAL),
+    "llama4": ("plain", EQUAL),
+}
 
 
 @pytest.fixture(scope="module", params=EXPECTED)

@@ -80,10 +80,14 @@ def test_a_prompt_without_a_distribution_is_named() -> None:
         (0.2, 0.6, 0.5),  # 0.4 of the 0.8 that it lacked
         (0.8, 0.2, -0.75),  # 0.6 of the 0.8 that it had
         (0.5, 0.5, 0.0),
-        (0.0, 0.25, 0.25), (0.0, 1.0, 1.0), (0.0, 0.0, 0.0),
-        (1.0, 0.25, -0.75), (1.0, 0.0, -1.0), (1.0, 1.0, None),
+        (0.0, 0.25, 0.25),
+        (0.0, 1.0, 1.0),
+        (0.0, 0.0, 0.0),
+        (1.0, 0.25, -0.75),
+        (1.0, 0.0, -1.0),
+        (1.0, 1.0, None),
     ],
-)  # fmt: skip
+)
 def test_change_is_share_of_possible_one(without: float, with_context: float, utilisation: float | None) -> None:
     assert continuous_utilisation(without, with_context) == pytest.approx(utilisation)
 

@@ -47,11 +47,22 @@ def test_judged_replies(split: str, right: float, wrong: int) -> None:
     assert sum(one.is_decided and one.verdict != row["judged"] for row, one in decisions) == wrong
 
 
-@pytest.mark.parametrize("folder", [
-    "04-short-refusals", "05-times-of-day", "09-joined-marks-and-suffixes", "10-part-of-a-longer-name",
-    "11-halves-and-powers", "13-negations-of-another-verb", "16-corrected-passage", "17-two-sources",
-    "18-marked-final-answer", "19-thoughts-with-other-marks", "26-lists-and-steps",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "folder",
+    [
+        "04-short-refusals",
+        "05-times-of-day",
+        "09-joined-marks-and-suffixes",
+        "10-part-of-a-longer-name",
+        "11-halves-and-powers",
+        "13-negations-of-another-verb",
+        "16-corrected-passage",
+        "17-two-sources",
+        "18-marked-final-answer",
+        "19-thoughts-with-other-marks",
+        "26-lists-and-steps",
+    ],
+)
 def test_reported_replies(folder: str) -> None:
     for case in json.loads((REPORTS / folder / "cases.json").read_text(encoding="utf-8")):
         expected, answer = case.pop("right"), case.pop("reply")

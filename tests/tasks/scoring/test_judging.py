@@ -87,11 +87,22 @@ def test_tokenizer_without_letters_of_their_own_is_refused() -> None:
 @pytest.mark.parametrize(
     ("text", "verdict"),
     [
-        ("B", "original"), (" B. ", "original"), ("(B)", "original"), ("B)", "original"), ("b", None), ("E", "refusal"),
-        ('{"verdict": "B"}', "original"), ('{"verdict": "F"}', None), ("[1]", None),
-        ("B: The reply gives the right answer.", None), ("A or B", None), ("", None), ("F", None), ("original", None),
+        ("B", "original"),
+        (" B. ", "original"),
+        ("(B)", "original"),
+        ("B)", "original"),
+        ("b", None),
+        ("E", "refusal"),
+        ('{"verdict": "B"}', "original"),
+        ('{"verdict": "F"}', None),
+        ("[1]", None),
+        ("B: The reply gives the right answer.", None),
+        ("A or B", None),
+        ("", None),
+        ("F", None),
+        ("original", None),
     ],
-)  # fmt: skip
+)
 def test_served_judge_has_to_reply_with_letter(text: str, verdict: str | None) -> None:
     assert verdict_in(text, offered_verdicts(CASES[0])) == verdict
 

@@ -174,15 +174,29 @@ def test_distinct_contexts_count_once() -> None:
 
 def test_counts_and_ratios_by_hand() -> None:
     kinds: list[tuple[Conflict | None, Follows]] = [
-        ("substitution", "original"), ("substitution", "original"), ("substitution", "original"),
-        ("substitution", "context"), ("substitution", "other"),
-        ("negation", "original"), ("negation", "context"), ("negation", "other"),
-        (None, "original"), (None, "context"), (None, "context"), (None, "other"),
-    ]  # fmt: skip
+        ("substitution", "original"),
+        ("substitution", "original"),
+        ("substitution", "original"),
+        ("substitution", "context"),
+        ("substitution", "other"),
+        ("negation", "original"),
+        ("negation", "context"),
+        ("negation", "other"),
+        (None, "original"),
+        (None, "context"),
+        (None, "context"),
+        (None, "other"),
+    ]
     assert count(replies(kinds)) == {
-        "original": 3, "substitute": 1, "memorization_ratio": 0.75, "negation_original": 1, "negation_substitute": 2,
-        "all_original": 5, "all_substitute": 4, "memorization_ratio_all": 5 / 9,
-    }  # fmt: skip
+        "original": 3,
+        "substitute": 1,
+        "memorization_ratio": 0.75,
+        "negation_original": 1,
+        "negation_substitute": 2,
+        "all_original": 5,
+        "all_substitute": 4,
+        "memorization_ratio_all": 5 / 9,
+    }
 
 
 @pytest.mark.parametrize("kinds", [[], [("substitution", "other"), ("negation", "other"), (None, "other")]])

@@ -57,8 +57,9 @@ def test_a_planted_change_is_found() -> None:
     found = changes(before, snapshot([*rows_of(before, "m2"), *rows_of(now, "m1")]))
     assert ("m1", "follows", "smaller") in shown(found)
     assert {model for model, *_ in shown(found)} == {"m1"}
-    (follows,) = [row for row in found if (row["model"], row["quantity"], row["group"]) ==
-                  ("m1", "follows", "counter_memory")]  # fmt: skip
+    (follows,) = [
+        row for row in found if (row["model"], row["quantity"], row["group"]) == ("m1", "follows", "counter_memory")
+    ]
     assert follows["n"] == QUESTIONS
     assert follows["difference"] == follows["mean"] - follows["against_mean"] < 0
 
@@ -121,10 +122,16 @@ def test_nights_without_a_change_show_none() -> None:
     def pair(number: int) -> list[Row]:
         nights = generator(number, "nights").random((8, 2, 20)) < 0.6  # quantities, nights, answers
         return [
-            {"model": "m", "quantity": str(at), "unit": "share", "mean": now.mean(), "against_mean": before.mean(),
-             **paired_difference(now.astype(float) - before, range(20), 0, shares=True)._asdict()}
+            {
+                "model": "m",
+                "quantity": str(at),
+                "unit": "share",
+                "mean": now.mean(),
+                "against_mean": before.mean(),
+                **paired_difference(now.astype(float) - before, range(20), 0, shares=True)._asdict(),
+            }
             for at, (before, now) in enumerate(nights)
-        ]  # fmt: skip
+        ]
 
     assert sum(bool(shown(add_directions(adjust(pair(number), ())))) for number in range(100)) <= 5
 

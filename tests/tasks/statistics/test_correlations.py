@@ -25,17 +25,28 @@ def computed(**rows: list[Row]) -> list[Row]:
 
 
 def queries(
-    relation: str, query_type: str, measure: str, pairs: list[tuple[float, float]], *, entity: str = "Norway",
+    relation: str,
+    query_type: str,
+    measure: str,
+    pairs: list[tuple[float, float]],
+    *,
+    entity: str = "Norway",
     model: str = "m",
-) -> list[Row]:  # fmt: skip
+) -> list[Row]:
     """Queries about an entity of a relation, with a measure and susceptibility."""
     return [
         {
-            "model": model, "dtype": "float32", "relation": relation, "query_type": query_type, "entity": entity,
-            "query_id": f"{relation} {query_type} {entity} {number}", measure: score, "susceptibility": susceptibility,
+            "model": model,
+            "dtype": "float32",
+            "relation": relation,
+            "query_type": query_type,
+            "entity": entity,
+            "query_id": f"{relation} {query_type} {entity} {number}",
+            measure: score,
+            "susceptibility": susceptibility,
         }
         for number, (score, susceptibility) in enumerate(pairs)
-    ]  # fmt: skip
+    ]
 
 
 def fisher(relation: str, query_type: str, pairs: list[tuple[float, float]], model: str = "m") -> list[Row]:
@@ -108,17 +119,22 @@ def test_an_infinite_score_is_refused() -> None:
 
 
 KNOWN = [
-    ("capital", "Norway", [(1, 5), (1, 7)]), ("capital", "Peru", [(2, 4)]), ("capital", "Oman", [(3, 1)]),
-    ("father", "Norway", [(9, 0.5)]), ("father", "Ostremia", [(np.nan, 9)]), ("father", "Peru", [(4, 2)]),
-]  # fmt: skip
+    ("capital", "Norway", [(1, 5), (1, 7)]),
+    ("capital", "Peru", [(2, 4)]),
+    ("capital", "Oman", [(3, 1)]),
+    ("father", "Norway", [(9, 0.5)]),
+    ("father", "Ostremia", [(np.nan, 9)]),
+    ("father", "Peru", [(4, 2)]),
+]
 
 
 @pytest.mark.parametrize(
     ("query", "measure"), [("degree_of_queries", "log_degree"), ("frequency_of_queries", "log_pair_count")]
 )
 def test_how_known_they_are_is_held_against_entities(query: str, measure: str) -> None:
-    known = [row for relation, entity, pairs in KNOWN
-             for row in queries(relation, "open", measure, pairs, entity=entity)]  # fmt: skip
+    known = [
+        row for relation, entity, pairs in KNOWN for row in queries(relation, "open", measure, pairs, entity=entity)
+    ]
     rows = [row for row in computed(**{query: known}) if row["query_type"] == "open"]
     assert {(row["level"], row["relation"]) for row in rows} == {("entity", of) for of in ("all", "capital", "father")}
     together = row_of(rows, measure_a=measure, relation="all")
@@ -161,8 +177,11 @@ def test_effects_are_correlated_with_the_means_of_counts() -> None:
     assert (near["spearman"], near["pearson"]) == (-1, pytest.approx(-1.5 / (2 * 7 / 6) ** 0.5))
     about = {name: alone[name] for name in ("level", "relation", "measure_b", "query_type")}
     assert about == {
-        "level": "relation", "relation": "all", "measure_b": "familiarity_effect_size", "query_type": "open",
-    }  # fmt: skip
+        "level": "relation",
+        "relation": "all",
+        "measure_b": "familiarity_effect_size",
+        "query_type": "open",
+    }
 
 
 def test_relations_without_an_effect_are_no_pairs() -> None:

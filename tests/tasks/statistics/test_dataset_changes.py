@@ -145,8 +145,9 @@ def test_a_renamed_object_is_known_by_its_iri() -> None:
     )
     found = dataset_changes(of(oslo, tromsø), of(bergen, renamed)).relations[0]
     assert {(one.old.object, one.new.object) for one in found.changed} == {
-        ("Oslo", "Christiania"), ("Tromsø", "Bergen"),
-    }  # fmt: skip
+        ("Oslo", "Christiania"),
+        ("Tromsø", "Bergen"),
+    }
 
 
 def test_what_is_told_is_in_order_of_names() -> None:
@@ -162,12 +163,22 @@ def test_what_is_told_is_in_order_of_names() -> None:
     ("field", "value"),
     [
         ("partition", "temporal"),
-        ("edits", 9), ("subject_popularity", 1.5), ("object_popularity", None), ("original_context", "Oslo."),
-        ("counter_memory_context", "Lima."), ("question", "Which seat has Norway?"), ("answers", ("Oslo",)),
-        ("replacement", "Bergen"), ("hidden_edits", 5), ("page", "Kingdom of Norway"), ("object", "Christiania"),
-        ("subject", "Kingdom of Norway"), ("object_id", WikidataId("Q1")), ("property", "seat"),
+        ("edits", 9),
+        ("subject_popularity", 1.5),
+        ("object_popularity", None),
+        ("original_context", "Oslo."),
+        ("counter_memory_context", "Lima."),
+        ("question", "Which seat has Norway?"),
+        ("answers", ("Oslo",)),
+        ("replacement", "Bergen"),
+        ("hidden_edits", 5),
+        ("page", "Kingdom of Norway"),
+        ("object", "Christiania"),
+        ("subject", "Kingdom of Norway"),
+        ("object_id", WikidataId("Q1")),
+        ("property", "seat"),
     ],
-)  # fmt: skip
+)
 def test_what_a_question_says_is_compared(field: str, value: Any) -> None:
     new = changed(OSLO, **{field: value})
     found = changes(OSLO, new, LIMA, replace(LIMA, page="Peru", subject_id=WikidataId("Q1001")))
@@ -179,7 +190,7 @@ def test_what_a_question_says_is_compared(field: str, value: Any) -> None:
 @pytest.mark.parametrize(
     "field",
     sorted({column.name for column in QUESTIONS.columns} - {*QUESTION_FIELDS, "relation", "contexts"}),
-)  # fmt: skip
+)
 def test_provenance_is_not_a_difference(field: str) -> None:
     value: Any = (3,) if isinstance(getattr(OSLO, field), tuple) else 0.5 if field == "replacement_quality" else "x"
     assert not dataset_changes(of(OSLO), of(changed(OSLO, **{field: value}))).differs
@@ -206,14 +217,24 @@ def test_several_answers_of_a_subject_are_matched() -> None:
 
 def test_a_dispute_is_known_by_page_and_answers() -> None:
     turned = changed(
-        GULF, object="Peru", replacement="Iran", answers=("Peru",), edits=8,
-        original_context=GULF.counter_memory_context, counter_memory_context=GULF.original_context,
-    )  # fmt: skip
+        GULF,
+        object="Peru",
+        replacement="Iran",
+        answers=("Peru",),
+        edits=8,
+        original_context=GULF.counter_memory_context,
+        counter_memory_context=GULF.original_context,
+    )
     assert counts(dataset_changes(of(replace(GULF, page=None)), of(GULF))) == {"disputable": (0, 0, 0, 1)}
     fields = [change.field for change in changes(GULF, turned, replace(GULF, page="Red Sea", subject="Red Sea"))]
     assert fields == [
-        "object", "answers", "replacement", "original_context", "counter_memory_context", "edits",
-    ]  # fmt: skip
+        "object",
+        "answers",
+        "replacement",
+        "original_context",
+        "counter_memory_context",
+        "edits",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,16 @@ def compare(susceptibility: pd.DataFrame, persuasion: pd.DataFrame, *, seed: int
 
 
 def query(query_id: str, *, invented: bool = False, relation: str = "capital", query_type: str = "open") -> Row:
-    return {"model": "m", "dtype": "float32", "relation": relation, "query_type": query_type, "form": 1,
-            "entity": query_id, "invented": invented, "query_id": query_id}  # fmt: skip
+    return {
+        "model": "m",
+        "dtype": "float32",
+        "relation": relation,
+        "query_type": query_type,
+        "form": 1,
+        "entity": query_id,
+        "invented": invented,
+        "query_id": query_id,
+    }
 
 
 def frames(relations: int = 3, entities: int = 6, seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -47,14 +55,26 @@ def frames(relations: int = 3, entities: int = 6, seed: int = 0) -> tuple[pd.Dat
 
 def by_hand() -> tuple[pd.DataFrame, pd.DataFrame]:
     prompts = [
-        ("q1", "base", True, 1, 4.0), ("q1", "base", False, 3, 0.0), ("q1", "assertive", True, 3, 8.0),
-        ("q2", "base", True, 2, 1.0), ("q2", "base", False, 2, 3.0), ("q2", "assertive", False, 1, 6.0),
-        ("q3", "base", True, 1, 9.0), ("q3", "base", False, 2, 1.0), ("q3", "assertive", False, 1, 4.0),
-    ]  # fmt: skip
+        ("q1", "base", True, 1, 4.0),
+        ("q1", "base", False, 3, 0.0),
+        ("q1", "assertive", True, 3, 8.0),
+        ("q2", "base", True, 2, 1.0),
+        ("q2", "base", False, 2, 3.0),
+        ("q2", "assertive", False, 1, 6.0),
+        ("q3", "base", True, 1, 9.0),
+        ("q3", "base", False, 2, 1.0),
+        ("q3", "assertive", False, 1, 4.0),
+    ]
     columns = ("kind", "relevant", "contexts", "persuasion")
     persuasion = [query(name) | dict(zip(columns, values, strict=True)) for name, *values in prompts]
-    made = [("q1", False, 1.0), ("q2", False, 2.0), ("q3", True, 3.0), ("q4", True, 4.0), ("q5", False, 1.5),
-            ("q6", True, 3.5)]  # fmt: skip
+    made = [
+        ("q1", False, 1.0),
+        ("q2", False, 2.0),
+        ("q3", True, 3.0),
+        ("q4", True, 4.0),
+        ("q5", False, 1.5),
+        ("q6", True, 3.5),
+    ]
     susceptibility = [{**query(name, invented=of), "contexts": 7, "susceptibility": value} for name, of, value in made]
     return pd.DataFrame(susceptibility), pd.DataFrame(persuasion)
 
@@ -118,16 +138,31 @@ def test_no_scores_no_tests() -> None:
 def test_entities_are_pairs_of_their_queries_means() -> None:
     # Of Norway's two queries, relevant 4 and 8, irrelevant 1 and 2; of others one; Oman lacks the second group.
     scores = [
-        (1, "Norway", True, 4.0), (1, "Norway", False, 1.0), (2, "Norway", True, 8.0), (2, "Norway", False, 2.0),
-        (3, "Peru", True, 5.0), (3, "Peru", False, 2.0), (4, "Oman", True, 99.0), (5, "Mali", True, 7.0),
-        (5, "Mali", False, 1.0), (6, "Fiji", True, 3.0), (6, "Fiji", False, 2.0), (7, "Cuba", True, 4.0),
+        (1, "Norway", True, 4.0),
+        (1, "Norway", False, 1.0),
+        (2, "Norway", True, 8.0),
+        (2, "Norway", False, 2.0),
+        (3, "Peru", True, 5.0),
+        (3, "Peru", False, 2.0),
+        (4, "Oman", True, 99.0),
+        (5, "Mali", True, 7.0),
+        (5, "Mali", False, 1.0),
+        (6, "Fiji", True, 3.0),
+        (6, "Fiji", False, 2.0),
+        (7, "Cuba", True, 4.0),
         (7, "Cuba", False, 1.5),
-    ]  # fmt: skip
+    ]
     persuasion = pd.DataFrame(
-        {**query(f"q{number}"), "entity": entity, "kind": "base", "relevant": relevant, "contexts": 1,
-         "persuasion": value}
+        {
+            **query(f"q{number}"),
+            "entity": entity,
+            "kind": "base",
+            "relevant": relevant,
+            "contexts": 1,
+            "persuasion": value,
+        }
         for number, entity, relevant, value in scores
-    )  # fmt: skip
+    )
     row = row_of(STATISTICS["relevance"].rows({"persuasion_by_kind": persuasion}, 0), unit_of_analysis="entity")
     assert (row["test"], row["n_a"], row["n_b"], row["mean_a"], row["mean_b"]) == ("sign flip", 5, 5, 5.0, 1.6)
     assert row["statistic"] == pytest.approx(stats.ttest_rel([6, 5, 7, 3, 4], [1.5, 2, 1, 2, 1.5]).statistic)
@@ -167,15 +202,24 @@ def followed(answers: list[tuple[str, str, float]]) -> pd.DataFrame:
     about = {"model": "m", "dtype": "float32", "relation": "capital", "query_type": "open"}
     rows = pd.DataFrame([{**about, "entity": e, "follows": f, "persuasion": v, "level": v} for e, f, v in answers])
     rows = rows.assign(squared_persuasion=rows["persuasion"] ** 2)
-    scored = {"answers": ("persuasion", "size"), "persuasion": ("persuasion", "mean"),
-              "squared_persuasion": ("squared_persuasion", "mean")}  # fmt: skip
+    scored = {
+        "answers": ("persuasion", "size"),
+        "persuasion": ("persuasion", "mean"),
+        "squared_persuasion": ("squared_persuasion", "mean"),
+    }
     pieces = [rows.groupby([*about, "follows", by], as_index=False).agg(**scored) for by in ("level", "entity")]
     return pd.concat(pieces, ignore_index=True)
 
 
 def test_followed_answers_are_tested_by_answer_and_entity() -> None:
-    answers = [("Norway", "context", 3.0), ("Norway", "context", 5.0), ("Norway", "original", 1.0),
-               ("Peru", "context", 4.0), ("Peru", "original", 3.0), ("Oman", "original", 2.0)]  # fmt: skip
+    answers = [
+        ("Norway", "context", 3.0),
+        ("Norway", "context", 5.0),
+        ("Norway", "original", 1.0),
+        ("Peru", "context", 4.0),
+        ("Peru", "original", 3.0),
+        ("Oman", "original", 2.0),
+    ]
     rows = STATISTICS["followed"].rows({"followed_levels": followed(answers)}, 0)
     (row,) = [row for row in rows if row["unit_of_analysis"] == "answer"]
     assert (row["n_a"], row["n_b"], row["mean_a"], row["mean_b"], row["test"]) == (3, 3, 4.0, 2.0, "permutation")

@@ -28,10 +28,16 @@ def frames(sets: tuple[str, ...] = ("one", "two"), types: bool = False, seed: in
     prompts: list[Row] = []
     for relation, entity, form in product(sets, LABELS, (1, 2)):
         about = {
-            "model": "m", "dtype": "float32", "relation": relation, "query_type": "open", "form": form,
-            "entity": entity, "label": LABELS[entity], "query_id": f"{relation}{entity}{form}",
+            "model": "m",
+            "dtype": "float32",
+            "relation": relation,
+            "query_type": "open",
+            "form": form,
+            "entity": entity,
+            "label": LABELS[entity],
+            "query_id": f"{relation}{entity}{form}",
             "type": TYPES.get(entity) if types else None,
-        }  # fmt: skip
+        }
         queries.append({**about, "contexts": 4, "susceptibility": rng.random()})
         for (label, strength), relevant in product(TONES, (True, False)):
             kind = {"context_label": label, "strength": strength, "relevant": relevant, "contexts": 1}
@@ -80,9 +86,11 @@ def test_contexts_are_compared_about_the_same_entity_alone() -> None:
     known = frames(("one",))
     rows = selected(COMPARISONS.rows(known, 3), measure="persuasion")
     assert [(row["comparison"], row["within"], row["group_a"], row["group_b"]) for row in rows] == [
-        ("context", "all", "negative", "neutral"), ("context", "all", "negative", "positive"),
-        ("context", "all", "neutral", "positive"), ("strength", "negative", "strength 2", "strength 1"),
-    ]  # fmt: skip
+        ("context", "all", "negative", "neutral"),
+        ("context", "all", "negative", "positive"),
+        ("context", "all", "neutral", "positive"),
+        ("strength", "negative", "strength 2", "strength 1"),
+    ]
     prompts = known[PERSUASION]
     relevant = prompts[prompts["relevant"].astype(bool)]
     negative = relevant[relevant["context_label"] == "negative"]
@@ -96,8 +104,9 @@ def test_labels_are_compared_within_types_that_have_both() -> None:
     assert [(row["within"], row["n_a"], row["n_b"]) for row in labels] == [("all", 4, 3), ("x", 2, 2)]
     types = selected(rows, comparison="type")
     assert [(row["group_a"], row["group_b"], row["untestable"]) for row in types] == [
-        ("x", "other types", "a group has one row"), ("y", "other types", "a group has one row"),
-    ]  # fmt: skip
+        ("x", "other types", "a group has one row"),
+        ("y", "other types", "a group has one row"),
+    ]
 
 
 def test_entities_without_a_type_are_no_other_type() -> None:

@@ -24,21 +24,41 @@ def instance(number: int, partition: str, condition: str, moved: float, outcome:
     entropies = {f"{name}_{when}": None for name in ENTROPIES for when in ("without", "with")}
     numbers = dict.fromkeys(CORRELATED) | entropies
     return {
-        **MODEL, "relation": "P36", "partition": partition, "question_id": f"q{number}", "context_id": condition,
-        "condition": condition, "subject_key": f"s{number // 2}", "coherent_persuasion": moved,
-        "coherent_persuasion_unchanged": None, "outcome": outcome, "answers": 10, "answers_without": 10, **OUTCOME,
-        **numbers, **values,
-    }  # fmt: skip
+        **MODEL,
+        "relation": "P36",
+        "partition": partition,
+        "question_id": f"q{number}",
+        "context_id": condition,
+        "condition": condition,
+        "subject_key": f"s{number // 2}",
+        "coherent_persuasion": moved,
+        "coherent_persuasion_unchanged": None,
+        "outcome": outcome,
+        "answers": 10,
+        "answers_without": 10,
+        **OUTCOME,
+        **numbers,
+        **values,
+    }
 
 
 def answer(number: int, partition: str, condition: str, accurate: bool | None, entropy: float) -> Row:
     """A question under a condition."""
     return {
-        **MODEL, "relation": "P36", "partition": partition, "question_id": f"q{number}", "context_id": condition,
-        "condition": condition, "subject_key": f"s{number // 2}", "accurate": accurate, "semantic_entropy": entropy,
-        "semantic_entropy_length_normalised": entropy / 2, "semantic_entropy_rao": None,
-        "cluster_assignment_entropy": None, "answers": 10,
-    }  # fmt: skip
+        **MODEL,
+        "relation": "P36",
+        "partition": partition,
+        "question_id": f"q{number}",
+        "context_id": condition,
+        "condition": condition,
+        "subject_key": f"s{number // 2}",
+        "accurate": accurate,
+        "semantic_entropy": entropy,
+        "semantic_entropy_length_normalised": entropy / 2,
+        "semantic_entropy_rao": None,
+        "cluster_assignment_entropy": None,
+        "answers": 10,
+    }
 
 
 def computed(name: str, **rows: list[Row]) -> list[Row]:
@@ -52,9 +72,11 @@ def computed(name: str, **rows: list[Row]) -> list[Row]:
 
 def test_partitions_are_pooled_and_so_are_contexts() -> None:
     answers = [
-        answer(0, "static", "none", True, 4.0), answer(2, "temporal", "none", False, 2.0),
-        answer(4, "disputable", "none", None, 9.0), answer(4, "disputable", "original", True, 1.0),
-    ]  # fmt: skip
+        answer(0, "static", "none", True, 4.0),
+        answer(2, "temporal", "none", False, 2.0),
+        answer(4, "disputable", "none", None, 9.0),
+        answer(4, "disputable", "original", True, 1.0),
+    ]
     instances = [
         instance(0, "static", "original", 1.0, "persuaded", semantic_entropy_without=4.0, semantic_entropy_with=1.0),
         instance(0, "static", "counter_memory", 3.0, "stubborn", semantic_entropy_without=4.0, semantic_entropy_with=5),
@@ -134,10 +156,17 @@ def regressed(rows: list[Row]) -> list[Row]:
 def test_rows_without_predictor_are_left_out_and_counted() -> None:
     rng = np.random.default_rng(2)
     rows = [
-        instance(number, "temporal", "original", float(rng.normal()), edits=int(rng.geometric(0.3)),
-                 subject_popularity=float(rng.normal()), object_popularity=None if number < 4 else float(rng.normal()))
+        instance(
+            number,
+            "temporal",
+            "original",
+            float(rng.normal()),
+            edits=int(rng.geometric(0.3)),
+            subject_popularity=float(rng.normal()),
+            object_popularity=None if number < 4 else float(rng.normal()),
+        )
         for number in range(24)
-    ]  # fmt: skip
+    ]
     edits = row_of(regressed(rows), partition="temporal", condition="original", predictor="edits")
     assert (edits["n"], edits["left_out"], edits["subjects"]) == (20, 4, 10)
     alone = row_of(regressed(rows[4:]), partition="temporal", condition="original", predictor="edits")
@@ -151,10 +180,15 @@ def test_a_missing_or_constant_predictor_is_named() -> None:
     def rows(partition: str, **values: Any) -> list[Row]:
         numbers = {"edits": 2, "subject_popularity": 1.0, "object_popularity": 1.0}
         return [
-            instance(at, partition, "original", float(rng.normal()),
-                     **{name: float(rng.normal()) for name in numbers} | values)
+            instance(
+                at,
+                partition,
+                "original",
+                float(rng.normal()),
+                **{name: float(rng.normal()) for name in numbers} | values,
+            )
             for at in range(9)
-        ]  # fmt: skip
+        ]
 
     made = regressed([*rows("static", edits=1), *rows("disputable", object_popularity=None)])
     static = row_of(made, partition="static", condition="original")
@@ -167,10 +201,18 @@ def test_a_missing_or_constant_predictor_is_named() -> None:
 
 def texts(entropies: list[float | None], questions: list[str]) -> pd.DataFrame:
     return pd.DataFrame(
-        {**MODEL, "relation": "P36", "partition": "static", "question_id": f"q{at}", "context_id": "original",
-         "semantic_entropy_with": entropy, "question": question, "context": None}
+        {
+            **MODEL,
+            "relation": "P36",
+            "partition": "static",
+            "question_id": f"q{at}",
+            "context_id": "original",
+            "semantic_entropy_with": entropy,
+            "question": question,
+            "context": None,
+        }
         for at, (entropy, question) in enumerate(zip(entropies, questions, strict=True))
-    )  # fmt: skip
+    )
 
 
 def classes_of(entropies: EntropyClasses, frame: pd.DataFrame) -> tuple[list[Row], list[Row]]:
@@ -186,8 +228,10 @@ def test_bounds_make_the_classes() -> None:
     words = ["red cat", "red hat", "dog", "<b>sun</b>", "moon"]
     rows, found_words = classes_of(EntropyClasses(bounds=(1.0, 2.0)), texts([0.5, 1.0, 1.5, 9.0, None], words))
     assert {row["entropy_class"]: (row["n"], row["share"]) for row in rows} == {
-        "low": (2, 0.5), "middle": (1, 0.25), "high": (1, 0.25)
-    }  # fmt: skip
+        "low": (2, 0.5),
+        "middle": (1, 0.25),
+        "high": (1, 0.25),
+    }
     assert {tuple(row[name] for name in CUT) for row in rows} == {("bounds of the study", "1.0", "1.0", "2.0", "2.0")}
     first = {
         row["entropy_class"]: (row["word"], row["texts"], row["of_texts"]) for row in found_words if row["rank"] == 1
@@ -199,8 +243,10 @@ def test_what_lies_between_published_classes_is_in_none() -> None:
     entropies = [10.5, 10.75, 11.0, 11.5, 16.0, 16.5, 17.0, 17.5]
     rows, words = classes_of(EntropyClasses(bounds=(10.5, 11.0, 16.0, 17.0)), texts(entropies, ["word"] * 8))
     assert {row["entropy_class"]: (row["n"], row["share"]) for row in rows} == {
-        "low": (1, 0.25), "middle": (2, 0.5), "high": (1, 0.25)
-    }  # fmt: skip
+        "low": (1, 0.25),
+        "middle": (2, 0.5),
+        "high": (1, 0.25),
+    }
     assert words == []
 
 

@@ -9,17 +9,34 @@ from swaymeter.tasks.statistics.judges import AGREEMENT, AGREEMENT_WITH_JUDGE, K
 from tests.tasks.statistics.rows import row_of
 
 VERDICTS = [
-    ("context", "context"), ("context", "neither"), ("neither", "neither"), ("neither", "neither"),
-    ("original", "context"), ("context", "context"), (None, "refusal"), ("context", None),
-]  # fmt: skip
+    ("context", "context"),
+    ("context", "neither"),
+    ("neither", "neither"),
+    ("neither", "neither"),
+    ("original", "context"),
+    ("context", "context"),
+    (None, "refusal"),
+    ("context", None),
+]
 
 
 def rows(verdicts: Any, against: str = "rule") -> list[dict[str, Any]]:
     frame = pd.DataFrame(
-        {"model": "m", "dtype": "float32", "relation": "own", "question_id": f"q{number}", "context_id": "none",
-         "subject_key": f"q{number}", "judge": "j", "verdict": verdict, "rule": None, "person": None, against: other}
+        {
+            "model": "m",
+            "dtype": "float32",
+            "relation": "own",
+            "question_id": f"q{number}",
+            "context_id": "none",
+            "subject_key": f"q{number}",
+            "judge": "j",
+            "verdict": verdict,
+            "rule": None,
+            "person": None,
+            against: other,
+        }
         for number, (verdict, other) in enumerate(verdicts)
-    )  # fmt: skip
+    )
     return AGREEMENT_WITH_JUDGE.rows({"judged_greedy_answers": frame}, seed=1)
 
 

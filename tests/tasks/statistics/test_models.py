@@ -21,14 +21,26 @@ VERDICTS = {
 def answer(model: str, question: str, condition: str, verdict: str, **values: Any) -> dict[str, Any]:
     """A greedy answer to a question under a condition, with nothing measured beside its verdict."""
     unmeasured = (
-        "outcome", "coherent_persuasion", "coherent_persuasion_unchanged", "binary_utilisation",
+        "outcome",
+        "coherent_persuasion",
+        "coherent_persuasion_unchanged",
+        "binary_utilisation",
         "continuous_utilisation",
-    )  # fmt: skip
+    )
     return {
-        "model": model, "dtype": "float32", "question_id": question, "subject_key": question, "condition": condition,
-        "context_id": condition, "verdict": verdict, "partition": "static", "answers": 10, **dict.fromkeys(unmeasured),
-        "states_answer": None if condition == "none" else True, **values,
-    }  # fmt: skip
+        "model": model,
+        "dtype": "float32",
+        "question_id": question,
+        "subject_key": question,
+        "condition": condition,
+        "context_id": condition,
+        "verdict": verdict,
+        "partition": "static",
+        "answers": 10,
+        **dict.fromkeys(unmeasured),
+        "states_answer": None if condition == "none" else True,
+        **values,
+    }
 
 
 def frames(drop: int = 0, times: int = 1) -> dict[str, pd.DataFrame]:
@@ -39,12 +51,19 @@ def frames(drop: int = 0, times: int = 1) -> dict[str, pd.DataFrame]:
         for condition in ("none", "counter_memory")
     ]
     queries = [
-        {"model": model, "dtype": "float32", "relation": ("capital", "currency")[number], "entity": entity,
-         "query_type": "open", "query_id": f"{entity}{number}", "susceptibility": value}
+        {
+            "model": model,
+            "dtype": "float32",
+            "relation": ("capital", "currency")[number],
+            "entity": entity,
+            "query_type": "open",
+            "query_id": f"{entity}{number}",
+            "susceptibility": value,
+        }
         for model, value in (("a", 1.0), ("b", 3.0))
         for entity in ("Norway", "Peru")
         for number in range(2)
-    ]  # fmt: skip
+    ]
     return {"answers_of_questions": pd.DataFrame(answers), "susceptibility_of_queries": pd.DataFrame(queries)}
 
 
@@ -126,9 +145,10 @@ def test_ids_with_spaces_name_one_item_each() -> None:
     answers = made["answers_of_questions"].query("model in ('a', 'b') and question_id in ('q0', 'q1')")
     ids = {"q0": ("q", "1 c"), "q1": ("q 1", "c")}
     answers = answers.assign(
-        subject_key="s", context_id=[ids[name][1] for name in answers["question_id"]],
+        subject_key="s",
+        context_id=[ids[name][1] for name in answers["question_id"]],
         question_id=[ids[name][0] for name in answers["question_id"]],
-    )  # fmt: skip
+    )
     assert {row["n"] for row in DIFFERENCES.rows({**made, "answers_of_questions": answers}, 0)} == {2, 4}
 
 
@@ -156,11 +176,18 @@ CLASHES = {  # alone, with the original context and what became of it, with the 
 
 def clashes(renamed: dict[str, str]) -> dict[str, pd.DataFrame]:
     answers = [
-        answer("m", question, renamed.get(condition, condition), verdict, context_id=condition, states_answer=True,
-               outcome=what if condition == "original" else None)
+        answer(
+            "m",
+            question,
+            renamed.get(condition, condition),
+            verdict,
+            context_id=condition,
+            states_answer=True,
+            outcome=what if condition == "original" else None,
+        )
         for question, (alone, original, what, counter) in CLASHES.items()
         for condition, verdict in (("none", alone), ("original", original), ("counter_memory", counter))
-    ]  # fmt: skip
+    ]
     return {**frames(), "answers_of_questions": pd.DataFrame(answers)}
 
 

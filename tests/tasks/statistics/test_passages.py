@@ -22,23 +22,50 @@ def study(rule: str, questions: int = 12, seed: int = 0) -> dict[str, pd.DataFra
     for number in range(questions):
         longer, newer = number % 2 == 0, number // 2 % 2 == 0
         common = {
-            "model": "m", "dtype": "float32", "relation": "r", "question_id": f"q{number}", "subject_key": f"q{number}",
-            "right_length": 40 if longer else 20, "wrong_length": 30,
-            "right_date": "2026-03-01" if newer else "2019-01-01", "wrong_date": "2022-05-05",
-        }  # fmt: skip
+            "model": "m",
+            "dtype": "float32",
+            "relation": "r",
+            "question_id": f"q{number}",
+            "subject_key": f"q{number}",
+            "right_length": 40 if longer else 20,
+            "wrong_length": 30,
+            "right_date": "2026-03-01" if newer else "2019-01-01",
+            "wrong_date": "2022-05-05",
+        }
         for kind, side in (("supporting", "right"), ("conflicting", "wrong")):
             other = {f"{'wrong' if side == 'right' else 'right'}_at": None, f"{side}_at": 1}
-            rows.append({**common, **other, "condition": kind, "evidence_set": kind, "passages": 1,
-                         "context_id": kind, "verdict": "context"})  # fmt: skip
+            rows.append(
+                {
+                    **common,
+                    **other,
+                    "condition": kind,
+                    "evidence_set": kind,
+                    "passages": 1,
+                    "context_id": kind,
+                    "verdict": "context",
+                }
+            )
         for order in itertools.permutations(("right", "wrong", "other")):
             right_at, wrong_at = order.index("right") + 1, order.index("wrong") + 1
             follows_right = {
-                "first": right_at < wrong_at, "last": right_at > wrong_at, "longest": longer, "newest": newer,
+                "first": right_at < wrong_at,
+                "last": right_at > wrong_at,
+                "longest": longer,
+                "newest": newer,
                 "random": bool(draws.random() < 0.5),
-            }[rule]  # fmt: skip
-            rows.append({**common, "right_at": right_at, "wrong_at": wrong_at, "condition": "mixed", "passages": 3,
-                         "evidence_set": "s+c+i", "context_id": " ".join(order),
-                         "verdict": "original" if follows_right else "context"})  # fmt: skip
+            }[rule]
+            rows.append(
+                {
+                    **common,
+                    "right_at": right_at,
+                    "wrong_at": wrong_at,
+                    "condition": "mixed",
+                    "passages": 3,
+                    "evidence_set": "s+c+i",
+                    "context_id": " ".join(order),
+                    "verdict": "original" if follows_right else "context",
+                }
+            )
     return {QUERY: pd.DataFrame(rows)}
 
 
@@ -61,13 +88,26 @@ def test_several_right_passages_are_no_effect_of_length() -> None:
     for number in range(50):
         lengths = (40, 10) if number % 2 else (10, 10)
         for place, length in enumerate(lengths, 1):  # each of both right ones stands first once
-            rows.append({
-                "model": "m", "dtype": "float32", "relation": "r", "question_id": f"q{number}",
-                "subject_key": f"q{number}", "right_length": length, "wrong_length": 20, "right_date": None,
-                "wrong_date": None, "right_at": 1, "wrong_at": 3, "condition": "mixed", "passages": 3,
-                "evidence_set": "2 s+c", "context_id": f"c{place}",
-                "verdict": "original",
-            })  # fmt: skip
+            rows.append(
+                {
+                    "model": "m",
+                    "dtype": "float32",
+                    "relation": "r",
+                    "question_id": f"q{number}",
+                    "subject_key": f"q{number}",
+                    "right_length": length,
+                    "wrong_length": 20,
+                    "right_date": None,
+                    "wrong_date": None,
+                    "right_at": 1,
+                    "wrong_at": 3,
+                    "condition": "mixed",
+                    "passages": 3,
+                    "evidence_set": "2 s+c",
+                    "context_id": f"c{place}",
+                    "verdict": "original",
+                }
+            )
     (length,) = (row for row in EFFECTS.rows({QUERY: pd.DataFrame(rows)}, 0) if row["effect"] == "length")
     assert length["difference"] == 0
 

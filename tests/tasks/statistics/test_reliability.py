@@ -13,11 +13,18 @@ def sample(scores: dict[tuple[str, int, str], float], query_type: str = "open") 
     """Persuasion by entity, form and context."""
     return pd.DataFrame(
         [
-            {"query_type": query_type, "form": form, "entity": entity, "query": f"{entity}, form {form}",
-             "context": context, "persuasion": score, "susceptibility": score}
+            {
+                "query_type": query_type,
+                "form": form,
+                "entity": entity,
+                "query": f"{entity}, form {form}",
+                "context": context,
+                "persuasion": score,
+                "susceptibility": score,
+            }
             for (entity, form, context), score in scores.items()
         ]
-    )  # fmt: skip
+    )
 
 
 FIRST = {("Peru", 1, "a"): 1.0, ("Peru", 2, "a"): 3.0, ("Peru", 1, "b"): 5.0, ("Norway", 1, "a"): 7.0}

@@ -36,9 +36,14 @@ def select(rows: list[Row], *values: str, **where: object) -> Row:
 
 def test_a_relation_is_the_mean_of_its_entities() -> None:
     rows = computed(
-        "susceptibility_means", "susceptibility_of_queries", "form entity susceptibility",
-        (1, "Norway", 1.0), (2, "Norway", 3.0), (1, "Peru", 6.0), invented=False,
-    )  # fmt: skip
+        "susceptibility_means",
+        "susceptibility_of_queries",
+        "form entity susceptibility",
+        (1, "Norway", 1.0),
+        (2, "Norway", 3.0),
+        (1, "Peru", 6.0),
+        invented=False,
+    )
     first = select(rows, "1", "real")
     assert (first["n"], first["mean"], first["median"], first["unit_of_analysis"]) == (2, 3.5, 3.5, "query")
     relation = select(rows, "real", unit_of_analysis="entity")
@@ -58,8 +63,18 @@ def test_a_relation_is_the_mean_of_its_entities() -> None:
     ],
 )
 def test_a_score_that_is_not_finite_is_refused(name: str, query: str, measure: str, score: float | None) -> None:
-    others = {"form": 1, "invented": False, "kind": "base", "relevant": True, "contexts": 1, "follows": "context",
-              "answers": 1, "squared_persuasion": 1.0, "degree": 3, "relation_degree": 1}  # fmt: skip
+    others = {
+        "form": 1,
+        "invented": False,
+        "kind": "base",
+        "relevant": True,
+        "contexts": 1,
+        "follows": "context",
+        "answers": 1,
+        "squared_persuasion": 1.0,
+        "degree": 3,
+        "relation_degree": 1,
+    }
     rows = [(f"{at // 2}", float(at), 1.0) for at in range(40)]
     with pytest.raises(ScoreError):
         computed(name, query, f"entity level {measure}", *rows[:-1], ("19", 39.0, score), **others)
@@ -67,9 +82,15 @@ def test_a_score_that_is_not_finite_is_refused(name: str, query: str, measure: s
 
 def test_persuasion_weighs_each_context_once() -> None:
     rows = computed(
-        "persuasion_means", "persuasion_by_kind", "relation contexts persuasion",
-        ("capital", 1, 4.0), ("capital", 3, 0.0), ("father", 5, 3.0), kind="base", relevant=True,
-    )  # fmt: skip
+        "persuasion_means",
+        "persuasion_by_kind",
+        "relation contexts persuasion",
+        ("capital", 1, 4.0),
+        ("capital", 3, 0.0),
+        ("father", 5, 3.0),
+        kind="base",
+        relevant=True,
+    )
     capital = select(rows, "relevant", "base", relation="capital")
     assert (capital["mean"], capital["items"], capital["prompts"], capital["low"]) == (1.0, 2, 4, None)
     every = select(rows, "relevant", "base", relation="all")
@@ -80,19 +101,29 @@ def test_persuasion_weighs_each_context_once() -> None:
 
 def test_relevant_contexts_are_counted_query_by_query() -> None:
     rows = computed(
-        "persuasion_means", "persuasion_by_kind", "query_id kind relevant contexts",
-        ("a", "base", True, 2), ("a", "negation", True, 1), ("a", "base", False, 9), ("b", "base", False, 12),
+        "persuasion_means",
+        "persuasion_by_kind",
+        "query_id kind relevant contexts",
+        ("a", "base", True, 2),
+        ("a", "negation", True, 1),
+        ("a", "base", False, 9),
+        ("b", "base", False, 12),
         persuasion=1.0,
-    )  # fmt: skip
+    )
     counted = select(rows, quantity="relevant_contexts")
     assert (counted["n"], counted["smallest"], counted["largest"]) == (2, 0, 3)
 
 
 def test_answers_without_persuasion_are_in_no_mean() -> None:
     rows = computed(
-        "followed_means", "followed", "conflict follows answers persuasion",
-        (None, "context", 3, 1.0), ("substitution", "context", 1, 5.0), (None, "other", 4, None), kind="base",
-    )  # fmt: skip
+        "followed_means",
+        "followed",
+        "conflict follows answers persuasion",
+        (None, "context", 3, 1.0),
+        ("substitution", "context", 1, 5.0),
+        (None, "other", 4, None),
+        kind="base",
+    )
     context = select(rows, "context", relation="capital")
     assert (context["mean"], context["n"], context["prompts"]) == (2.0, 4, 4)
     other = select(rows, "every context", "other")
@@ -102,10 +133,14 @@ def test_answers_without_persuasion_are_in_no_mean() -> None:
 
 def test_queries_without_a_ratio_are_in_no_fifth() -> None:
     rows = computed(
-        "memorization_bins", "memorization_of_queries",
+        "memorization_bins",
+        "memorization_of_queries",
         "entity memorization_ratio memorization_ratio_all susceptibility",
-        ("Peru", 0.2, 0.9, 1.0), ("Norway", 0.3, 0.9, 3.0), ("Peru", 1.0, 0.9, 8.0), ("Norway", None, 0.5, 9.0),
-    )  # fmt: skip
+        ("Peru", 0.2, 0.9, 1.0),
+        ("Norway", 0.3, 0.9, 3.0),
+        ("Peru", 1.0, 0.9, 8.0),
+        ("Norway", None, 0.5, 9.0),
+    )
     ratio = select(rows, quantity="memorization_ratio")
     assert (ratio["n"], ratio["items"], ratio["mean"]) == (3, 4, pytest.approx(0.5))
     second = select(rows, "0.2 to 0.4", "memorization_ratio")
@@ -119,9 +154,15 @@ def test_queries_without_a_ratio_are_in_no_fifth() -> None:
 
 def test_names_count_once_in_characters_and_words() -> None:
     rows = computed(
-        "name_lengths", "susceptibility_of_queries", "entity invented",
-        ("Peru", False), ("Peru", False), ("Isle of Man", False), ("Ostremia", True), susceptibility=1.0,
-    )  # fmt: skip
+        "name_lengths",
+        "susceptibility_of_queries",
+        "entity invented",
+        ("Peru", False),
+        ("Peru", False),
+        ("Isle of Man", False),
+        ("Ostremia", True),
+        susceptibility=1.0,
+    )
     for unit, means in (("characters", [7.5, 8.0]), ("words", [2.0, 1.0])):
         groups = [select(rows, group, unit=unit, relation="capital") for group in ("real", "invented")]
         assert [group["mean"] for group in groups] == means
@@ -130,11 +171,16 @@ def test_names_count_once_in_characters_and_words() -> None:
 
 def test_gamma_is_the_mean_of_a_forms_contexts() -> None:
     rows = computed(
-        "entity_independent_spread", "entity_independent_of_contexts",
+        "entity_independent_spread",
+        "entity_independent_of_contexts",
         "form context_id template entity_independent_persuasion",
-        (1, "a", "{entity} is {answer}.", 1.0), (1, "b", "{entity} is {answer}.", 2.0), (1, "c", "No.", 6.0),
-        (2, "a", "{entity} is {answer}.", 9.0), kind="base", entities=2,
-    )  # fmt: skip
+        (1, "a", "{entity} is {answer}.", 1.0),
+        (1, "b", "{entity} is {answer}.", 2.0),
+        (1, "c", "No.", 6.0),
+        (2, "a", "{entity} is {answer}.", 9.0),
+        kind="base",
+        entities=2,
+    )
     assert (select(rows, "1")["mean"], select(rows, "1")["n"], select(rows, "2")["mean"]) == (3.0, 3, 9.0)
     kappa = select(rows, "1", "base", "{entity} is {answer}.")
     assert (kappa["mean"], kappa["items"], kappa["unit_of_analysis"]) == (1.5, 2, "context")
@@ -143,9 +189,14 @@ def test_gamma_is_the_mean_of_a_forms_contexts() -> None:
 def test_pooled_intervals_draw_entities_whole() -> None:
     scores, entities = [float(number // 2) for number in range(10)], [f"entity {number // 2}" for number in range(10)]
     rows = computed(
-        "both_susceptibilities", "both_susceptibilities_of_queries", "entity susceptibility",
-        *zip(entities, scores, strict=True), invented=False, wording="question", fisher=None,
-    )  # fmt: skip
+        "both_susceptibilities",
+        "both_susceptibilities_of_queries",
+        "entity susceptibility",
+        *zip(entities, scores, strict=True),
+        invented=False,
+        wording="question",
+        fisher=None,
+    )
     pooled = select(rows, quantity="pooled_susceptibility", query_type="open")
     expected = clustered_mean(scores, entities, 0)
     assert (pooled["items"], pooled["low"], pooled["high"]) == expected
@@ -154,12 +205,15 @@ def test_pooled_intervals_draw_entities_whole() -> None:
 
 def test_both_susceptibilities_are_pooled_over_queries() -> None:
     rows = computed(
-        "both_susceptibilities", "both_susceptibilities_of_queries",
+        "both_susceptibilities",
+        "both_susceptibilities_of_queries",
         "relation query_type entity invented wording susceptibility fisher",
-        ("a", "open", "Norway", False, "question", 0.1, 1.0), ("b", "open", "Norway", False, "completion", 1.0, 2.0),
-        ("c", "open", "Orvania", True, "question", 0.2, 6.0), ("d", "closed", "Orvania", True, "question", 1.1, 7.0),
+        ("a", "open", "Norway", False, "question", 0.1, 1.0),
+        ("b", "open", "Norway", False, "completion", 1.0, 2.0),
+        ("c", "open", "Orvania", True, "question", 0.2, 6.0),
+        ("d", "closed", "Orvania", True, "question", 1.1, 7.0),
         ("e", "closed", "Norway", False, "question", 0.6, None),
-    )  # fmt: skip
+    )
     every = select(rows, quantity="pooled_susceptibility", query_type="all")
     assert (every["n"], every["items"], every["mean"]) == (5, 2, pytest.approx(0.6))
     assert select(rows, "invented", quantity="pooled_fisher", query_type="open")["mean"] == 6.0
@@ -178,9 +232,14 @@ def test_the_envelope_takes_half_to_double_the_degree() -> None:
 
 def test_cost_of_precision_is_size_of_differences() -> None:
     rows = computed(
-        "precision_cost", "precision_of_queries", "susceptibility_reference mean_difference", (0.9, 0.0), (1.3, 0.1),
-        susceptibility=1.0, largest_difference=0.5,
-    )  # fmt: skip
+        "precision_cost",
+        "precision_of_queries",
+        "susceptibility_reference mean_difference",
+        (0.9, 0.0),
+        (1.3, 0.1),
+        susceptibility=1.0,
+        largest_difference=0.5,
+    )
     both = select(rows, quantity="difference_of_susceptibility", query_type="all")
     assert (both["mean"], both["largest"]) == (pytest.approx(0.2), pytest.approx(0.3))
     assert select(rows, quantity="difference_of_persuasion", query_type="open")["largest"] == 0.5

@@ -6,12 +6,21 @@ import pytest
 from swaymeter.tasks.statistics.verdicts import PARTS, parts, shares
 
 CASES = {
-    ("supporting", "context"): "right", ("supporting", "both"): "right", ("supporting", "original"): "neither",
-    ("conflicting", "context"): "wrong", ("conflicting", "both"): "both", ("conflicting", "original"): "right",
-    ("mixed", "context"): "wrong", ("mixed", "original"): "right", ("mixed", "refusal"): "declined",
-    ("none", "both"): "right", ("none", "context"): "wrong", ("none", "neither"): "neither",
-    ("unknown", "context"): "passage", ("irrelevant", "refusal"): "declined",
-}  # fmt: skip
+    ("supporting", "context"): "right",
+    ("supporting", "both"): "right",
+    ("supporting", "original"): "neither",
+    ("conflicting", "context"): "wrong",
+    ("conflicting", "both"): "both",
+    ("conflicting", "original"): "right",
+    ("mixed", "context"): "wrong",
+    ("mixed", "original"): "right",
+    ("mixed", "refusal"): "declined",
+    ("none", "both"): "right",
+    ("none", "context"): "wrong",
+    ("none", "neither"): "neither",
+    ("unknown", "context"): "passage",
+    ("irrelevant", "refusal"): "declined",
+}
 
 
 def replies(rows: list[tuple[str, str]]) -> pd.DataFrame:

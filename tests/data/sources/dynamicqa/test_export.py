@@ -22,10 +22,20 @@ from tests.data.sources.dynamicqa.small_dynamicqa import (
 )
 
 NO_PLACE = {
-    "question_id": "", "id_source": None, "source": "", "licence": "", "flags": (), "replacement_id": None,
-    "replacement_by": None, "item_revision": None, "edit_revisions": (), "hidden_edits": None, "address": None,
-    "retrieved_at": None, "published_row": None,
-}  # fmt: skip
+    "question_id": "",
+    "id_source": None,
+    "source": "",
+    "licence": "",
+    "flags": (),
+    "replacement_id": None,
+    "replacement_by": None,
+    "item_revision": None,
+    "edit_revisions": (),
+    "hidden_edits": None,
+    "address": None,
+    "retrieved_at": None,
+    "published_row": None,
+}
 
 
 def again(folder: Path, *questions: Question) -> list[Question]:
@@ -102,9 +112,16 @@ HOSTILE = ['say "no", a', "two\nlines", "=1+1", "\u202eabc é", "\ufeffx", "{0} 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_texts_come_back_as_they_were(text: str, tmp_path: Path) -> None:
     one = question(
-        subject=text, object=text, answers=(text,), question=f"{text}?", property=text, property_id=WikidataId("P36"),
-        original_context=f"It is {text}.", counter_memory_context="It is Lima.", list_id=text,
-    )  # fmt: skip
+        subject=text,
+        object=text,
+        answers=(text,),
+        question=f"{text}?",
+        property=text,
+        property_id=WikidataId("P36"),
+        original_context=f"It is {text}.",
+        counter_memory_context="It is Lima.",
+        list_id=text,
+    )
     other = disputed(subject=text, page=text, question=f"{text}?")
     assert list(map(in_layout, again(tmp_path, one, other))) == [in_layout(one), in_layout(other)]
 
@@ -121,7 +138,7 @@ def test_hostile_texts_come_back_as_they_were(text: str, tmp_path: Path) -> None
         (question(original_context="[ENTITY]: Oslo", counter_memory_context="[ENTITY]: Lima"), "its two contexts"),
         (disputed(counter_memory_context="Peru and its Peruvian coast."), "its two contexts do not come from one"),
     ],
-)  # fmt: skip
+)
 def test_a_question_without_place_is_left_out(strange: Question, why: str, tmp_path: Path) -> None:
     ((left, reason),) = write_questions(tmp_path, [question(), strange, disputed()])
     assert left == strange
@@ -145,7 +162,13 @@ def test_the_bundled_questions_come_back() -> None:
         assert omitted == []
         for one, other in zip(sample.questions(partition), read, strict=True):
             assert other == replace(
-                one, question_id=other.question_id, id_source=other.id_source, source=other.source,
-                licence=other.licence, flags=other.flags, property=other.property, list_id=other.list_id,
+                one,
+                question_id=other.question_id,
+                id_source=other.id_source,
+                source=other.source,
+                licence=other.licence,
+                flags=other.flags,
+                property=other.property,
+                list_id=other.list_id,
                 published_row=other.published_row,
-            )  # fmt: skip
+            )

@@ -44,11 +44,13 @@ def test_disputable_context_is_changed_in_whole_words_only(tmp_path: Path) -> No
     ("said", "page", "revision"),
     [
         ("./result/Persian Gulf-310/84205503", "Persian Gulf", 84205503),
-        ("./result/Boeing 747-400-12/7", "Boeing 747-400", 7), ("./result/../../etc-1/2", "../../etc", 2),
-        ("./result/Persian Gulf-310/0", "Persian Gulf", None), ("./result/Persian Gulf", None, None),
+        ("./result/Boeing 747-400-12/7", "Boeing 747-400", 7),
+        ("./result/../../etc-1/2", "../../etc", 2),
+        ("./result/Persian Gulf-310/0", "Persian Gulf", None),
+        ("./result/Persian Gulf", None, None),
         ("", None, None),
     ],
-)  # fmt: skip
+)
 def test_page_of_dispute_comes_from_its_place(
     said: str, page: str | None, revision: int | None, tmp_path: Path
 ) -> None:
@@ -59,17 +61,20 @@ def test_page_of_dispute_comes_from_its_place(
 @pytest.mark.parametrize(
     ("changed", "flag"),
     [
-        ({"subj": " "}, slots.EMPTY_SUBJECT), ({"obj": "", "possible_answers": ""}, slots.EMPTY_ANSWER),
+        ({"subj": " "}, slots.EMPTY_SUBJECT),
+        ({"obj": "", "possible_answers": ""}, slots.EMPTY_ANSWER),
         ({"question": ""}, slots.EMPTY_QUESTION),
         ({"context": "Christiania is [ENTITY]."}, slots.ANSWER_LEFT_IN_CONTEXT),
         ({"replace_name": "christiania"}, slots.REPLACEMENT_IS_ANSWER),
         ({"question": "What is the seat of Noreg?"}, slots.SUBJECT_NOT_IN_QUESTION),
         ({"possible_answers": '["Christiania"]'}, slots.OBJECT_NOT_AMONG_ANSWERS),
-        ({"num_edits": "1"}, slots.EDITS_CONTRADICT_PARTITION), ({"num_edits": "nan"}, slots.NUMBER_UNKNOWN),
-        ({"subj_id": "q20"}, slots.MALFORMED_ID), ({"obj_id": "Q1٣"}, slots.MALFORMED_ID),
+        ({"num_edits": "1"}, slots.EDITS_CONTRADICT_PARTITION),
+        ({"num_edits": "nan"}, slots.NUMBER_UNKNOWN),
+        ({"subj_id": "q20"}, slots.MALFORMED_ID),
+        ({"obj_id": "Q1٣"}, slots.MALFORMED_ID),
         ({"obj_id": "Q" + "9" * 40}, slots.MALFORMED_ID),
     ],
-)  # fmt: skip
+)
 def test_a_row_that_breaks_a_rule_is_flagged(changed: dict[str, str], flag: str, tmp_path: Path) -> None:
     write(tmp_path, "temporal", {**temporal(ROW), **changed}, temporal(PERU))
     broken, sound = dynamicqa.questions(tmp_path, "temporal")
@@ -110,12 +115,16 @@ def test_a_disputable_context_without_its_object_is_flagged(context: str, answer
         ("possible_answers", '["Oslo", null]', "has an entry that is not text, None"),
         ("possible_answers", '["Oslo", " "]', "has an entry that is not text, ' '"),
         ("possible_answers", '["Oslo", "\\ud800"]', "has an entry that is not text"),
-        ("num_edits", "inf", "is not a number: 'inf'"), ("num_edits", "٣", "is not a number"),
-        ("num_edits", "1.7", "is not a whole number: '1.7'"), ("num_edits", "-1", "is not a count: '-1'"),
-        ("num_edits", "1e300", "is not a count: '1e300'"), ("s_pop", "1,500", "is not a number"),
-        ("o_pop", "1e999", "is not a number"), ("o_pop_new", "-3.0", "is not a count"),
+        ("num_edits", "inf", "is not a number: 'inf'"),
+        ("num_edits", "٣", "is not a number"),
+        ("num_edits", "1.7", "is not a whole number: '1.7'"),
+        ("num_edits", "-1", "is not a count: '-1'"),
+        ("num_edits", "1e300", "is not a count: '1e300'"),
+        ("s_pop", "1,500", "is not a number"),
+        ("o_pop", "1e999", "is not a number"),
+        ("o_pop_new", "-3.0", "is not a count"),
     ],
-)  # fmt: skip
+)
 def test_a_malformed_value_is_named_with_its_position(column: str, cell: str, said: str, tmp_path: Path) -> None:
     file = write(tmp_path, "static", {**ROW, "context": "two\nlines [ENTITY]"}, {**PERU, column: cell})
     with pytest.raises(InputError) as raised:
@@ -133,15 +142,21 @@ def test_every_rule_has_a_sentence() -> None:
 
 FLAGS: dict[Partition, dict[str, int]] = {
     "static": {
-        slots.BROKEN_SLOT: 73, slots.ANSWER_LEFT_IN_CONTEXT: 67, slots.DUPLICATE_QUESTION: 31,
-        slots.REPLACEMENT_IS_ANSWER: 16, slots.QUESTION_CONTAINS_ANSWER: 6,
+        slots.BROKEN_SLOT: 73,
+        slots.ANSWER_LEFT_IN_CONTEXT: 67,
+        slots.DUPLICATE_QUESTION: 31,
+        slots.REPLACEMENT_IS_ANSWER: 16,
+        slots.QUESTION_CONTAINS_ANSWER: 6,
     },
     "temporal": {
-        slots.ANSWER_LEFT_IN_CONTEXT: 205, slots.DUPLICATE_QUESTION: 162, slots.BROKEN_SLOT: 75,
-        slots.REPLACEMENT_IS_ANSWER: 60, slots.QUESTION_CONTAINS_ANSWER: 1,
+        slots.ANSWER_LEFT_IN_CONTEXT: 205,
+        slots.DUPLICATE_QUESTION: 162,
+        slots.BROKEN_SLOT: 75,
+        slots.REPLACEMENT_IS_ANSWER: 60,
+        slots.QUESTION_CONTAINS_ANSWER: 1,
     },
     "disputable": {slots.SUBJECT_IS_NOT_PAGE: 4, slots.DUPLICATE_QUESTION: 4, slots.QUESTION_CONTAINS_ANSWER: 2},
-}  # fmt: skip
+}
 
 
 @with_published

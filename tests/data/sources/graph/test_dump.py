@@ -36,9 +36,11 @@ def flipped(content: bytes, place: int) -> bytes:
 def test_every_format_is_the_same_graph(name: str, text: str, tmp_path: Path) -> None:
     dump = shared_dump([written(tmp_path, name, text)], tmp_path / "graphs")
     assert [row["o"] for row in dump.select(ALL).rows] == [
-        Literal("Norge", None, "no"), Literal("Norway", None, "en"), Uri(YAGO + "Oslo"),
+        Literal("Norge", None, "no"),
+        Literal("Norway", None, "en"),
+        Uri(YAGO + "Oslo"),
         Literal("7", "http://www.w3.org/2001/XMLSchema#integer"),
-    ]  # fmt: skip
+    ]
     assert dump.address == f"file:{name}"
 
 

@@ -16,25 +16,51 @@ METRE = YAGO + "Metre"
 
 
 DATES = {
-    ("1879-03-14", "date"): "14 March 1879", ("1879-03-14+01:00", "date"): "14 March 1879",
-    ("1879-03-14T23:59:59.999-05:00", "dateTime"): "14 March 1879", ("1879-03", "gYearMonth"): "March 1879",
-    ("1879", "gYear"): "1879", ("1879-01-01", "gYear"): "1879", ("2000-02-29", "date"): "29 February 2000",
-    ("12024-05-06", "date"): "6 May 12024", ("0000", "gYear"): "1 BC", ("-0043", "gYear"): "44 BC",
-    ("-043-03-15T00:00:00Z", "dateTime"): "15 March 44 BC", ("-0004-02-29", "date"): "29 February 5 BC",
-    ("1879-02-29", "date"): None, ("1900-02-29", "date"): None, ("1879-00-01", "date"): None,
-    ("1879-13-01", "date"): None, ("1879-04-31", "date"): None, ("1879-04-00", "date"): None,
-    ("14 March 1879", "date"): None, ("1879-3-14", "date"): None, ("", "date"): None, ("1879-03-14T", "dateTime"): None,
-    ("1879-13", "gYearMonth"): None, ("MDCCCLXXIX", "gYear"): None, ("١٨٧٩", "gYear"): None,
-}  # fmt: skip
+    ("1879-03-14", "date"): "14 March 1879",
+    ("1879-03-14+01:00", "date"): "14 March 1879",
+    ("1879-03-14T23:59:59.999-05:00", "dateTime"): "14 March 1879",
+    ("1879-03", "gYearMonth"): "March 1879",
+    ("1879", "gYear"): "1879",
+    ("1879-01-01", "gYear"): "1879",
+    ("2000-02-29", "date"): "29 February 2000",
+    ("12024-05-06", "date"): "6 May 12024",
+    ("0000", "gYear"): "1 BC",
+    ("-0043", "gYear"): "44 BC",
+    ("-043-03-15T00:00:00Z", "dateTime"): "15 March 44 BC",
+    ("-0004-02-29", "date"): "29 February 5 BC",
+    ("1879-02-29", "date"): None,
+    ("1900-02-29", "date"): None,
+    ("1879-00-01", "date"): None,
+    ("1879-13-01", "date"): None,
+    ("1879-04-31", "date"): None,
+    ("1879-04-00", "date"): None,
+    ("14 March 1879", "date"): None,
+    ("1879-3-14", "date"): None,
+    ("", "date"): None,
+    ("1879-03-14T", "dateTime"): None,
+    ("1879-13", "gYearMonth"): None,
+    ("MDCCCLXXIX", "gYear"): None,
+    ("١٨٧٩", "gYear"): None,
+}
 NUMBERS = {
-    ("42", "integer"): "42", ("+11825551", "decimal"): "11825551", ("-7", "int"): "-7", ("007", "integer"): "7",
-    ("828.0", "decimal"): "828", ("0.50", "decimal"): "0.5", (".5", "decimal"): "0.5", ("-0.0", "double"): "0",
-    ("1.5E6", "double"): "1500000", ("2.5e-3", "double"): "0.0025", ("1E3", "float"): "1000",
+    ("42", "integer"): "42",
+    ("+11825551", "decimal"): "11825551",
+    ("-7", "int"): "-7",
+    ("007", "integer"): "7",
+    ("828.0", "decimal"): "828",
+    ("0.50", "decimal"): "0.5",
+    (".5", "decimal"): "0.5",
+    ("-0.0", "double"): "0",
+    ("1.5E6", "double"): "1500000",
+    ("2.5e-3", "double"): "0.0025",
+    ("1E3", "float"): "1000",
     ("0E999999", "double"): "0",
     ("123456789012345678901234567890.5", "decimal"): "123456789012345678901234567890.5",
-    **{(value, "double"): None
-       for value in ("NaN", "INF", "-INF", "1E999999", "1E-999999", "many", "1,5", "", "1" * 400, "٤٢")},
-}  # fmt: skip
+    **{
+        (value, "double"): None
+        for value in ("NaN", "INF", "-INF", "1E999999", "1E-999999", "many", "1,5", "", "1" * 400, "٤٢")
+    },
+}
 
 
 @pytest.mark.parametrize(
@@ -68,23 +94,34 @@ def test_texts_are_english_or_of_no_language() -> None:
 
 def test_identifiers_texts_and_addresses_stay_as_written() -> None:
     for relation, value, kind in (
-        (CODE, "007", "integer"), (CODE, "1879-03-14", "date"), (COUNT, "https://a.example/?q=%20#x", "anyURI"),
-    ):  # fmt: skip
+        (CODE, "007", "integer"),
+        (CODE, "1879-03-14", "date"),
+        (COUNT, "https://a.example/?q=%20#x", "anyURI"),
+    ):
         assert text(Literal(value, XSD + kind), relation) == value
 
 
 @pytest.mark.parametrize(
     ("name", "read"),
     [
-        ("  Line\nBreak\r\n\tTab\u2028end\u00a0", "Line Break Tab end"), ("Ame\u0301lie", "Amélie"),
-        ("Be\u0007ll\x00", "Bell"), ("Over\u202eride\u202c \u2067x\u2069", "Override x"),
-        ("zero\u200bwidth\ufeff", "zerowidth"), ("in\U000e0041\U000e0042visible", "invisible"),
-        ("half \ud83d", "half"), ("نمی\u200cدانم\u200f", "نمی\u200cدانم\u200f"),
+        ("  Line\nBreak\r\n\tTab\u2028end\u00a0", "Line Break Tab end"),
+        ("Ame\u0301lie", "Amélie"),
+        ("Be\u0007ll\x00", "Bell"),
+        ("Over\u202eride\u202c \u2067x\u2069", "Override x"),
+        ("zero\u200bwidth\ufeff", "zerowidth"),
+        ("in\U000e0041\U000e0042visible", "invisible"),
+        ("half \ud83d", "half"),
+        ("نمی\u200cدانم\u200f", "نمی\u200cدانم\u200f"),
         ("<b>Bold</b> &amp; {entity}", "<b>Bold</b> &amp; {entity}"),
-        ("\\u0022 \"quoted\" 'name'", "\\u0022 \"quoted\" 'name'"), ("x" * LONGEST, "x" * LONGEST),
-        ("", None), (" \n\t", None), ("\u200b\x00", None), ("x" * (LONGEST + 1), None), ("x " * 10_000_000, None),
+        ("\\u0022 \"quoted\" 'name'", "\\u0022 \"quoted\" 'name'"),
+        ("x" * LONGEST, "x" * LONGEST),
+        ("", None),
+        (" \n\t", None),
+        ("\u200b\x00", None),
+        ("x" * (LONGEST + 1), None),
+        ("x " * 10_000_000, None),
     ],
     ids=range(16),
-)  # fmt: skip
+)
 def test_a_name_is_one_visible_line_or_none(name: str, read: str | None) -> None:
     assert plain(name) == read

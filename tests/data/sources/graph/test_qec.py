@@ -30,12 +30,40 @@ def relation_named(monkeypatch: pytest.MonkeyPatch, **said: Any) -> Relation:
 
 def test_first_pair_of_entity_is_its_fact(tmp_path: Path) -> None:
     read = read_qec(write(tmp_path, published()))
-    assert read.facts == {"capital": (
-        Fact("capital", "Norway", "Oslo", None, None, None, SOURCE, LICENCE, f"{YAGO}Norway", f"{YAGO}Oslo",
-             (), 900, 1),
-        Fact("capital", "South Africa", "Pretoria", None, None, None, SOURCE, LICENCE, f"{YAGO}South_Africa",
-             f"{YAGO}Pretoria", ("Cape Town",), 700, 2),
-    )}  # fmt: skip
+    assert read.facts == {
+        "capital": (
+            Fact(
+                "capital",
+                "Norway",
+                "Oslo",
+                None,
+                None,
+                None,
+                SOURCE,
+                LICENCE,
+                f"{YAGO}Norway",
+                f"{YAGO}Oslo",
+                (),
+                900,
+                1,
+            ),
+            Fact(
+                "capital",
+                "South Africa",
+                "Pretoria",
+                None,
+                None,
+                None,
+                SOURCE,
+                LICENCE,
+                f"{YAGO}South_Africa",
+                f"{YAGO}Pretoria",
+                ("Cape Town",),
+                700,
+                2,
+            ),
+        )
+    }
     assert read.warnings == ()
 
 
@@ -45,9 +73,11 @@ def test_first_pair_of_entity_is_its_fact(tmp_path: Path) -> None:
 def test_what_a_file_does_not_say_is_unknown(missing: str, tmp_path: Path) -> None:
     known = read_qec(write(tmp_path, published())).facts["capital"]
     field = {
-        "entity_uris": "subject_uri", "answer_uris": "object_uri", "entity_uri_to_degree": "subject_degree",
+        "entity_uris": "subject_uri",
+        "answer_uris": "object_uri",
+        "entity_uri_to_degree": "subject_degree",
         "entity_uri_to_predicate_degree": "subject_relation_degree",
-    }[missing]  # fmt: skip
+    }[missing]
     read = read_qec(write(tmp_path, changed(**{missing: None}))).facts["capital"]
     assert read == tuple(replace(one, **{field: None}) for one in known)
 
@@ -55,13 +85,18 @@ def test_what_a_file_does_not_say_is_unknown(missing: str, tmp_path: Path) -> No
 def test_two_predicates_of_one_relation_are_read_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     relation_named(monkeypatch, yago=(CAPITAL, "http://schema.org/capital"))
     newer = changed(
-        entities=["Norway"], answers=["Bergen"], entity_uris=[f"{YAGO}Norway"], answer_uris=[f"{YAGO}Bergen"],
-        entity_uri_to_degree=[1], entity_uri_to_predicate_degree=[1],
-    )[CAPITAL]  # fmt: skip
+        entities=["Norway"],
+        answers=["Bergen"],
+        entity_uris=[f"{YAGO}Norway"],
+        answer_uris=[f"{YAGO}Bergen"],
+        entity_uri_to_degree=[1],
+        entity_uri_to_predicate_degree=[1],
+    )[CAPITAL]
     read = read_qec(write(tmp_path, published() | {"http://schema.org/capital": newer}))
     assert [(one.object, one.other_objects) for one in read.facts["capital"]] == [
-        ("Oslo", ("Bergen",)), ("Pretoria", ("Cape Town",)),
-    ]  # fmt: skip
+        ("Oslo", ("Bergen",)),
+        ("Pretoria", ("Cape Town",)),
+    ]
 
 
 def test_predicates_outside_the_catalog_are_named(tmp_path: Path) -> None:
@@ -99,9 +134,11 @@ REFUSED: list[tuple[Any, str]] = [
     column("entity_uris", [1, 2, 3], r": entity_uris\[0\]: Input should be a valid string \(the value is 1\)"),
     column("answers", ["Oslo", "Lima"], ": answers has 2 entries, and entities 3"),
     column("answer_uris", [], ": answer_uris has 0 entries, and entities 3"),
-    *(column("entity_uri_to_degree", [1, number, 2], r": entity_uri_to_degree\[1\]: Input should be")
-      for number in (math.nan, math.inf, True, "900", -1, 2**63, 1.0)),
-]  # fmt: skip
+    *(
+        column("entity_uri_to_degree", [1, number, 2], r": entity_uri_to_degree\[1\]: Input should be")
+        for number in (math.nan, math.inf, True, "900", -1, 2**63, 1.0)
+    ),
+]
 
 
 @pytest.mark.parametrize(("content", "message"), REFUSED, ids=range(len(REFUSED)))
@@ -128,19 +165,21 @@ def test_what_is_written_has_the_published_layout(tmp_path: Path) -> None:
     several = replace(PERU, other_objects=("Cusco",))
     write_qec(tmp_path / "q.json", {"capital": [NORWAY, several]}, {"capital": ["Orvania"]}, catalog.relations())
     relation = catalog.relation("capital")
-    assert json.loads((tmp_path / "q.json").read_text(encoding="utf-8")) == {CAPITAL: {
-        "entities": ["Norway", "Peru", "Peru"],
-        "answers": ["Oslo", "Lima", "Cusco"],
-        "entity_uris": [f"{YAGO}Norway", f"{YAGO}Peru", f"{YAGO}Peru"],
-        "answer_uris": [f"{YAGO}Oslo", f"{YAGO}Lima", None],
-        "entity_uri_to_degree": [120, 120, 120],
-        "entity_uri_to_predicate_degree": [1, 1, 1],
-        "gpt_fake_entities": ["Orvania"],
-        "query_forms": {"open": list(relation.open), "closed": list(relation.closed)},
-        "context_templates": {kind: templates[0] for kind, templates in relation.contexts.items()},
-        "entity_types": {"http://schema.org/Place": 1.0},
-        "answer_types": {"http://schema.org/Place": 1.0},
-    }}  # fmt: skip
+    assert json.loads((tmp_path / "q.json").read_text(encoding="utf-8")) == {
+        CAPITAL: {
+            "entities": ["Norway", "Peru", "Peru"],
+            "answers": ["Oslo", "Lima", "Cusco"],
+            "entity_uris": [f"{YAGO}Norway", f"{YAGO}Peru", f"{YAGO}Peru"],
+            "answer_uris": [f"{YAGO}Oslo", f"{YAGO}Lima", None],
+            "entity_uri_to_degree": [120, 120, 120],
+            "entity_uri_to_predicate_degree": [1, 1, 1],
+            "gpt_fake_entities": ["Orvania"],
+            "query_forms": {"open": list(relation.open), "closed": list(relation.closed)},
+            "context_templates": {kind: templates[0] for kind, templates in relation.contexts.items()},
+            "entity_types": {"http://schema.org/Place": 1.0},
+            "answer_types": {"http://schema.org/Place": 1.0},
+        }
+    }
 
 
 def test_literal_is_written_in_place_of_iri(tmp_path: Path) -> None:

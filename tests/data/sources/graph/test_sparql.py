@@ -42,15 +42,19 @@ def endpoint(tmp_path: Path) -> Iterator[Endpoint]:
 
 def test_rows_hold_iris_and_typed_literals(endpoint: Endpoint) -> None:
     values = [
-        literal("1970-01-01", datatype=XSD + "date"), literal('Déborah "Café"', **{"xml:lang": "en"}),
-        literal("646e18"), literal("8", datatype=XSD + "integer") | {"type": "typed-literal"},
-    ]  # fmt: skip
+        literal("1970-01-01", datatype=XSD + "date"),
+        literal('Déborah "Café"', **{"xml:lang": "en"}),
+        literal("646e18"),
+        literal("8", datatype=XSD + "integer") | {"type": "typed-literal"},
+    ]
     rows = endpoint.select(of(*({"s": ADA, "o": value} for value in values)))
     assert {row["s"] for row in rows.rows} == {Uri(ADA["value"])}
     assert [row["o"] for row in rows.rows] == [
-        Literal("1970-01-01", XSD + "date"), Literal('Déborah "Café"', None, "en"), Literal("646e18"),
+        Literal("1970-01-01", XSD + "date"),
+        Literal('Déborah "Café"', None, "en"),
+        Literal("646e18"),
         Literal("8", XSD + "integer"),
-    ]  # fmt: skip
+    ]
 
 
 def test_an_unbound_variable_is_an_absent_key(endpoint: Endpoint) -> None:
@@ -77,12 +81,19 @@ def test_refused_query_is_named_with_what_server_says(endpoint: Endpoint) -> Non
 @pytest.mark.parametrize(
     "answer",
     [
-        '{"head":{},"boolean":true}', "<!doctype html><title>Hello</title>", "[1, 2]", of(["Ada"]),
-        of({"s": {"type": "uri", "value": 7}}), of({"s": {"type": ["uri"], "value": "urn:x:1"}}),
-        of({"s": literal("1", datatype=5)}), of({"s": literal("1", **{"xml:lang": []})}), of({"s": literal("\ud800")}),
-        '{"error": "busy"}', '{"error": {"code": 7}, "results": {"bindings": []}}',
+        '{"head":{},"boolean":true}',
+        "<!doctype html><title>Hello</title>",
+        "[1, 2]",
+        of(["Ada"]),
+        of({"s": {"type": "uri", "value": 7}}),
+        of({"s": {"type": ["uri"], "value": "urn:x:1"}}),
+        of({"s": literal("1", datatype=5)}),
+        of({"s": literal("1", **{"xml:lang": []})}),
+        of({"s": literal("\ud800")}),
+        '{"error": "busy"}',
+        '{"error": {"code": 7}, "results": {"bindings": []}}',
     ],
-)  # fmt: skip
+)
 def test_invalid_result_is_error_of_service(answer: str, endpoint: Endpoint) -> None:
     with pytest.raises(ServiceError, match=r"YAGO \(http://127") as refused:
         endpoint.select(answer)
@@ -100,9 +111,31 @@ def test_an_error_about_time_is_a_timeout(answer: object, endpoint: Endpoint) ->
 # Texts that would end a string, an IRI or a pattern if they stood in a query as they are.
 ATTACKS = [
     *NASTY.values(),
-    '"', "'", "\\", '\\"', "\\\\", "\\\\\\", "\n", "\r", "\t\b\f", "}", '" } #', '"@en ?x', "'''", '"""', "\\u0022",
-    "\\\\u0022 } SELECT", "\\U00000022", "\\uD800", "x\\", "?x $y", "%s{0}", "<>", "日本 \u2028 🎭", "a\x00b\x01",
-]  # fmt: skip
+    '"',
+    "'",
+    "\\",
+    '\\"',
+    "\\\\",
+    "\\\\\\",
+    "\n",
+    "\r",
+    "\t\b\f",
+    "}",
+    '" } #',
+    '"@en ?x',
+    "'''",
+    '"""',
+    "\\u0022",
+    "\\\\u0022 } SELECT",
+    "\\U00000022",
+    "\\uD800",
+    "x\\",
+    "?x $y",
+    "%s{0}",
+    "<>",
+    "日本 \u2028 🎭",
+    "a\x00b\x01",
+]
 
 
 def unescaped_first(query: str) -> str:
@@ -126,9 +159,23 @@ def test_a_text_in_a_query_is_only_text(language: str | None, read: Callable[[st
 
 
 NOT_IRIS = [
-        "", "Oslo", "//a.example/x", "http:", "1a:x", "http://a/b c", "http://a/\n", "http://a/\\u003E", "http://a/<",
-        "http://a/> } ; DROP ALL #", 'http://a/"', "http://a/{x}", "http://a/|", "http://a/^", "http://a/`", "http://a/\ud800",
-]  # fmt: skip
+    "",
+    "Oslo",
+    "//a.example/x",
+    "http:",
+    "1a:x",
+    "http://a/b c",
+    "http://a/\n",
+    "http://a/\\u003E",
+    "http://a/<",
+    "http://a/> } ; DROP ALL #",
+    'http://a/"',
+    "http://a/{x}",
+    "http://a/|",
+    "http://a/^",
+    "http://a/`",
+    "http://a/\ud800",
+]
 
 
 def test_what_no_query_can_name_is_refused() -> None:

@@ -45,13 +45,16 @@ def test_server_and_dump_give_same_facts(relation: str, endpoint: Endpoint, dump
 
 
 def test_degrees_count_triples_that_entity_is_part_of(tmp_path: Path) -> None:
-    store = graph(tmp_path, """
+    store = graph(
+        tmp_path,
+        """
         yago:Norway yago:capital yago:Oslo ; rdfs:label "Norway"@en , "Norge"@no ; owl:sameAs wd:Q20 .
         yago:Oslo rdfs:label "Oslo"@en ; schema:location yago:Norway .
         yago:Bolivia rdfs:label "Bolivia"@en ; yago:capital yago:Sucre , yago:La_Paz .
         yago:Sucre rdfs:label "Sucre"@en .
         yago:La_Paz rdfs:label "La Paz"@en ; schema:about yago:La_Paz , yago:Bolivia .
-    """)  # fmt: skip
+    """,
+    )
     facts = by_subject(store, "capital")
     norway, bolivia = facts["Norway"], facts["Bolivia"]
     assert (norway.subject_degree, norway.subject_relation_degree) == (5, 1)
@@ -68,10 +71,13 @@ def test_degrees_count_triples_that_entity_is_part_of(tmp_path: Path) -> None:
 
 
 def test_relation_degree_counts_the_side_of_the_fact(tmp_path: Path) -> None:
-    store = graph(tmp_path, """
+    store = graph(
+        tmp_path,
+        """
         yago:A rdfs:label "A"@en ; schema:spouse yago:A , yago:B .
         yago:B rdfs:label "B"@en ; schema:spouse yago:A ; schema:children yago:A .
-    """)  # fmt: skip
+    """,
+    )
     facts = by_subject(store, "spouse")
     assert (facts["A"].object, facts["A"].other_objects) == ("B", ("A",))
     assert (facts["A"].subject_degree, facts["A"].subject_relation_degree) == (5, 2)
@@ -80,11 +86,14 @@ def test_relation_degree_counts_the_side_of_the_fact(tmp_path: Path) -> None:
 
 
 def test_a_predicate_of_two_names_is_one_relation(tmp_path: Path) -> None:
-    store = graph(tmp_path, """
+    store = graph(
+        tmp_path,
+        """
         yago:Finland rdfs:label "Finland"@en ; schema:officialLanguage yago:Fi ;
             yago:officialLanguage yago:Fi , yago:Sv .
         yago:Fi rdfs:label "Finnish"@en . yago:Sv rdfs:label "Swedish"@en .
-    """)  # fmt: skip
+    """,
+    )
     finland = by_subject(store, "officialLanguage")["Finland"]
     assert {finland.object, *finland.other_objects} == {"Finnish", "Swedish"}
     assert finland.subject_relation_degree == 3
@@ -95,8 +104,10 @@ def test_of_reversed_relation_object_is_asked_about(dump: Dump) -> None:
     ada = by_subject(dump, "reverseDirector")["Ada Quillfeather"]
     films = {ada.object, *ada.other_objects}
     assert films == {
-        "The Amber Lantern (film)", "The Amber Cartographer (film)", f"Starring {NASTY['quotes']}",
-    }  # fmt: skip
+        "The Amber Lantern (film)",
+        "The Amber Cartographer (film)",
+        f"Starring {NASTY['quotes']}",
+    }
     assert all(by_subject(dump, "director")[film].object == "Ada Quillfeather" for film in films)
     assert ada.subject_uri == YAGO + "Ada_Quillfeather"
     assert ada.subject_relation_degree == 3
@@ -119,10 +130,13 @@ def test_names_of_things_in_the_graph_exist(endpoint: Endpoint) -> None:
 
 
 def test_predicates_are_listed_with_classes_of_their_subjects(tmp_path: Path) -> None:
-    store = graph(tmp_path, """
+    store = graph(
+        tmp_path,
+        """
         yago:A a schema:Person , yago:Singer ; schema:spouse yago:B , yago:C .
         yago:B a schema:Person ; schema:spouse yago:A .
-    """)  # fmt: skip
+    """,
+    )
     found = {predicate.iri: predicate for predicate in yago.predicates(store)}
     spouse = found["http://schema.org/spouse"]
     assert (spouse.triples, spouse.subject_classes) == (3, ("http://schema.org/Person", YAGO + "Singer"))
@@ -140,10 +154,12 @@ def test_names_come_through_whatever_they_hold(endpoint: Endpoint) -> None:
 @pytest.mark.parametrize(
     ("relation", "facts", "asked", "rejected"),
     [
-        ("capital", 40, 41, {yago.OWN_NAME: 1}), ("location", 42, 48, {yago.NO_NAME: 5, yago.NAME_TAKEN: 1}),
-        ("elevation", 22, 23, {yago.NO_VALUE: 1}), ("reverseDirector", 30, 76, {yago.NO_ENTITY: 1}),
+        ("capital", 40, 41, {yago.OWN_NAME: 1}),
+        ("location", 42, 48, {yago.NO_NAME: 5, yago.NAME_TAKEN: 1}),
+        ("elevation", 22, 23, {yago.NO_VALUE: 1}),
+        ("reverseDirector", 30, 76, {yago.NO_ENTITY: 1}),
     ],
-)  # fmt: skip
+)
 def test_what_makes_no_fact_is_dropped_and_counted(
     relation: str, facts: int, asked: int, rejected: dict[str, int], dump: Dump, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -159,7 +175,9 @@ def test_what_makes_no_fact_is_dropped_and_counted(
 
 @pytest.mark.parametrize("seed", range(2))
 def test_truths_of_a_namesake_are_not_false(seed: int, tmp_path: Path) -> None:
-    store = graph(tmp_path, """
+    store = graph(
+        tmp_path,
+        """
         yago:N1 rdfs:label "Newtown"@en ; schema:location yago:Wales , yago:Unnamed .
         yago:N2 rdfs:label "Newtown"@en ; schema:location yago:Connecticut , yago:England .
         yago:N3 rdfs:label "Newtown"@en , "Newtown"@mul ; schema:location yago:Unnamed , yago:N4 .
@@ -167,7 +185,8 @@ def test_truths_of_a_namesake_are_not_false(seed: int, tmp_path: Path) -> None:
         yago:O rdfs:label "Oldtown"@en ; schema:location yago:Ohio .
         yago:Wales rdfs:label "Wales"@en . yago:England rdfs:label "England"@en . yago:Ohio rdfs:label "Ohio"@en .
         yago:Connecticut rdfs:label "Connecticut"@en .
-    """)  # fmt: skip
+    """,
+    )
     facts = by_subject(store, "location", seed=seed)
     newtown = facts["Newtown"]
     assert {newtown.object, *newtown.other_objects} == {"Wales", "Connecticut", "England", "Newtown"}
@@ -177,11 +196,14 @@ def test_truths_of_a_namesake_are_not_false(seed: int, tmp_path: Path) -> None:
 
 
 def test_of_two_english_names_first_is_name(tmp_path: Path) -> None:
-    store = graph(tmp_path, """
+    store = graph(
+        tmp_path,
+        """
         yago:A rdfs:label "B"@en , "A"@en , "0"@de ; schema:memberOf yago:P .
         yago:P rdfs:label "The P Party"@en , "  "@en , "Party P"@en , "A"@mul .
         yago:M rdfs:label "M"@mul ; schema:memberOf yago:P .
-    """)  # fmt: skip
+    """,
+    )
     facts = by_subject(store, "memberOf")
     assert facts["A"].object == "Party P"
     assert facts["M"].object == "Party P"
@@ -190,13 +212,16 @@ def test_of_two_english_names_first_is_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize("batch", [1, 100])
 def test_instance_known_by_class_is_called_by_it(batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(yago, "BATCH", batch)
-    store = graph(tmp_path, """
+    store = graph(
+        tmp_path,
+        """
         yago:A rdfs:label "A"@en ; schema:award yago:Honour_generic_instance , yago:As_Prize_1 .
         yago:B rdfs:label "B"@en ; schema:award yago:As_Prize_2 .
         yago:Honour_generic_instance a yago:Honour . yago:Honour rdfs:label "honour of the realm"@en .
         yago:As_Prize_1 a yago:Prize ; rdfs:label "Generic instance"@en . yago:Prize rdfs:label "prize"@en .
         yago:As_Prize_2 a yago:Unnamed ; rdfs:label "Generic instance"@en .
-    """)  # fmt: skip
+    """,
+    )
     fetched = yago.facts(store, relation_named("award"), pairs=EVERY, seed=1)
     (fact,) = fetched.facts
     assert {fact.object, *fact.other_objects} == {"honour of the realm", "prize"}

@@ -32,28 +32,64 @@ RELATIONS: tuple[str, ...] = tuple(_ENDS)
 """The relations that the graph has facts of, by their names in the catalog."""
 
 COUNTRIES = (
-    ("Norway", "Oslo", ("Norwegian",)), ("Finland", "Helsinki", ("Finnish", "Swedish")), ("Peru", "Lima", ("Spanish",)),
+    ("Norway", "Oslo", ("Norwegian",)),
+    ("Finland", "Helsinki", ("Finnish", "Swedish")),
+    ("Peru", "Lima", ("Spanish",)),
     *((f"Country {number}", f"City {number}", (f"Tongue {number // 2}",)) for number in range(37)),
-)  # fmt: skip
+)
 MOUNTAINS = (("Mount Everest", 8849), *((f"Peak {number}", 1000 + 37 * number) for number in range(19)))
 GIVEN = (
-    "Ada", "Bram", "Cleo", "Dov", "Elske", "Ferro", "Gilda", "Hesper", "Inka", "Jory", "Kaisa", "Lorn", "Mirel", "Nuno",
-)  # fmt: skip
+    "Ada",
+    "Bram",
+    "Cleo",
+    "Dov",
+    "Elske",
+    "Ferro",
+    "Gilda",
+    "Hesper",
+    "Inka",
+    "Jory",
+    "Kaisa",
+    "Lorn",
+    "Mirel",
+    "Nuno",
+)
 SURNAMES = (
-    "Quillfeather", "Marrowby", "Tansenholt", "Ostrava-Pell", "Wexcombe", "Drumlanrick", "Ficklewood", "Zanderlo",
-    "Birchgarth", "Pelloquin",
-)  # fmt: skip
+    "Quillfeather",
+    "Marrowby",
+    "Tansenholt",
+    "Ostrava-Pell",
+    "Wexcombe",
+    "Drumlanrick",
+    "Ficklewood",
+    "Zanderlo",
+    "Birchgarth",
+    "Pelloquin",
+)
 ADJECTIVES = ("Amber", "Broken", "Distant", "Eleventh", "Hollow", "Laughing")
 NOUNS = (
-    "Lantern", "Harbour", "Orchard", "Bicycle", "Winter", "Cartographer", "Staircase", "Telegram", "Comet", "Ferry",
-)  # fmt: skip
+    "Lantern",
+    "Harbour",
+    "Orchard",
+    "Bicycle",
+    "Winter",
+    "Cartographer",
+    "Staircase",
+    "Telegram",
+    "Comet",
+    "Ferry",
+)
 
 
 def relation_named(name: str) -> Relation:
     """The relation as the catalog has it, with texts that stand in for the catalog's."""
     predicates, subject_class, object_class = _ENDS[name]
     return Relation(
-        name=name, wikidata=None, yago=predicates, subject_class=subject_class, object_class=object_class,
+        name=name,
+        wikidata=None,
+        yago=predicates,
+        subject_class=subject_class,
+        object_class=object_class,
         open=("Q: What belongs to {entity}?\nA:", "To {entity} belongs"),
         closed=("Q: Does {answer} belong to {entity}?\nA:", "Q: Is it {answer} that belongs to {entity}?\nA:"),
         contexts={
@@ -61,8 +97,9 @@ def relation_named(name: str) -> Relation:
             "assertive": ("Without any doubt, {answer} belongs to {entity}.\n",),
             "negation": ("{answer} does not belong to {entity}.\n",),
         },
-        reverse=name.startswith("reverse"), unit="metres" if name == "elevation" else None,
-    )  # fmt: skip
+        reverse=name.startswith("reverse"),
+        unit="metres" if name == "elevation" else None,
+    )
 
 
 def write_graph(path: Path) -> int:
@@ -146,7 +183,7 @@ def _works(people: Sequence[str]) -> Iterator[Triple]:
 
 
 NASTY: Mapping[str, str] = {
-    "quotes": "Kit \"Ace\" O'Neil",
+    "quotes": 'Kit "Ace" O\'Neil',
     "braces": "{entity} {answer} {0} %s ${HOME}",
     "lines": "Line\nBreak\r\n\tTab",
     "backslashes": 'Back\\slash \\u0022 } "\\',
@@ -161,7 +198,7 @@ NASTY: Mapping[str, str] = {
     "statement": "Robert'); DROP TABLE facts;--",
     "emoji": "Zoë 🎭 Example",
     "slot": "[ENTITY]",
-}  # fmt: skip
+}
 """Names as the graph has them; what becomes of them: `swaymeter.data.sources.graph.literals.plain`."""
 
 BIRTHS: Mapping[str, tuple[str, str | None]] = {

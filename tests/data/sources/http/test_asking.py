@@ -17,9 +17,15 @@ TO_BE_REACHED = r"YAGO \(http://127.*requires a contact.*`services\.contact`.*_C
 @pytest.mark.parametrize(
     "contact",
     [
-        None, "  ", "Jane", "jane@localhost", "a@b.org\nX-Evil: 1", "é@example.org", "x" * 200 + "@example.org",
+        None,
+        "  ",
+        "Jane",
+        "jane@localhost",
+        "a@b.org\nX-Evil: 1",
+        "é@example.org",
+        "x" * 200 + "@example.org",
     ],
-)  # fmt: skip
+)
 def test_without_somebody_to_reach_nothing_is_asked(contact: str | None, opened: Open) -> None:
     with serving() as server, pytest.raises(ServiceError, match=TO_BE_REACHED):
         opened(server, contact=contact)
@@ -40,7 +46,7 @@ def test_the_service_is_told_who_asks_with_what(contact: str, opened: Open) -> N
 @pytest.mark.parametrize(
     "address",
     ["yago", "ftp://127.0.0.1/", "http:///query", "http://127.0.0.1:99999/", "http://[::1"],
-)  # fmt: skip
+)
 def test_an_address_that_is_none_is_refused(address: str, opened: Open) -> None:
     with pytest.raises(ServiceError, match=r"YAGO .*(invalid address|cannot be requested)"):
         opened(address).ask({})
@@ -114,8 +120,13 @@ def test_a_status_that_is_allowed_is_an_answer(opened: Open) -> None:
 
 
 TEXTS = [
-    "a,b\r\n1,2\r\n", "\ufeffid,subj\r\n", "a\nb\rc\r\n\r\r", "", "\x00\x01\x1f\u2028\x85", "Ålesund 模型 🙂 \\u00e5",
-]  # fmt: skip
+    "a,b\r\n1,2\r\n",
+    "\ufeffid,subj\r\n",
+    "a\nb\rc\r\n\r\r",
+    "",
+    "\x00\x01\x1f\u2028\x85",
+    "Ålesund 模型 🙂 \\u00e5",
+]
 
 
 @pytest.mark.parametrize("text", TEXTS)

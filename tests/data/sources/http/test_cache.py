@@ -133,11 +133,15 @@ def test_different_requests_are_cached_apart(opened: Open) -> None:
     with serving(play=lambda asked: says([asked.method, asked.path, asked.form, asked.headers["accept"]])) as server:
         session = opened(server)
         asked: list[dict[str, Any]] = [
-            {"form": {"q": "1"}}, {"form": {"q": "2"}}, {"form": {"q": "1", "r": ""}},
+            {"form": {"q": "1"}},
+            {"form": {"q": "2"}},
+            {"form": {"q": "1", "r": ""}},
             {"form": {"q": "1"}, "path": "x"},
-            {"form": {"q": "1"}, "method": "POST"}, {"form": {"q": "2"}, "method": "POST"},
-            {"form": {"q": "1"}, "accept": "application/sparql-results+json"}, {"form": {"q": "%31"}},
-        ]  # fmt: skip
+            {"form": {"q": "1"}, "method": "POST"},
+            {"form": {"q": "2"}, "method": "POST"},
+            {"form": {"q": "1"}, "accept": "application/sparql-results+json"},
+            {"form": {"q": "%31"}},
+        ]
         answers = [session.ask(**how).content for how in asked]
         assert [session.ask(**how).content for how in asked] == answers
         assert session.ask({"r": "", "q": "1"}).from_cache
@@ -206,9 +210,13 @@ def maxlag(content: Any) -> ServiceError | TransientError | None:
 
 
 BAD = [
-    Say(status=404), Say(status=503), Say(b"<html>"), Say(b"[1, 2]", sent=2), Say(drop=True),
+    Say(status=404),
+    Say(status=503),
+    Say(b"<html>"),
+    Say(b"[1, 2]", sent=2),
+    Say(drop=True),
     says({"error": {"code": "other", "info": "no"}}),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("say", BAD)
@@ -234,12 +242,14 @@ def test_the_cache_holds_json_without_contact_and_cookies(opened: Open, tmp_path
 @pytest.mark.parametrize(
     ("content", "immutable", "other", "again"),
     [
-        ([1], True, {"cache_ttl_days": 0}, 1), ([1], True, {"rerun": FORCED}, 1),
-        ([1], True, {"offline": True, "cache_ttl_days": 0}, 1), ([1], False, {"cache_ttl_days": 0}, 2),
+        ([1], True, {"cache_ttl_days": 0}, 1),
+        ([1], True, {"rerun": FORCED}, 1),
+        ([1], True, {"offline": True, "cache_ttl_days": 0}, 1),
+        ([1], False, {"cache_ttl_days": 0}, 2),
         ({"whole": True}, lambda content: content["whole"], {"cache_ttl_days": 0}, 1),
         ({"whole": False}, lambda content: content["whole"], {"cache_ttl_days": 0}, 2),
     ],
-)  # fmt: skip
+)
 def test_an_immutable_response_stays(content: Any, immutable: Any, other: Any, again: int, opened: Open) -> None:
     with serving(says(content)) as server:
         opened(server).ask({}, immutable=immutable)

@@ -13,7 +13,7 @@ from tests.data.sources.sessions import Clock, Open
 @pytest.mark.parametrize(
     "target",
     ["/other", "https://example.org/ask", "//example.org/query", "http://127.0.0.1:1/ask", "http://[x/"],
-)  # fmt: skip
+)
 def test_a_redirect_is_refused(target: str, opened: Open) -> None:
     elsewhere = Say(status=302, headers={"Location": target})
     with serving(elsewhere) as server, pytest.raises(ServiceError, match=r"302 .*redirects to .*new address"):

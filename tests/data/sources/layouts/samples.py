@@ -23,10 +23,16 @@ def counterfact(number: int, context_type: str, **changes: Any) -> Row:
     target = {"gold": true, "edited": new}.get(context_type)
     fact = "Fact: <subject> lies on the river <target>." if target else "Fact: The Vell is in Norrland."
     return {
-        "id": f"{number}_{context_type}", "subject": TOWNS[number], "template": "<subject> lies on the river",
-        "template_w_context": f"{fact}\n<subject> lies on the river", "target_true": true, "target_new": target,
-        "context_type": context_type, "prediction": "Arn", **changes,
-    }  # fmt: skip
+        "id": f"{number}_{context_type}",
+        "subject": TOWNS[number],
+        "template": "<subject> lies on the river",
+        "template_w_context": f"{fact}\n<subject> lies on the river",
+        "target_true": true,
+        "target_new": target,
+        "context_type": context_type,
+        "prediction": "Arn",
+        **changes,
+    }
 
 
 KINDS = ("gold", "edited", "irrelevant")
@@ -34,64 +40,86 @@ CUB: dict[str, list[Row]] = {
     "counterfact_test.jsonl": [counterfact(number, of) for number in range(4) for of in KINDS],
     "nq_test.jsonl": [
         {
-            "id": f"{town} {of}", "question": f"which river does {town} lie on", "target_true": river,
+            "id": f"{town} {of}",
+            "question": f"which river does {town} lie on",
+            "target_true": river,
             "context": {"gold": sentence(town, river), "edited": sentence(town, "Eddle")}.get(of, f"{town} is old."),
-            "target_new": {"gold": river, "edited": "Eddle"}.get(of), "context_type": of,
+            "target_new": {"gold": river, "edited": "Eddle"}.get(of),
+            "context_type": of,
         }
         for town, river in zip(TOWNS, RIVERS, strict=True)
         for of in KINDS
     ],
     "druid_test.jsonl": [
         {
-            "id": f"druid {number}", "claim": f"{TOWNS[number % 2]} is older than its river.", "claimant": "Ada Quill",
-            "evidence": f"Chronicle {number} speaks of it.", "relevant": of != "irrelevant", "context_type": of,
+            "id": f"druid {number}",
+            "claim": f"{TOWNS[number % 2]} is older than its river.",
+            "claimant": "Ada Quill",
+            "evidence": f"Chronicle {number} speaks of it.",
+            "relevant": of != "irrelevant",
+            "context_type": of,
             "target_true": "Half True" if number % 2 else "False",
             "target_new": {"gold": "Half True" if number % 2 else "False", "edited": "None"}.get(of),
         }
         for number, of in enumerate([*KINDS, *KINDS][:6] * 2)
     ],
-}  # fmt: skip
+}
 
 FAITHEVAL: dict[str, list[Row]] = {
     "counterfactual.jsonl": [
         {
-            "id": f"Q_{town}", "question": f"What is {town} made of?", "answerKey": "B", "answer": "salt",
+            "id": f"Q_{town}",
+            "question": f"What is {town} made of?",
+            "answerKey": "B",
+            "answer": "salt",
             "choices": {"label": ["A", "B", "C"], "text": ["stone", "salt", "wood"]},
-            "context": f"Surveys find that {town} is made of salt.", "num of options": 3,
+            "context": f"Surveys find that {town} is made of salt.",
+            "num of options": 3,
         }
         for town in TOWNS
     ],
     "inconsistent.jsonl": [
         {
-            "qid": town, "question": f"Which river does {town} lie on?", "answers": [river, "Eddle"],
-            "context": f"Document: {sentence(town, river)}\nDocument: {sentence(town, 'Eddle')}", "subset": "SQuAD",
+            "qid": town,
+            "question": f"Which river does {town} lie on?",
+            "answers": [river, "Eddle"],
+            "context": f"Document: {sentence(town, river)}\nDocument: {sentence(town, 'Eddle')}",
+            "subset": "SQuAD",
         }
         for town, river in zip(TOWNS, RIVERS, strict=True)
     ],
     "unanswerable.jsonl": [
         {
-            "qid": town, "question": f"Who founded {town}?", "answers": ["unknown", "no answer", "unclear"],
-            "context": f"{town} has a market every week.", "subset": "NewsQA",
+            "qid": town,
+            "question": f"Who founded {town}?",
+            "answers": ["unknown", "no answer", "unclear"],
+            "context": f"{town} has a market every week.",
+            "subset": "NewsQA",
         }
         for town in TOWNS
     ],
-}  # fmt: skip
+}
 
 CLASHEVAL = [
     {
-        "question": f"How many bridges does {town} have?", "dataset": ("records", "years")[number % 2],
-        "context_original": f"{town} has {number + 4} bridges.", "answer_original": number + 4,
-        "context_mod": f"{town} has {number + 4 + degree * 10} bridges.", "answer_mod": number + 4 + degree * 10,
+        "question": f"How many bridges does {town} have?",
+        "dataset": ("records", "years")[number % 2],
+        "context_original": f"{town} has {number + 4} bridges.",
+        "answer_original": number + 4,
+        "context_mod": f"{town} has {number + 4 + degree * 10} bridges.",
+        "answer_mod": number + 4 + degree * 10,
         "mod_degree": f"{degree}.0",
     }
     for number, town in enumerate(TOWNS)
     for degree in (1, 2, 3)
-]  # fmt: skip
+]
 
 RAMDOCS = [
     {
-        "question": f"Which river does {town} lie on?", "disambig_entity": [f"{town} (east)", f"{town} (west)"],
-        "gold_answers": [river, f"Upper {river}"], "wrong_answers": ["Eddle"],
+        "question": f"Which river does {town} lie on?",
+        "disambig_entity": [f"{town} (east)", f"{town} (west)"],
+        "gold_answers": [river, f"Upper {river}"],
+        "wrong_answers": ["Eddle"],
         "documents": [
             {"text": sentence(town, river), "type": "correct", "answer": river},
             {"text": sentence(town, f"Upper {river}"), "type": "correct", "answer": f"Upper {river}"},
@@ -100,26 +128,34 @@ RAMDOCS = [
         ],
     }
     for town, river in zip(TOWNS * 3, RIVERS * 3, strict=True)
-]  # fmt: skip
+]
 
 
 def conflict(question: str, truth: list[str], memory: str, counter: str) -> Row:
     """A row of ConflictQA."""
     return {
-        "question": question, "popularity": 142, "ground_truth": truth, "memory_answer": memory,
-        "parametric_memory": f"It is remembered: {memory}", "parametric_memory_aligned_evidence": f"A book: {memory}",
-        "counter_answer": counter, "counter_memory": f"It is denied: {counter}",
+        "question": question,
+        "popularity": 142,
+        "ground_truth": truth,
+        "memory_answer": memory,
+        "parametric_memory": f"It is remembered: {memory}",
+        "parametric_memory_aligned_evidence": f"A book: {memory}",
+        "counter_answer": counter,
+        "counter_memory": f"It is denied: {counter}",
         "counter_memory_aligned_evidence": f"A letter: {counter}",
-    }  # fmt: skip
+    }
 
 
 CONFLICTQA = [
     *(
         conflict(f"What is {name} by trade?", ["miller", "grinder"], f"{name} is a {memory}.", f"{name} is a {other}.")
         for name, memory, other in (
-            ("Ada Quill", "famed miller", "baker of bread"), ("Ivo Marsh", "baker", "grinder"),
-            ("Lena Stoor", "miller", "judge"), ("Per Holt", "miller", "smith"),
-            ("Una Dray", "smith", "miller"), ("Sol Iver", "judge", "grinder"),
+            ("Ada Quill", "famed miller", "baker of bread"),
+            ("Ivo Marsh", "baker", "grinder"),
+            ("Lena Stoor", "miller", "judge"),
+            ("Per Holt", "miller", "smith"),
+            ("Una Dray", "smith", "miller"),
+            ("Sol Iver", "judge", "grinder"),
         )
     ),
     *(
@@ -130,21 +166,24 @@ CONFLICTQA = [
     ),
     conflict("What is Oda Venn?", ["miller"], "Oda Venn is a smith.", "Oda Venn is a judge."),
     conflict("Does Tollask sink?", ["True"], "It does not.", "It never does."),
-]  # fmt: skip
+]
 
 NQ_SWAP = [
     {
-        "question": f"which river does {town} lie on", "org_context": f"<P> {sentence(town, river)} </P>",
-        "org_answer": [river, f"River {river}"], "sub_context": f"<P> {sentence(town, 'Eddle')} </P>",
+        "question": f"which river does {town} lie on",
+        "org_context": f"<P> {sentence(town, river)} </P>",
+        "org_answer": [river, f"River {river}"],
+        "sub_context": f"<P> {sentence(town, 'Eddle')} </P>",
         "sub_answer": ["Eddle"],
     }
     for town, river in zip(TOWNS * 3, RIVERS * 3, strict=True)
-]  # fmt: skip
+]
 
 RGB: dict[str, list[Row]] = {
     "en_refine.json": [
         {
-            "id": number, "query": f"Which river does {town} lie on?",
+            "id": number,
+            "query": f"Which river does {town} lie on?",
             "answer": [[RIVERS[number], f"River {RIVERS[number]}"]],
             "positive": [sentence(town, RIVERS[number]), f"The {RIVERS[number]} runs through {town}."],
             "negative": [f"{town} has a market."],
@@ -153,43 +192,60 @@ RGB: dict[str, list[Row]] = {
     ],
     "en_fact.json": [
         {
-            "id": number, "query": f"Who rules {town}?", "answer": "Ada Quill", "fakeanswer": "Ivo Marsh",
-            "positive": [f"Ada Quill rules {town}."], "positive_wrong": [f"Ivo Marsh rules {town}."],
+            "id": number,
+            "query": f"Who rules {town}?",
+            "answer": "Ada Quill",
+            "fakeanswer": "Ivo Marsh",
+            "positive": [f"Ada Quill rules {town}."],
+            "positive_wrong": [f"Ivo Marsh rules {town}."],
             "negative": [f"{town} has a market."],
         }
         for number, town in enumerate(TOWNS)
     ],
     "en_int.json": [
         {
-            "id": number, "query": f"Who rules {town} and on which river is it?",
+            "id": number,
+            "query": f"Who rules {town} and on which river is it?",
             "answer": [["Ada Quill", "A. Quill"], [RIVERS[number]]],
             "positive": [[f"Ada Quill rules {town}.", f"A. Quill rules {town}."], [sentence(town, RIVERS[number])]],
             "negative": [f"{town} has a market."],
         }
         for number, town in enumerate(TOWNS)
     ],
-}  # fmt: skip
+}
 
 WIKICONTRADICT = [
     {
-        "question_ID": number, "question": f"When was {town} founded?",
+        "question_ID": number,
+        "question": f"When was {town} founded?",
         "context1": f"{town} was founded in 12{number:02}.",
-        "context2": f"It was founded in 13{number:02}.", "answer1": f"12{number:02}", "answer2": f"13{number:02}",
-        "contradictType": ("Explicit", "Implicit (reasoning required)")[number % 2], "samepassage": "Same",
-        "merged_context": "", "ref_answer": f"12{number:02}|13{number:02}", "WikipediaArticleTitle": town,
+        "context2": f"It was founded in 13{number:02}.",
+        "answer1": f"12{number:02}",
+        "answer2": f"13{number:02}",
+        "contradictType": ("Explicit", "Implicit (reasoning required)")[number % 2],
+        "samepassage": "Same",
+        "merged_context": "",
+        "ref_answer": f"12{number:02}|13{number:02}",
+        "WikipediaArticleTitle": town,
         "url": f"https://wiki.example/{town}",
     }
     for number, town in enumerate(TOWNS * 3)
-]  # fmt: skip
+]
 
 POPQA = [
     {
-        "id": 100 * of + number, "subj": town, "prop": prop, "obj": obj, "s_pop": 10 ** number, "o_pop": 5,
-        "question": f"What is {town}'s {prop}?", "possible_answers": json.dumps([obj, f"the {obj}"]),
+        "id": 100 * of + number,
+        "subj": town,
+        "prop": prop,
+        "obj": obj,
+        "s_pop": 10**number,
+        "o_pop": 5,
+        "question": f"What is {town}'s {prop}?",
+        "possible_answers": json.dumps([obj, f"the {obj}"]),
     }
     for of, (prop, objects) in enumerate({"country": RIVERS, "capital of": RIVERS, "color": ["red"] * 4}.items())
     for number, (town, obj) in enumerate(zip(TOWNS, objects, strict=True))
-]  # fmt: skip
+]
 
 SAMPLES: dict[str, tuple[str, list[Row]] | dict[str, list[Row]]] = {
     "cub": CUB,

@@ -84,11 +84,14 @@ def test_all_registered_data_sets_have_a_sample() -> None:
 def test_cub_has_three_parts(tmp_path: Path) -> None:
     found = by_question(read(tmp_path, "cub"))
     question = found["Which name or word completes this sentence? Vimmar lies on the river …"]
-    assert (question.object, cases(question)) == ("Belt", [
-        ("1_gold", "supporting", ("Belt",), "Vimmar lies on the river Belt."),
-        ("1_edited", "conflicting", ("Arn",), "Vimmar lies on the river Arn."),
-        ("1_irrelevant", "irrelevant", (), "The Vell is in Norrland."),
-    ])  # fmt: skip
+    assert (question.object, cases(question)) == (
+        "Belt",
+        [
+            ("1_gold", "supporting", ("Belt",), "Vimmar lies on the river Belt."),
+            ("1_edited", "conflicting", ("Arn",), "Vimmar lies on the river Arn."),
+            ("1_irrelevant", "irrelevant", (), "The Vell is in Norrland."),
+        ],
+    )
     question = found["which river does Ostrel lie on"]
     assert [case[1:] for case in cases(question)] == [
         ("supporting", ("Arn",), "Ostrel lies on the Arn."),
@@ -99,16 +102,21 @@ def test_cub_has_three_parts(tmp_path: Path) -> None:
     question = found[f"{asked} Vimmar is older than its river."]
     assert question.object == "Half True"
     assert Counter((kind, answers) for _, kind, answers, _ in cases(question)) == {
-        ("supporting", ("Half True",)): 2, ("conflicting", ("None",)): 2, ("irrelevant", ()): 2
-    }  # fmt: skip
+        ("supporting", ("Half True",)): 2,
+        ("conflicting", ("None",)): 2,
+        ("irrelevant", ()): 2,
+    }
 
 
 def test_faitheval_has_three_tasks(tmp_path: Path) -> None:
     found = by_question(read(tmp_path, "faitheval"))
     question = found["What is Ostrel made of? (Choose one: stone; salt; wood)"]
-    assert (question.list_id, cases(question)) == ("counterfactual Q_Ostrel", [
-        ("supporting", "supporting", ("salt",), "Surveys find that Ostrel is made of salt."),
-    ])  # fmt: skip
+    assert (question.list_id, cases(question)) == (
+        "counterfactual Q_Ostrel",
+        [
+            ("supporting", "supporting", ("salt",), "Surveys find that Ostrel is made of salt."),
+        ],
+    )
     assert [case[:3] for case in cases(found["Which river does Quenby lie on?"])] == [
         ("both documents", "unknown", ()),
         ("supporting", "supporting", ("Cress",)),
@@ -133,9 +141,11 @@ def test_ramdocs_has_a_context_for_each_document(tmp_path: Path) -> None:
     question = by_question(read(tmp_path, "ramdocs"))["Which river does Ostrel lie on?"]
     assert question.answers == ("Arn", "Upper Arn")
     assert [case[1:3] for case in cases(question)] == [
-        ("supporting", ("Arn", "Upper Arn")), ("supporting", ("Upper Arn", "Arn")), ("conflicting", ("Eddle",)),
+        ("supporting", ("Arn", "Upper Arn")),
+        ("supporting", ("Upper Arn", "Arn")),
+        ("conflicting", ("Eddle",)),
         ("irrelevant", ()),
-    ]  # fmt: skip
+    ]
 
 
 def test_conflictqa_says_which_answer_is_right(tmp_path: Path) -> None:
@@ -149,12 +159,12 @@ def test_conflictqa_says_which_answer_is_right(tmp_path: Path) -> None:
     ]
     wrong = {question: cases(found[question])[2][2] for question in found}
     assert wrong["What is Ada Quill by trade?"] == ("baker of bread", "Ada Quill is a baker of bread.")
-    assert [
-        (question.object, question.contexts[0].text) for name, question in found.items() if "float" in name
-    ] == [
-        ("yes", "It is remembered: Ostrel does float."), ("no", "It is denied: Vimmar does not float."),
-        ("yes", "It is denied: Quenby does float."), ("no", "It is remembered: Tollask does not float."),
-    ]  # fmt: skip
+    assert [(question.object, question.contexts[0].text) for name, question in found.items() if "float" in name] == [
+        ("yes", "It is remembered: Ostrel does float."),
+        ("no", "It is denied: Vimmar does not float."),
+        ("yes", "It is denied: Quenby does float."),
+        ("no", "It is remembered: Tollask does not float."),
+    ]
     assert [row.detail for row in read_ones.rejected] == [
         "ground_truth: neither memory_answer nor counter_answer states the true answer",
         "memory_answer, counter_answer: both say no to the question; one must say yes and the other no",
@@ -194,8 +204,10 @@ def test_nq_swap_has_a_passage_and_its_substitution(tmp_path: Path) -> None:
 def test_rgb_joins_the_parts_of_an_answer(tmp_path: Path) -> None:
     found = by_question(read(tmp_path, "rgb"))
     assert [case[1:3] for case in cases(found["Which river does Ostrel lie on?"])] == [
-        ("supporting", ("Arn", "River Arn")), ("supporting", ("Arn", "River Arn")), ("irrelevant", ())
-    ]  # fmt: skip
+        ("supporting", ("Arn", "River Arn")),
+        ("supporting", ("Arn", "River Arn")),
+        ("irrelevant", ()),
+    ]
     assert [case[1:] for case in cases(found["Who rules Ostrel?"])] == [
         ("supporting", ("Ada Quill",), "Ada Quill rules Ostrel."),
         ("conflicting", ("Ivo Marsh",), "Ivo Marsh rules Ostrel."),
@@ -328,7 +340,7 @@ BROKEN: dict[str, tuple[Row, str]] = {
     "rgb": ({"answer": [["Arn"], []]}, "answer: is missing or incomplete"),
     "wikicontradict": ({"context2": "  "}, "context2: is missing"),
     "popqa": ({"possible_answers": '["red'}, "possible_answers: is not a list that can be read"),
-}  # fmt: skip
+}
 """Of each data set a change of its first row, and why the row cannot be used then."""
 
 

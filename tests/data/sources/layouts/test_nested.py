@@ -31,16 +31,30 @@ def contexts(question: Question) -> Contexts:
 @pytest.mark.parametrize(
     ("name", "layout", "answers", "passages"),
     [
-        ("hotpot_hub.jsonl", "HotpotQA, as on the Hugging Face hub", [("6 p.m.",), ("8 kg",)],
-         [[(f"{LIBRARY} It has two floors.", "supporting"), (LEAFLET, "unknown"), (GARDEN, "unknown")],
-          [(PAYLOAD, "supporting"), (GREY, "unknown")]]),
-        ("squad_published.json", "SQuAD, as published", [("6 p.m.", "at 6 p.m."), ("8 kg",)],
-         [[(LIBRARY, "supporting")], [(PAYLOAD, "supporting")]]),
+        (
+            "hotpot_hub.jsonl",
+            "HotpotQA, as on the Hugging Face hub",
+            [("6 p.m.",), ("8 kg",)],
+            [
+                [(f"{LIBRARY} It has two floors.", "supporting"), (LEAFLET, "unknown"), (GARDEN, "unknown")],
+                [(PAYLOAD, "supporting"), (GREY, "unknown")],
+            ],
+        ),
+        (
+            "squad_published.json",
+            "SQuAD, as published",
+            [("6 p.m.", "at 6 p.m."), ("8 kg",)],
+            [[(LIBRARY, "supporting")], [(PAYLOAD, "supporting")]],
+        ),
         ("msmarco_hub.jsonl", "MS MARCO, passages", [("6 p.m.",)], [[(LIBRARY, "supporting"), (GARDEN, "unknown")]]),
-        ("llamaindex_nodes.jsonl", "LlamaIndex, replies with source nodes", [("6 p.m.",), ("8 kg",)],
-         [[(LIBRARY, "supporting"), (LEAFLET, "unknown")], [(PAYLOAD, "supporting")]]),
+        (
+            "llamaindex_nodes.jsonl",
+            "LlamaIndex, replies with source nodes",
+            [("6 p.m.",), ("8 kg",)],
+            [[(LIBRARY, "supporting"), (LEAFLET, "unknown")], [(PAYLOAD, "supporting")]],
+        ),
     ],
-)  # fmt: skip
+)
 def test_reported_files_are_read(
     name: str, layout: str, answers: list[tuple[str, ...]], passages: list[Contexts]
 ) -> None:
@@ -67,28 +81,73 @@ LISTS = {"text": ["6 p.m."], "answer_start": [22]}
 DUMPED = {"lc": 1, "type": "constructor", "id": ["langchain", "Document"], "kwargs": {"page_content": LIBRARY}}
 FILES: dict[str, tuple[Any, str]] = {
     "HotpotQA, as published": (
-        [{**QUESTION, "_id": "5a", "answer": "6 p.m.", "supporting_facts": [["Library", 0]],
-          "context": [["Library", [LIBRARY]], ["Garden", [GARDEN]]]}], "5a"),
+        [
+            {
+                **QUESTION,
+                "_id": "5a",
+                "answer": "6 p.m.",
+                "supporting_facts": [["Library", 0]],
+                "context": [["Library", [LIBRARY]], ["Garden", [GARDEN]]],
+            }
+        ],
+        "5a",
+    ),
     "SQuAD, as published": (
-        {"data": [{"paragraphs": [
-            {"context": LIBRARY, "qas": [{**QUESTION, "id": "q1", "answers": [{"text": "6 p.m."}]}]}]}]}, "q1"),
+        {
+            "data": [
+                {
+                    "paragraphs": [
+                        {"context": LIBRARY, "qas": [{**QUESTION, "id": "q1", "answers": [{"text": "6 p.m."}]}]}
+                    ]
+                }
+            ]
+        },
+        "q1",
+    ),
     "SQuAD, as on the Hugging Face hub": ([{**QUESTION, "id": "q1", "context": LIBRARY, "answers": LISTS}], "q1"),
     "MS MARCO, passages": (
-        {"query": {"0": "closing time"}, "query_id": {"0": 7}, "answers": {"0": ["6 p.m."]},
-         "passages": {"0": [{"is_selected": 1, "passage_text": LIBRARY}, {"is_selected": 0, "passage_text": GARDEN}]}},
-        "7"),
+        {
+            "query": {"0": "closing time"},
+            "query_id": {"0": 7},
+            "answers": {"0": ["6 p.m."]},
+            "passages": {
+                "0": [{"is_selected": 1, "passage_text": LIBRARY}, {"is_selected": 0, "passage_text": GARDEN}]
+            },
+        },
+        "7",
+    ),
     "TriviaQA, as on the Hugging Face hub": (
-        [{**QUESTION, "question_id": "tc_1", "answer": {"value": "6 p.m.", "aliases": ["18:00"]},
-          "entity_pages": {"title": ["Library"], "wiki_context": [LIBRARY]},
-          "search_results": {"title": [], "url": [], "search_context": []}}], "tc_1"),
+        [
+            {
+                **QUESTION,
+                "question_id": "tc_1",
+                "answer": {"value": "6 p.m.", "aliases": ["18:00"]},
+                "entity_pages": {"title": ["Library"], "wiki_context": [LIBRARY]},
+                "search_results": {"title": [], "url": [], "search_context": []},
+            }
+        ],
+        "tc_1",
+    ),
     "TriviaQA, as published": (
-        {"Domain": "Web", "Data": [
-            {"Question": "When?", "QuestionId": "tc_1", "Answer": {"Value": "6 p.m.", "Aliases": []},
-             "SearchResults": [{"Title": "Library", "Description": LIBRARY}]}]}, "tc_1"),
+        {
+            "Domain": "Web",
+            "Data": [
+                {
+                    "Question": "When?",
+                    "QuestionId": "tc_1",
+                    "Answer": {"Value": "6 p.m.", "Aliases": []},
+                    "SearchResults": [{"Title": "Library", "Description": LIBRARY}],
+                }
+            ],
+        },
+        "tc_1",
+    ),
     "LlamaIndex, labelled examples": (
-        {"examples": [{"query": "When?", "reference_answer": "6 p.m.", "reference_contexts": [LIBRARY, GARDEN]}]}, ""),
+        {"examples": [{"query": "When?", "reference_answer": "6 p.m.", "reference_contexts": [LIBRARY, GARDEN]}]},
+        "",
+    ),
     "": ([{**QUESTION, "answer": "6 p.m.", "contexts": [DUMPED, {"page_content": GARDEN, "metadata": {}}]}], ""),
-}  # fmt: skip
+}
 """Files in other forms of the layouts, and the id of their question, by what they are recognised as."""
 
 
@@ -131,14 +190,20 @@ def test_a_question_within_a_row_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        ("a", 1), ("b.c", "x"), ("b.c.d", None), ("d[1].e", 2), ("d[5].e", None), ("d[*].e", [1, 2]),
-        ("f[*].g", ["p", "q"]), ("f[*]", [{"g": "p", "h": 1}, {"g": "q", "h": 2}]), ("i.j", 3), ("z[*].a", []),
+        ("a", 1),
+        ("b.c", "x"),
+        ("b.c.d", None),
+        ("d[1].e", 2),
+        ("d[5].e", None),
+        ("d[*].e", [1, 2]),
+        ("f[*].g", ["p", "q"]),
+        ("f[*]", [{"g": "p", "h": 1}, {"g": "q", "h": 2}]),
+        ("i.j", 3),
+        ("z[*].a", []),
     ],
-)  # fmt: skip
+)
 def test_paths_lead_into_cells(path: str, value: Any) -> None:
-    cells = {
-        "a": 1, "b": {"c": "x"}, "d": [{"e": 1}, {"e": 2}, {}], "f": {"g": ["p", "q"], "h": [1, 2]}, "i.j": 3
-    }  # fmt: skip
+    cells = {"a": 1, "b": {"c": "x"}, "d": [{"e": 1}, {"e": 2}, {}], "f": {"g": ["p", "q"], "h": [1, 2]}, "i.j": 3}
     assert value_at(cells, path) == value
 
 

@@ -73,7 +73,7 @@ def test_own_relations_travel_with_the_options(tmp_path: Path) -> None:
         ({"own": {"../seat": SEAT}}, "relations_file", "relations.../seat.name"),
         ({"relations_file": "mine.csv"}, "relations_file", "mine.csv: the file must have keys with values"),
     ],
-)  # fmt: skip
+)
 def test_mistakes_are_named(changes: dict[str, Any], place: str, problem: str, tmp_path: Path) -> None:
     with pytest.raises(ValidationError) as refused:
         options(tmp_path, **changes)

@@ -93,8 +93,9 @@ def test_neutral_adds_a_passage_that_says_nothing(tmp_path: Path) -> None:
 def test_jsonl_and_parquet_have_lists_of_contexts(tmp_path: Path) -> None:
     contexts = [
         {"text": "It lifts 8 kg.", "kind": "supporting", "answer": "8 kg"},
-        {"text": "It rains.", "kind": "irrelevant"}, {"text": "It hums.", "kind": "irrelevant"},
-    ]  # fmt: skip
+        {"text": "It rains.", "kind": "irrelevant"},
+        {"text": "It hums.", "kind": "irrelevant"},
+    ]
     row: dict[str, Any] = {"question": "What does it lift?", "answer": 8, "aliases": ["8 kg"], "contexts": contexts}
     table = pa.Table.from_pylist([row])
     pq.write_table(table, tmp_path / "mine.parquet")
@@ -152,7 +153,7 @@ def test_hostile_texts_are_kept_as_texts(tmp_path: Path) -> None:
         ("q2,Who\x07?,Oslo,,c,unknown,,", "line 3: question: has the control character U+0007"),
         (f"q2,Who?,Oslo,,{'c' * 1_000_001},unknown,,", "line 3: context 1, text: "),
     ],
-)  # fmt: skip
+)
 def test_unusable_row_is_named_and_rest_goes_on(row: str, said: str, tmp_path: Path) -> None:
     found = read(tmp_path, csv(PAYLOAD, row, "q9,Where?,Oslo,,In Oslo.,supporting,,"))
     assert [question.question_id for question in found.questions] == ["q1", "q9"]
@@ -210,7 +211,7 @@ def low_limits(monkeypatch: pytest.MonkeyPatch) -> None:
         ("mine.csv", csv("\n" * 80_001), "has more than 80,000 lines"),
     ],
     ids=range(15),
-)  # fmt: skip
+)
 @pytest.mark.usefixtures("low_limits")
 def test_a_file_that_cannot_be_read_is_refused(name: str, content: str | bytes, said: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=said):
@@ -296,26 +297,44 @@ def test_a_file_without_a_usable_row_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("header", "columns", "said"),
     [
-        ("id,query,gold,passage,note", {},
-         "lacks the columns question, answer and context; it has id, query, gold, passage, note; map columns: --map "
-         "question=query --map answer=gold --map context=passage (in a study file, columns: {question: query, answer: "
-         "gold, context: passage})"),
-        ("question,obj,Reference Contexts", {},
-         "lacks the columns answer and context; it has question, obj, Reference Contexts; map columns: --map "
-         "answer=NAME --map 'context=Reference Contexts' (in"),
-        ("question,answer,context,ground_truth", {},
-         "has the columns answer and ground_truth; if ground_truth has the right answers, map columns: --map "
-         "answer=ground_truth (in a study file, columns: {answer: ground_truth}); if answer has them, add --map "
-         "answer=answer"),
-        ("Results \x1b]0", {},
-         "has only one column, Results ]0; write the names of all columns into the first line, such as question,"),
-        ("question,answer,context", {"answer": "gold"},
-         "has no column gold for answer; it has question, answer, context; name one of them"),
-        ("qustion,answer,context,kind,context_answer", {},
-         "lacks the column question; it has qustion, answer, context, kind, context_answer; map columns: --map "
-         "question=qustion (in a study file, columns: {question: qustion})"),
+        (
+            "id,query,gold,passage,note",
+            {},
+            "lacks the columns question, answer and context; it has id, query, gold, passage, note; map columns: --map "
+            "question=query --map answer=gold --map context=passage (in a study file, columns: {question: query, "
+            "answer: gold, context: passage})",
+        ),
+        (
+            "question,obj,Reference Contexts",
+            {},
+            "lacks the columns answer and context; it has question, obj, Reference Contexts; map columns: --map "
+            "answer=NAME --map 'context=Reference Contexts' (in",
+        ),
+        (
+            "question,answer,context,ground_truth",
+            {},
+            "has the columns answer and ground_truth; if ground_truth has the right answers, map columns: --map "
+            "answer=ground_truth (in a study file, columns: {answer: ground_truth}); if answer has them, add --map "
+            "answer=answer",
+        ),
+        (
+            "Results \x1b]0",
+            {},
+            "has only one column, Results ]0; write the names of all columns into the first line, such as question,",
+        ),
+        (
+            "question,answer,context",
+            {"answer": "gold"},
+            "has no column gold for answer; it has question, answer, context; name one of them",
+        ),
+        (
+            "qustion,answer,context,kind,context_answer",
+            {},
+            "lacks the column question; it has qustion, answer, context, kind, context_answer; map columns: --map "
+            "question=qustion (in a study file, columns: {question: qustion})",
+        ),
     ],
-)  # fmt: skip
+)
 def test_missing_columns_are_named_with_what_maps_them(
     header: str, columns: dict[str, str], said: str, tmp_path: Path
 ) -> None:
@@ -373,18 +392,33 @@ def test_columns_are_mapped_to_nested_cells(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "columns", "said"),
     [
-        ({"question": "Where?", "answers": [{"value": "Oslo"}], "context": "c"}, {},
-         "lacks the column answer; it has question, answers, context; map columns: --map 'answer=answers[*].value'"),
-        ({"question": "Where?", "answer": {"n": 1, "value": "Oslo"}, "context": "c"}, {},
-         "has objects in the column answer; map columns: --map answer=answer.value (in"),
-        ({"question": "Where?", "answer": "Oslo", "context": {"title": ["a"], "passage": ["c"]}}, {},
-         "has objects in the column context; map columns: --map 'context=context[*].passage' (in"),
-        ({"question": "Where?", "answer": "Oslo", "context": "c"}, {"answer": "answer[*].value"},
-         "has no column answer[*].value for answer; it has question, answer, context; name one of them"),
-        ({"question": "Where?", "answer": "Oslo", "context": "c"}, {"answer": "answers["},
-         "has no column answers[ for answer; it has question, answer, context; name one of them"),
+        (
+            {"question": "Where?", "answers": [{"value": "Oslo"}], "context": "c"},
+            {},
+            "lacks the column answer; it has question, answers, context; map columns: --map 'answer=answers[*].value'",
+        ),
+        (
+            {"question": "Where?", "answer": {"n": 1, "value": "Oslo"}, "context": "c"},
+            {},
+            "has objects in the column answer; map columns: --map answer=answer.value (in",
+        ),
+        (
+            {"question": "Where?", "answer": "Oslo", "context": {"title": ["a"], "passage": ["c"]}},
+            {},
+            "has objects in the column context; map columns: --map 'context=context[*].passage' (in",
+        ),
+        (
+            {"question": "Where?", "answer": "Oslo", "context": "c"},
+            {"answer": "answer[*].value"},
+            "has no column answer[*].value for answer; it has question, answer, context; name one of them",
+        ),
+        (
+            {"question": "Where?", "answer": "Oslo", "context": "c"},
+            {"answer": "answers["},
+            "has no column answers[ for answer; it has question, answer, context; name one of them",
+        ),
     ],
-)  # fmt: skip
+)
 def test_nested_cells_are_named_with_what_maps_them(
     row: dict[str, Any], columns: dict[str, str], said: str, tmp_path: Path
 ) -> None:
@@ -434,7 +468,8 @@ def test_an_unclosed_quote_costs_its_line_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("cells", "said"),
     [
-        ({"answer": float("nan")}, "line 1: answer: is missing"), ({"answer": 1e999}, "line 1: answer: is infinite"),
+        ({"answer": float("nan")}, "line 1: answer: is missing"),
+        ({"answer": 1e999}, "line 1: answer: is infinite"),
         ({"contexts": [1]}, "line 1: context 1: is neither a text nor an object"),
         ({"contexts": "[{1"}, "line 1: contexts: is not a list that can be read"),
         ({"contexts": [{"text": "a", "context": "b"}]}, "line 1: context 1, text: occurs twice"),
@@ -442,7 +477,7 @@ def test_an_unclosed_quote_costs_its_line_alone(tmp_path: Path) -> None:
         ({"contexts": ["In Oslo.", "In Oslo."]}, "line 1: context 2: occurs already as context 1;"),
         ({"context": ["In Oslo.", "In Rome."], "kind": ["supporting", "irrelevant"]}, "line 1: kind: is a list; write"),
     ],
-)  # fmt: skip
+)
 def test_values_that_are_no_texts_are_named(cells: dict[str, Any], said: str, tmp_path: Path) -> None:
     found = read(tmp_path, json.dumps({"question": "Who?", "answer": "Oslo", "context": "c", **cells}), "mine.jsonl")
     assert found.questions == []

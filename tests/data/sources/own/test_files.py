@@ -15,10 +15,13 @@ from swaymeter.data.sources.own.source import OwnQuestions, read_questions, unus
 REPORTS = Path(__file__).resolve().parents[3] / "oracle" / "reports"
 FRAME = pd.DataFrame(
     {
-        "question": ["What does it lift?", "Capital of Norway?"], "answer": ["8 kg", "Oslo"],
-        "context": ["It lifts 8 kg.", "The capital, I think; is Oslo."], "kind": "supporting", "score": [0.5, None],
+        "question": ["What does it lift?", "Capital of Norway?"],
+        "answer": ["8 kg", "Oslo"],
+        "context": ["It lifts 8 kg.", "The capital, I think; is Oslo."],
+        "kind": "supporting",
+        "score": [0.5, None],
     }
-)  # fmt: skip
+)
 CSV = FRAME.to_csv(index=False)
 
 
@@ -33,16 +36,26 @@ def as_pandas(**form: Any) -> bytes:
 
 
 FORMS: dict[str, bytes] = {
-    "parquet": FRAME.to_parquet(), "utf-8 with a mark": CSV.encode("utf-8-sig"), "utf-16": CSV.encode("utf-16"),
-    "utf-16 without a mark": CSV.encode("utf-16-le"), "utf-32": CSV.encode("utf-32"),
-    "cr": CSV.replace("\n", "\r").encode(), "sep": b"sep=;\r\n" + FRAME.to_csv(index=False, sep=";").encode(),
-    "crlf": CSV.replace("\n", "\r\n").encode(), "semicolons": FRAME.to_csv(index=False, sep=";").encode(),
-    "tabs": FRAME.to_csv(index=False, sep="\t").encode(), "empty lines": b"\n\n" + CSV.encode() + b",,,,\n,,,,,,\n",
-    "array": as_pandas(orient="records"), "lines": as_pandas(orient="records", lines=True),
-    "columns by index": as_pandas(), "rows by index": as_pandas(orient="index"), "split": as_pandas(orient="split"),
-    "table": as_pandas(orient="table", index=False), "columns": json.dumps(FRAME.to_dict("list")).encode(),
+    "parquet": FRAME.to_parquet(),
+    "utf-8 with a mark": CSV.encode("utf-8-sig"),
+    "utf-16": CSV.encode("utf-16"),
+    "utf-16 without a mark": CSV.encode("utf-16-le"),
+    "utf-32": CSV.encode("utf-32"),
+    "cr": CSV.replace("\n", "\r").encode(),
+    "sep": b"sep=;\r\n" + FRAME.to_csv(index=False, sep=";").encode(),
+    "crlf": CSV.replace("\n", "\r\n").encode(),
+    "semicolons": FRAME.to_csv(index=False, sep=";").encode(),
+    "tabs": FRAME.to_csv(index=False, sep="\t").encode(),
+    "empty lines": b"\n\n" + CSV.encode() + b",,,,\n,,,,,,\n",
+    "array": as_pandas(orient="records"),
+    "lines": as_pandas(orient="records", lines=True),
+    "columns by index": as_pandas(),
+    "rows by index": as_pandas(orient="index"),
+    "split": as_pandas(orient="split"),
+    "table": as_pandas(orient="table", index=False),
+    "columns": json.dumps(FRAME.to_dict("list")).encode(),
     "a list under a key": json.dumps({"version": 1, "data": FRAME.to_dict("records")}, indent=1).encode(),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -96,12 +109,19 @@ def test_printed_langchain_documents_are_passages() -> None:
 
 @pytest.mark.parametrize(
     "cell",
-    ["[Document(page_content='In Oslo.' * 9 ** 9)]", "[Document(page_content=open('/etc/passwd').read())]",
-     "[Document(page_content='In Oslo.') Document(page_content='In Rome.')]", "[Document('In Oslo.')]",
-     "[Document(page_content='In O...", "page_content='In Oslo.' metadata={}", "[D(x=" + "-" * 100_000 + "1)]",
-     "[D(x=" + "+".join("1" * 50_000) + ")]", r"[Document(page_content='In \Oslo.\')]"],
+    [
+        "[Document(page_content='In Oslo.' * 9 ** 9)]",
+        "[Document(page_content=open('/etc/passwd').read())]",
+        "[Document(page_content='In Oslo.') Document(page_content='In Rome.')]",
+        "[Document('In Oslo.')]",
+        "[Document(page_content='In O...",
+        "page_content='In Oslo.' metadata={}",
+        "[D(x=" + "-" * 100_000 + "1)]",
+        "[D(x=" + "+".join("1" * 50_000) + ")]",
+        r"[Document(page_content='In \Oslo.\')]",
+    ],
     ids=range(9),
-)  # fmt: skip
+)
 def test_printed_objects_are_read_or_refused(cell: str, tmp_path: Path) -> None:
     (tmp_path / "mine.jsonl").write_text(json.dumps({"question": "Where?", "answer": "Oslo", "contexts": cell}))
     (rejected,) = read_questions(OwnQuestions(file=str(tmp_path / "mine.jsonl"))).rejected
@@ -110,9 +130,15 @@ def test_printed_objects_are_read_or_refused(cell: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "cell",
-    ['["Oslo", "Kristiania"]', "['Oslo', 'Kristiania']", "('Oslo', 'Kristiania')", "Oslo|Kristiania",
-     ["Oslo", "Kristiania"], {"text": ["Oslo", "Kristiania"], "answer_start": [1, 2]}],
-)  # fmt: skip
+    [
+        '["Oslo", "Kristiania"]',
+        "['Oslo', 'Kristiania']",
+        "('Oslo', 'Kristiania')",
+        "Oslo|Kristiania",
+        ["Oslo", "Kristiania"],
+        {"text": ["Oslo", "Kristiania"], "answer_start": [1, 2]},
+    ],
+)
 def test_a_list_of_answers_is_read_as_alternatives(cell: Any, tmp_path: Path) -> None:
     row = {"question": "Where?", "answer": cell, "context": "c", "aliases": "['Christiania']"}
     (tmp_path / "mine.jsonl").write_text(json.dumps(row))
@@ -121,9 +147,15 @@ def test_a_list_of_answers_is_read_as_alternatives(cell: Any, tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     "cell",
-    ["['Oslo' 'Kristiania']", "[Oslo, Kristiania]", "['Oslo', 'Krist", "array(['Oslo'], dtype=object)",
-     "{'Oslo', 'Kristiania'}", "['Oslo', ['Bergen']]"],
-)  # fmt: skip
+    [
+        "['Oslo' 'Kristiania']",
+        "[Oslo, Kristiania]",
+        "['Oslo', 'Krist",
+        "array(['Oslo'], dtype=object)",
+        "{'Oslo', 'Kristiania'}",
+        "['Oslo', ['Bergen']]",
+    ],
+)
 @pytest.mark.parametrize("column", ["answer", "aliases", "context_answer"])
 def test_what_looks_like_list_is_never_one_answer(cell: str, column: str, tmp_path: Path) -> None:
     row = {"question": "Where?", "answer": "Oslo", "context": "c", column: cell}
@@ -135,9 +167,13 @@ def test_what_looks_like_list_is_never_one_answer(cell: str, column: str, tmp_pa
 
 @pytest.mark.parametrize(
     "cell",
-    [["a \\ 'one'\n", "two\xa0"], '["a \\\\ \'one\'\\n", "two\\u00a0"]', str(["a \\ 'one'\n", "two\xa0"]),
-     [{"context": "a \\ 'one'\n"}, {"text": "two\xa0"}]],
-)  # fmt: skip
+    [
+        ["a \\ 'one'\n", "two\xa0"],
+        '["a \\\\ \'one\'\\n", "two\\u00a0"]',
+        str(["a \\ 'one'\n", "two\xa0"]),
+        [{"context": "a \\ 'one'\n"}, {"text": "two\xa0"}],
+    ],
+)
 @pytest.mark.parametrize("column", ["context", "contexts"])
 def test_passages_may_be_a_list_of_texts(cell: Any, column: str, tmp_path: Path) -> None:
     (tmp_path / "mine.jsonl").write_text(json.dumps({"question": "Where?", "answer": "Oslo", column: cell}))
@@ -169,18 +205,22 @@ def test_equal_errors_are_said_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("answer", "context", "beside", "kind"),
     [
-        ("8 kg", "It lifts 8\nKG.", {}, "supporting"), ("8 kg", "It lifts 18 kg.", {}, "unknown"),
-        ("林安", "是作家林安在海边", {}, "supporting"), ("no", "There is no sign.", {}, "unknown"),
+        ("8 kg", "It lifts 8\nKG.", {}, "supporting"),
+        ("8 kg", "It lifts 18 kg.", {}, "unknown"),
+        ("林安", "是作家林安在海边", {}, "supporting"),
+        ("no", "There is no sign.", {}, "unknown"),
         ("Oslo", "In Kristiania.", {"aliases": "Kristiania"}, "supporting"),
         ("red", "It is red.", {"question": "Is it red or blue?"}, "unknown"),
         ("8 kg", "It lifts five.", {"context_answer": "8 KG"}, "supporting"),
         ("8 kg", "It lifts 8 kg.", {"kind": "unknown"}, "unknown"),
-        ("8 years", "It lasts eight years.", {}, "supporting"), ("eight years", "It lasts 8 years.", {}, "supporting"),
-        ("8 years", "It lasts eighteen years.", {}, "unknown"), ("1", "One of them is blue.", {}, "unknown"),
+        ("8 years", "It lasts eight years.", {}, "supporting"),
+        ("eight years", "It lasts 8 years.", {}, "supporting"),
+        ("8 years", "It lasts eighteen years.", {}, "unknown"),
+        ("1", "One of them is blue.", {}, "unknown"),
         ("8 years", "Eight years.", {"question": "Is it eight years or nine?"}, "unknown"),
         ("8 kg", "Not 8 kg but 5 kg.", {"context_answer": "5 kg"}, "unknown"),
     ],
-)  # fmt: skip
+)
 def test_a_missing_kind_follows_from_the_answer(
     answer: str, context: str, beside: dict[str, str], kind: str, tmp_path: Path
 ) -> None:

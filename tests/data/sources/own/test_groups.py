@@ -38,8 +38,10 @@ def test_each_set_is_a_relation_about_all_entities(tmp_path: Path) -> None:
     assert names(section) == ["Ann", "Anna", "Bo", "Cy", "Di"]
     facts = GROUPS.fetch(section, "two", 0, Access(Path())).facts
     assert [(fact.relation, fact.subject, fact.object) for fact in facts[:3]] == [
-        ("two", "Ann", "old"), ("two", "Anna", "old"), ("two", "Bo", "young"),
-    ]  # fmt: skip
+        ("two", "Ann", "old"),
+        ("two", "Anna", "old"),
+        ("two", "Bo", "young"),
+    ]
     group = section.group("one", 0)
     assert group.contexts == 6
     assert group.sentences_per_entity == 1  # one sentence about each of five, and one about nobody

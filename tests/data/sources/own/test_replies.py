@@ -30,11 +30,13 @@ def read(file: Path, content: Any, *columns: str) -> FileQuestions:
         ({"context": CLOSES, "said": None}, {(CLOSES,): None}),
         ({"context": CLOSES}, {(CLOSES,): None}),
         ({"contexts": [CLOSES, GARDEN], "said": "6"}, {(CLOSES, GARDEN): "6"}),
-        ({"contexts": [{"text": CLOSES, "said": "6"}, {"text": GARDEN, "said": "7"}]},
-         {(CLOSES,): "6", (GARDEN,): "7"}),
+        (
+            {"contexts": [{"text": CLOSES, "said": "6"}, {"text": GARDEN, "said": "7"}]},
+            {(CLOSES,): "6", (GARDEN,): "7"},
+        ),
         ({"context": CLOSES, "said": 6}, {(CLOSES,): "6"}),
     ],
-)  # fmt: skip
+)
 def test_a_reply_belongs_to_its_passages(row: Any, recorded: Any, tmp_path: Path) -> None:
     other = {**ROW, "id": "other", "context": GARDEN, "kind": "irrelevant", "said": "No."}
     found = read(tmp_path / "log.json", [{**ROW, **row}, other])

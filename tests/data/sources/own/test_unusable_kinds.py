@@ -25,16 +25,20 @@ def nested(kind: str, **cells: Any) -> dict[str, Any]:
         ([row("supporting"), row("supporting")], {"1"}, UnusableKinds()),
         ([row("supporting"), row("Conflicting ")], {"1"}, UnusableKinds(("conflicting",), MISSING)),
         (
-            [row("supporting", note=1, old_answer=""), row("conflicting", old_answer="we")], {"1"},
+            [row("supporting", note=1, old_answer=""), row("conflicting", old_answer="we")],
+            {"1"},
             UnusableKinds(("conflicting",), f"{MISSING}; the file has note, old_answer; add {MAPPED}"),
         ),
         ([row("a", note=1), row("a"), row("")], {"0", "1", "2"}, UnusableKinds()),
         ([row("supporting", context_answer=""), row("conflicting")], {"1"}, UnusableKinds(("conflicting",))),
-        ([nested("supporting"), nested("conflicting", old="we")], {"1"},
-         UnusableKinds(("conflicting",), f"{MISSING}; the file has old; add --map context_answer=NAME")),
+        (
+            [nested("supporting"), nested("conflicting", old="we")],
+            {"1"},
+            UnusableKinds(("conflicting",), f"{MISSING}; the file has old; add --map context_answer=NAME"),
+        ),
         ([nested("supporting", answer="I"), nested("conflicting")], {"1"}, UnusableKinds(("conflicting",))),
     ],
-)  # fmt: skip
+)
 def test_kinds_that_only_rejected_rows_have(
     rows: list[dict[str, Any]], rejected: set[str], unusable: UnusableKinds
 ) -> None:

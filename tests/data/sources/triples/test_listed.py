@@ -50,10 +50,19 @@ def with_cells(**cells: str) -> tuple[str, ...]:
 def test_a_row_says_all_there_is_to_say(tmp_path: Path) -> None:
     (seed,) = from_file(written(tmp_path, HEADER, ROW))
     assert seed == Triple(
-        relation=seed.relation, subject_id=seed.subject_id, property_id=seed.property_id, object_id=seed.object_id,
-        source="a list of Wikidata facts (facts.csv)", licence="facts: Wikidata CC0 1.0", subject="Douglas Adams",
-        property="occupation", object="writer", question="What did he do?", answers=("writer", "author"), list_id="7",
-    )  # fmt: skip
+        relation=seed.relation,
+        subject_id=seed.subject_id,
+        property_id=seed.property_id,
+        object_id=seed.object_id,
+        source="a list of Wikidata facts (facts.csv)",
+        licence="facts: Wikidata CC0 1.0",
+        subject="Douglas Adams",
+        property="occupation",
+        object="writer",
+        question="What did he do?",
+        answers=("writer", "author"),
+        list_id="7",
+    )
     assert (seed.relation, seed.subject_id, seed.property_id, seed.object_id) == ("occupation", "Q42", "P106", "Q36180")
 
 
@@ -66,11 +75,14 @@ def test_texts_are_on_one_line_each(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("cell", "answers"),
     [
-        ("", ()), ("writer", ("writer",)), ("writer| author |writer|", ("writer", "author")),
+        ("", ()),
+        ("writer", ("writer",)),
+        ("writer| author |writer|", ("writer", "author")),
         ('["writer", "a | b", "writer", ""]', ("writer", "a | b")),
-        ('["\\u5317\\u4eac", "<b>\\n{x}"]', ("北京", "<b> {x}")), ("[]", ()),
+        ('["\\u5317\\u4eac", "<b>\\n{x}"]', ("北京", "<b> {x}")),
+        ("[]", ()),
     ],
-)  # fmt: skip
+)
 def test_answers_are_json_list_or_parted_by_bars(cell: str, answers: tuple[str, ...], tmp_path: Path) -> None:
     assert from_file(written(tmp_path, HEADER, with_cells(answers=cell)))[0].answers == answers
 
@@ -143,9 +155,24 @@ def test_the_published_questions_are_such_a_list(partition: Partition) -> None:
 
 
 POPQA = (
-    "id", "subj", "prop", "obj", "subj_id", "prop_id", "obj_id", "s_aliases", "o_aliases", "s_uri", "o_uri",
-    "s_wiki_title", "o_wiki_title", "s_pop", "o_pop", "question", "possible_answers",
-)  # fmt: skip
+    "id",
+    "subj",
+    "prop",
+    "obj",
+    "subj_id",
+    "prop_id",
+    "obj_id",
+    "s_aliases",
+    "o_aliases",
+    "s_uri",
+    "o_uri",
+    "s_wiki_title",
+    "o_wiki_title",
+    "s_pop",
+    "o_pop",
+    "question",
+    "possible_answers",
+)
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 DOWNLOAD = huggingface_hub.hf_hub_download
 
@@ -153,12 +180,24 @@ DOWNLOAD = huggingface_hub.hf_hub_download
 def row(place: int, prop: str = "occupation", **cells: str) -> list[str]:
     """A row in the shape of the published one; its prop_id is PopQA's own number, and no id of Wikidata."""
     usual = {
-        "id": str(4_000_000 + place), "subj": f"Ada Example {place}", "prop": prop, "obj": "writer",
-        "subj_id": "1893", "prop_id": "106", "obj_id": "2834605", "s_aliases": "[]", "o_aliases": '["author"]',
-        "s_uri": f"http://www.wikidata.org/entity/Q{place}", "o_uri": "http://www.wikidata.org/entity/Q36180",
-        "s_wiki_title": f"Ada Example {place}", "o_wiki_title": "Writer", "s_pop": "142", "o_pop": "25692",
-        "question": f"What is Ada Example {place}'s {prop}?", "possible_answers": '["writer", "author"]',
-    }  # fmt: skip
+        "id": str(4_000_000 + place),
+        "subj": f"Ada Example {place}",
+        "prop": prop,
+        "obj": "writer",
+        "subj_id": "1893",
+        "prop_id": "106",
+        "obj_id": "2834605",
+        "s_aliases": "[]",
+        "o_aliases": '["author"]',
+        "s_uri": f"http://www.wikidata.org/entity/Q{place}",
+        "o_uri": "http://www.wikidata.org/entity/Q36180",
+        "s_wiki_title": f"Ada Example {place}",
+        "o_wiki_title": "Writer",
+        "s_pop": "142",
+        "o_pop": "25692",
+        "question": f"What is Ada Example {place}'s {prop}?",
+        "possible_answers": '["writer", "author"]',
+    }
     return list((usual | cells).values())
 
 
@@ -172,8 +211,11 @@ def test_a_row_has_ids_from_addresses(tmp_path: Path) -> None:
     (seed,) = popqa(of_popqa(tmp_path, row(7)))
     assert (seed.subject_id, seed.property_id, seed.object_id) == ("Q7", "P106", "Q36180")
     assert (seed.relation, seed.property, seed.subject, seed.object) == (
-        "occupation", "occupation", "Ada Example 7", "writer",
-    )  # fmt: skip
+        "occupation",
+        "occupation",
+        "Ada Example 7",
+        "writer",
+    )
     assert (seed.question, seed.answers) == ("What is Ada Example 7's occupation?", ("writer", "author"))
     assert (seed.list_id, seed.source, seed.retrieved_at) == ("4000007", "PopQA (akariasai/PopQA)", None)
 
@@ -190,8 +232,10 @@ def test_fact_that_is_there_twice_is_taken_once(tmp_path: Path, caplog: pytest.L
     caplog.set_level(logging.INFO)
     seeds = popqa(of_popqa(tmp_path, row(1), row(2), row(1, id="9"), row(1, "genre")))
     assert [(seed.subject_id, seed.property_id, seed.list_id) for seed in seeds] == [
-        ("Q1", "P106", "4000001"), ("Q2", "P106", "4000002"), ("Q1", "P136", "4000001"),
-    ]  # fmt: skip
+        ("Q1", "P106", "4000001"),
+        ("Q2", "P106", "4000002"),
+        ("Q1", "P136", "4000001"),
+    ]
     assert "1 of 4 rows are duplicates" in caplog.text
 
 

@@ -43,10 +43,16 @@ def recorded_wiki(metadata: str, contents: str, comment: Callable[[str], str] = 
         hidden = frozenset(what for what, key in hides.items() if key in entry)
         page.revisions.append(
             Revision(
-                entry["revid"], entry["parentid"], texts[entry["revid"]], entry.get("user", ""),
-                comment(entry.get("comment", "")), tuple(entry["tags"]), entry["timestamp"], hidden,
+                entry["revid"],
+                entry["parentid"],
+                texts[entry["revid"]],
+                entry.get("user", ""),
+                comment(entry.get("comment", "")),
+                tuple(entry["tags"]),
+                entry["timestamp"],
+                hidden,
             )
-        )  # fmt: skip
+        )
     return wiki
 
 

@@ -79,27 +79,39 @@ CASES: dict[str, tuple[tuple[Edit, ...], tuple[int, ...], tuple[int, ...]]] = {
     "another order": ((BEGUN, edit("", BOTH), edit("", {"P36": dict(reversed(BOTH["P36"].items()))})), (101,), ()),
     "another property": (
         (
-            BEGUN, MADE, edit("/* wbeditentity-update:0| */", OSLO | OF_P35),
+            BEGUN,
+            MADE,
+            edit("/* wbeditentity-update:0| */", OSLO | OF_P35),
             edit("/* wbsetclaimvalue:1| */ [[Property:P35]]: [[Q2]]", OSLO | {"P35": {"c": "Q2"}}),
-        ), (101,), (),
+        ),
+        (101,),
+        (),
     ),
     "an update that also sets it": (
         (
-            BEGUN, MADE,
+            BEGUN,
+            MADE,
             edit("/* wbsetclaim-update:2||1 */ [[Property:P36]]: [[Q26793]]", BERGEN, reference="Q1", rank="preferred"),
-        ), (101, 102), (),
+        ),
+        (101, 102),
+        (),
     ),
     "a qualifier": (
         (
-            BEGUN, edit("", OF_P35),
+            BEGUN,
+            edit("", OF_P35),
             edit("/* wbsetqualifier-add:1| */ [[Property:P36]]: [[Q585]]", OF_P35, qualifier="2024"),
-        ), (), (),
+        ),
+        (),
+        (),
     ),
     "merged from": ((BEGUN, MADE, edit("/* wbmergeitems-from:0||Q21 */", BOTH)), (101, 102), ()),
     "merged into": ((BEGUN, MADE, edit("/* wbmergeitems-to:0||Q21 */"), LEADS_ON), (101, 102), ()),
     "a merge undone": ((BEGUN, MADE, LEADS_ON, edit("Undo revision 102", OSLO)), (101, 102, 103), ()),
     "removed with another": (
-        (SEVERAL, edit(REMOVED + "[[Property:P36]]: [[Q585]]", {"P35": {"d": "Q2"}})), (100, 101), (),
+        (SEVERAL, edit(REMOVED + "[[Property:P36]]: [[Q585]]", {"P35": {"d": "Q2"}})),
+        (100, 101),
+        (),
     ),
     "hidden: user": ((BEGUN, MADE, hidden(SET, "user")), (101, 102), ()),
     "hidden: summary of a change": ((BEGUN, MADE, hidden(SET, "comment"), LABEL_BERGEN), (101, 102), ()),
@@ -110,7 +122,9 @@ CASES: dict[str, tuple[tuple[Edit, ...], tuple[int, ...], tuple[int, ...]]] = {
     "hidden: shown later": ((BEGUN, MADE, hidden(SET), LABEL_BERGEN), (101, 103), (102,)),
     "deleted: shown later": ((BEGUN, MADE, replace(SET, deleted=True), LABEL_BERGEN), (101, 103), (102,)),
     "hidden: several, shown later": (
-        (BEGUN, MADE, hidden(SET), hidden(BACK), hidden(SET), LABEL_BERGEN), (101, 105), (102, 103, 104),
+        (BEGUN, MADE, hidden(SET), hidden(BACK), hidden(SET), LABEL_BERGEN),
+        (101, 105),
+        (102, 103, 104),
     ),
     "hidden: put back": ((BEGUN, MADE, hidden(SET), BACK, LABEL_OSLO), (101,), (102,)),
     "hidden: changed right after": ((BEGUN, MADE, hidden(SET), ELSEWHERE), (101, 103), (102,)),
@@ -118,12 +132,13 @@ CASES: dict[str, tuple[tuple[Edit, ...], tuple[int, ...], tuple[int, ...]]] = {
     "hidden: explained": ((BEGUN, MADE, hidden(SET, "content"), edit("", BERGEN, reference="Q1")), (101, 102), ()),
     "hidden: explained twice": (
         (BEGUN, MADE, hidden(SET, "content"), hidden(SET_BACK, "content"), edit("", OSLO, beside="X")),
-        (101, 102, 103), (),
+        (101, 102, 103),
+        (),
     ),
     "hidden: from the beginning": ((hidden(BEGUN), hidden(MADE), LABEL_OSLO), (102,), (100, 101)),
     "hidden: before the first value": ((hidden(BEGUN), ONLY_LABEL), (), (100,)),
     "hidden: all of them": ((hidden(BEGUN), hidden(MADE), hidden(SET)), (), (100, 101, 102)),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("edits", "counted", "unknown"), CASES.values(), ids=CASES)
@@ -278,9 +293,14 @@ def test_an_invalid_content_names_its_revision(content: str, asking_items: Askin
 # The recorded history
 
 BY_HAND: Mapping[str, tuple[int, ...]] = {
-    "P1": (15, 16, 17, 18, 21, 22, 23, 33), "P2": (20, 29, 30), "P3": (), "P4": (), "P5": (26,), "P6": (27,),
+    "P1": (15, 16, 17, 18, 21, 22, 23, 33),
+    "P2": (20, 29, 30),
+    "P3": (),
+    "P4": (),
+    "P5": (26,),
+    "P6": (27,),
     "P7": (28,),
-}  # fmt: skip
+}
 SUMMARIES: Mapping[str, Callable[[str], str]] = {
     "as they are": str,
     "free ones": lambda said: "made better",

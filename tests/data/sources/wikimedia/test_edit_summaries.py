@@ -77,5 +77,7 @@ def test_only_keys_of_statements_may_tell_of_values() -> None:
     telling = {key for key, edit in EDITS.items() if edit not in (Edit.CHANGES_NOTHING, Edit.CHANGES_ANYTHING)}
     assert all("claim" in key or "statements-single-property" in key for key in telling)
     assert {key for key in EDITS if "claim" in key} - telling == {
-        "wbsetclaim-update-qualifiers", "wbsetclaim-update-rank", "wbsetclaim-update-references",
-    }  # fmt: skip
+        "wbsetclaim-update-qualifiers",
+        "wbsetclaim-update-rank",
+        "wbsetclaim-update-references",
+    }

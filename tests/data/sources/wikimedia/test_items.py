@@ -45,15 +45,22 @@ def test_an_item_has_names_revision_and_statements(asking_items: AskingItems) ->
         found = asking_items(server).items(["Q1", "P1"])
     item, head = found["Q1"], found["P1"]
     assert (item.item_id, item.revision, item.label, item.description, item.aliases, item.wikipedia) == (
-        "Q1", 33, "Utopia", "Utopia of the loopback world", ("Utopian Republic", "Utopialand"), None,
-    )  # fmt: skip
+        "Q1",
+        33,
+        "Utopia",
+        "Utopia of the loopback world",
+        ("Utopian Republic", "Utopialand"),
+        None,
+    )
     assert item.retrieved_at.utcoffset() is not None
     assert (head.item_id, head.label, head.statements) == ("P1", "head of government", {})
     (asked,) = server.received
     assert (asked.form["ids"], asked.form["maxlag"]) == ("Q1|P1", "5")
     assert [(one.item_id, one.rank) for one in item.statements["P1"]] == [
-        ("Q4", "preferred"), (None, "normal"), ("Q3", "deprecated"),
-    ]  # fmt: skip
+        ("Q4", "preferred"),
+        (None, "normal"),
+        ("Q3", "deprecated"),
+    ]
     assert item.statements["P1"][1].value == '["somevalue",null]'
     (people,) = item.statements["P2"]
     assert people.value == '["value",{"type":"quantity","value":{"amount":"+1234567","unit":"1"}}]'
@@ -117,8 +124,13 @@ def test_a_name_is_kept_letter_by_letter(name: str, asking_items: AskingItems) -
 @pytest.mark.parametrize(
     "said",
     [
-        [], {}, {"entities": {}}, {"entities": {"Q2": entity("Q2")}}, {"entities": {"Q1": "missing"}},
-        {"entities": {"Q1": entity("Q1", id="../Q1")}}, {"entities": {"Q1": entity("Q1", lastrevid="1")}},
+        [],
+        {},
+        {"entities": {}},
+        {"entities": {"Q2": entity("Q2")}},
+        {"entities": {"Q1": "missing"}},
+        {"entities": {"Q1": entity("Q1", id="../Q1")}},
+        {"entities": {"Q1": entity("Q1", lastrevid="1")}},
         {"entities": {"Q1": entity("Q1", labels={"en": {"value": 1}})}},
         {"entities": {"Q1": entity("Q1", aliases={"en": {"value": "Oslo"}})}},
         {"entities": {"Q1": entity("Q1", claims={"capital": []})}},
@@ -128,7 +140,7 @@ def test_a_name_is_kept_letter_by_letter(name: str, asking_items: AskingItems) -
         {"entities": {"Q1": entity("Q1", sitelinks={"enwiki": "Oslo"})}},
     ],
     ids=lambda said: json.dumps(said)[:40],
-)  # fmt: skip
+)
 def test_an_invalid_answer_is_an_error(said: Any, asking_items: AskingItems) -> None:
     with serving(says(said)) as server, pytest.raises(ServiceError, match=r"Wikidata \(http://127.* JSON that is"):
         asking_items(server).items(["Q1"])

@@ -73,9 +73,15 @@ def test_versions_say_what_their_digests_are_of(asking: Asking) -> None:
     assert digests == {entry["revid"]: entry["sha1"] for entry in REVISIONS.values() if "sha1" in entry}
     (asked,) = server.received
     assert asked.form == {
-        "action": "query", "format": "json", "formatversion": "2", "maxlag": "5", "prop": "revisions",
-        "revids": "7|8|9|10|11|12|13|14|15|16|17", "rvprop": "ids|content", "rvslots": "main",
-    }  # fmt: skip
+        "action": "query",
+        "format": "json",
+        "formatversion": "2",
+        "maxlag": "5",
+        "prop": "revisions",
+        "revids": "7|8|9|10|11|12|13|14|15|16|17",
+        "rvprop": "ids|content",
+        "rvslots": "main",
+    }
 
 
 def test_twenty_contents_are_requested_at_most_each_once(asking: Asking) -> None:
@@ -162,9 +168,12 @@ def test_an_error_is_told_in_the_wikis_words(name: str, said: str, asking: Askin
 
 
 LAGGING = [
-    ("lag7_maxlag5.json", 5), ("lag42_maxlag20.json", 20), ("modes/lag7_maxlag0.json", 5),
-    ("modes/lag7_maxlag5_errorformat_plaintext.json", 5), ("wikipedia/maxlag_minus2_fv1.json", 5),
-]  # fmt: skip
+    ("lag7_maxlag5.json", 5),
+    ("lag42_maxlag20.json", 20),
+    ("modes/lag7_maxlag0.json", 5),
+    ("modes/lag7_maxlag5_errorformat_plaintext.json", 5),
+    ("wikipedia/maxlag_minus2_fv1.json", 5),
+]
 
 
 @pytest.mark.parametrize(("name", "seconds"), LAGGING)
@@ -224,8 +233,20 @@ def test_an_error_is_found_in_every_form(words: dict[str, str]) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [{"error": None}, {"error": "oops"}, {"error": {}}, {"error": ["a"]}, {"errors": "oops"}, {"errors": [None]},
-     {"error": {"code": ["maxlag"]}}, [], "text", 5, None, True],
-)  # fmt: skip
+    [
+        {"error": None},
+        {"error": "oops"},
+        {"error": {}},
+        {"error": ["a"]},
+        {"errors": "oops"},
+        {"errors": [None]},
+        {"error": {"code": ["maxlag"]}},
+        [],
+        "text",
+        5,
+        None,
+        True,
+    ],
+)
 def test_an_error_of_no_form_is_still_one(content: Any) -> None:
     assert isinstance(error_of(content), ServiceError)

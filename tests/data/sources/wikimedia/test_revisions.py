@@ -13,10 +13,16 @@ from tests.data.sources.wikimedia.conftest import Asking
 from tests.data.sources.wikimedia.small_wiki import REVISIONS, TEXTS, in_parts, page
 
 ASKED = {
-    "action": "query", "format": "json", "formatversion": "2", "maxlag": "5", "prop": "revisions",
-    "titles": "Ada Example", "rvprop": "ids|timestamp|user|userid|flags|sha1|size|comment|tags", "rvlimit": "max",
+    "action": "query",
+    "format": "json",
+    "formatversion": "2",
+    "maxlag": "5",
+    "prop": "revisions",
+    "titles": "Ada Example",
+    "rvprop": "ids|timestamp|user|userid|flags|sha1|size|comment|tags",
+    "rvlimit": "max",
     "rvdir": "newer",
-}  # fmt: skip
+}
 
 
 def test_a_history_in_parts_is_read_oldest_first(asking: Asking) -> None:
@@ -54,10 +60,12 @@ def history_of(entry: Any, asking: Asking) -> Any:
 @pytest.mark.parametrize(
     ("hides", "gone"),
     [
-        ({"userhidden": True}, "user"), ({"commenthidden": True}, "comment"), ({"sha1hidden": True}, "sha1"),
+        ({"userhidden": True}, "user"),
+        ({"commenthidden": True}, "comment"),
+        ({"sha1hidden": True}, "sha1"),
         ({"sha1hidden": True, "suppressed": True}, "sha1"),
     ],
-)  # fmt: skip
+)
 def test_each_thing_is_hidden_by_itself(hides: dict[str, bool], gone: str, asking: Asking) -> None:
     revision = history_of({key: said for key, said in ENTRY.items() if key != gone} | hides, asking)
     assert revision.hidden
@@ -70,12 +78,14 @@ def test_each_thing_is_hidden_by_itself(hides: dict[str, bool], gone: str, askin
 @pytest.mark.parametrize(
     ("entry", "registered"),
     [
-        ({"user": "Alice", "userid": 6}, True), ({"user": "Alice ~2025-1 fan", "userid": 6}, True),
-        ({"user": "127.0.0.1", "userid": 0, "anon": True}, False), ({"user": "en>Alice", "userid": 0}, False),
+        ({"user": "Alice", "userid": 6}, True),
+        ({"user": "Alice ~2025-1 fan", "userid": 6}, True),
+        ({"user": "127.0.0.1", "userid": 0, "anon": True}, False),
+        ({"user": "en>Alice", "userid": 0}, False),
         ({"user": "~2025-12345-67", "userid": 99}, False),
         ({"user": "*Unregistered 5", "userid": 99, "temp": True}, False),
     ],
-)  # fmt: skip
+)
 def test_only_accounts_that_stay_are_registered(entry: Any, registered: bool, asking: Asking) -> None:
     revision = history_of({**ENTRY, **entry}, asking)
     assert revision.registered is registered
@@ -98,15 +108,32 @@ BAD = [
     recorded("wikipedia/revisions_all_formatversion1.json"),
     recorded("wikipedia/revisions_three_titles_latest.json"),
     recorded("wikipedia/missing_title_formatversion1.json"),
-    page(revisions="x"), page(revisions=[None]), page(revisions=[{}]), page(title=None), page(pageid=True),
-    *(page(revisions=[{**ENTRY, name: said}]) for name, said in {
-        "revid": "8", "parentid": None, "user": 5, "timestamp": None, "sha1": 1, "size": "172", "comment": None,
-        "tags": [1],
-    }.items()),
-    *(page(revisions=[{key: said for key, said in ENTRY.items() if key != name}])
-      for name in ("revid", "user", "timestamp", "size", "comment", "tags")),
-    says({"query": "x"}), says({"query": {"pages": ["x"]}}), says({"query": {"pages": "x"}}),
-]  # fmt: skip
+    page(revisions="x"),
+    page(revisions=[None]),
+    page(revisions=[{}]),
+    page(title=None),
+    page(pageid=True),
+    *(
+        page(revisions=[{**ENTRY, name: said}])
+        for name, said in {
+            "revid": "8",
+            "parentid": None,
+            "user": 5,
+            "timestamp": None,
+            "sha1": 1,
+            "size": "172",
+            "comment": None,
+            "tags": [1],
+        }.items()
+    ),
+    *(
+        page(revisions=[{key: said for key, said in ENTRY.items() if key != name}])
+        for name in ("revid", "user", "timestamp", "size", "comment", "tags")
+    ),
+    says({"query": "x"}),
+    says({"query": {"pages": ["x"]}}),
+    says({"query": {"pages": "x"}}),
+]
 
 
 @pytest.mark.parametrize("say", BAD)

@@ -24,11 +24,20 @@ OLD_UNKNOWN = {
 
 def counted(**views: object) -> dict[str, list[dict[str, object]]]:
     """An answer of the service; months as m202501."""
-    return {"items": [
-        {"project": "en.wikipedia", "article": "Ada_Example", "granularity": "monthly", "timestamp": f"{month[1:]}0100",
-         "access": "all-access", "agent": "user", "views": said}
-        for month, said in views.items()
-    ]}  # fmt: skip
+    return {
+        "items": [
+            {
+                "project": "en.wikipedia",
+                "article": "Ada_Example",
+                "granularity": "monthly",
+                "timestamp": f"{month[1:]}0100",
+                "access": "all-access",
+                "agent": "user",
+                "views": said,
+            }
+            for month, said in views.items()
+        ]
+    }
 
 
 def mean(folder: Path, *script: Say, first: str = "2025-01", last: str = "2025-04") -> float:
@@ -58,9 +67,18 @@ def test_whole_months_of_english_wikipedia_are_requested(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     "title",
     [
-        "AC/DC", "../../etc/passwd", "./x", "C#", "Who?", "100% {cats}", "%2F", "A&B=C;D+E", "Café\nnewline", "日本 🎭",
+        "AC/DC",
+        "../../etc/passwd",
+        "./x",
+        "C#",
+        "Who?",
+        "100% {cats}",
+        "%2F",
+        "A&B=C;D+E",
+        "Café\nnewline",
+        "日本 🎭",
     ],
-)  # fmt: skip
+)
 def test_a_title_is_one_part_of_the_path(title: str, tmp_path: Path) -> None:
     with answering(tmp_path, says(counted())) as (session, server):
         PageViews(session).monthly_mean(title, first="2025-01", last="2025-01")
@@ -96,10 +114,12 @@ def test_nonsense_is_an_error_and_not_cached(said: Say, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("until", "count", "span"),
     [
-        (date(2026, 11, 21), 12, ("2025-11", "2026-10")), (date(2026, 1, 1), 1, ("2025-12", "2025-12")),
-        (date(2026, 1, 31), 13, ("2024-12", "2025-12")), (date(2024, 3, 31), 2, ("2024-01", "2024-02")),
+        (date(2026, 11, 21), 12, ("2025-11", "2026-10")),
+        (date(2026, 1, 1), 1, ("2025-12", "2025-12")),
+        (date(2026, 1, 31), 13, ("2024-12", "2025-12")),
+        (date(2024, 3, 31), 2, ("2024-01", "2024-02")),
     ],
-)  # fmt: skip
+)
 def test_the_last_whole_months_before_a_day(until: date, count: int, span: tuple[str, str]) -> None:
     assert months(until, count) == span
 

@@ -39,10 +39,18 @@ def test_a_page_is_asked_for_in_one_request(asking: Asking) -> None:
     assert before <= found.retrieved_at <= datetime.now(UTC)
     (asked,) = server.received
     assert asked.form == {
-        "action": "query", "format": "json", "formatversion": "2", "maxlag": "5",
-        "prop": "extracts|info|pageprops|revisions", "titles": "Ada X", "redirects": "1", "explaintext": "1",
-        "inprop": "url", "ppprop": "wikibase_item", "rvprop": "ids",
-    }  # fmt: skip
+        "action": "query",
+        "format": "json",
+        "formatversion": "2",
+        "maxlag": "5",
+        "prop": "extracts|info|pageprops|revisions",
+        "titles": "Ada X",
+        "redirects": "1",
+        "explaintext": "1",
+        "inprop": "url",
+        "ppprop": "wikibase_item",
+        "rvprop": "ids",
+    }
 
 
 def test_page_that_comes_in_parts_is_put_together(asking: Asking) -> None:
@@ -63,11 +71,16 @@ def test_an_invalid_web_address_is_not_believed(said: str, asking: Asking) -> No
 
 ONE: dict[str, Any] = {"revisions": [{"revid": 1}]}
 BAD = [
-    page(revisions=[]), page(revisions=[{"revid": "17"}]), page(revisions={"revid": 1}), page(**ONE, extract=None),
-    page(**ONE, pageprops={"wikibase_item": 2}), page(**ONE, canonicalurl=5), page(**{**ONE, "title": 5}),
+    page(revisions=[]),
+    page(revisions=[{"revid": "17"}]),
+    page(revisions={"revid": 1}),
+    page(**ONE, extract=None),
+    page(**ONE, pageprops={"wikibase_item": 2}),
+    page(**ONE, canonicalurl=5),
+    page(**{**ONE, "title": 5}),
     recorded("wikipedia/extracts_three_titles_full_continue.json"),
     recorded("wikipedia/missing_title_formatversion1.json"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("say", BAD)
@@ -139,9 +152,16 @@ def test_linked_articles_are_listed_once(asking: Asking) -> None:
         found = asking(server).linked("Wikipedia:List of controversial issues")
     assert found == ("Abortion", "B", 'Climate "change"\n', "../x")
     assert server.received[0].form == {
-        "action": "query", "format": "json", "formatversion": "2", "maxlag": "5", "prop": "links", "plnamespace": "0",
-        "titles": "Wikipedia:List of controversial issues", "redirects": "1", "pllimit": "max",
-    }  # fmt: skip
+        "action": "query",
+        "format": "json",
+        "formatversion": "2",
+        "maxlag": "5",
+        "prop": "links",
+        "plnamespace": "0",
+        "titles": "Wikipedia:List of controversial issues",
+        "redirects": "1",
+        "pllimit": "max",
+    }
 
 
 @pytest.mark.parametrize("title", ["Nope", "A|B", ""])

@@ -47,9 +47,13 @@ def test_a_registered_measure_says_what_it_needs(rows: Any) -> None:
     with added(MEASURES, measure.MEASURE):
         *_, last = rows("measures")
     assert last == {
-        "measure": "persuasion_range", "meaning": "how far apart contexts pull a query", "unit": "nats",
-        "prompts": ["queries", "contexts"], "capability": "", "derived_from": ["persuasion"],
-    }  # fmt: skip
+        "measure": "persuasion_range",
+        "meaning": "how far apart contexts pull a query",
+        "unit": "nats",
+        "prompts": ["queries", "contexts"],
+        "capability": "",
+        "derived_from": ["persuasion"],
+    }
 
 
 def test_a_registered_source_has_its_keys_first(rows: Any) -> None:
@@ -63,9 +67,12 @@ def test_relations_of_a_source_are_those_it_has(rows: Any, swaymeter: Command) -
     listed = rows("relations", "--source", "sample")
     assert {row["relation"] for row in listed} == {fact.relation for fact in catalog.facts()}
     assert listed[0] == {
-        "relation": "capital", "from": "country", "to": "city", "query": "What is the capital of {entity}?",
+        "relation": "capital",
+        "from": "country",
+        "to": "city",
+        "query": "What is the capital of {entity}?",
         "sources": ["sample", "yago", "file"],
-    }  # fmt: skip
+    }
     unknown = swaymeter("list", "relations", "--source", "yag")
     assert (unknown.code, unknown.error) == (2, "no source of facts is named 'yag'; did you mean 'yago'?")
 

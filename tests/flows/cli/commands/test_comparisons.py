@@ -85,8 +85,11 @@ def test_other_facts_end_with_1_and_are_listed(swaymeter: Command, march: str, a
     versions = [Dataset.of(path).version for path in (march, april)]
     about = "3 facts of 2 relations from YAGO, fetched 2026-03-01T12:00:00+00:00"
     assert ended.out.splitlines()[:4] == [
-        f"A  {march}", f"   version {versions[0]}: {about}", f"B  {april}", f"   version {versions[1]}: {about}",
-    ]  # fmt: skip
+        f"A  {march}",
+        f"   version {versions[0]}: {about}",
+        f"B  {april}",
+        f"   version {versions[1]}: {about}",
+    ]
     assert versions[0] != versions[1]
     some = swaymeter("diff", march, april, "--limit", "1").out
     assert some.endswith("\ncapital\n  - Peru → Lima\n  … and 2 more; --limit 3 shows them, --json everything\n")
@@ -125,21 +128,30 @@ def test_json_has_every_change(swaymeter: Command, march: str, april: str) -> No
     document = json.loads(ended.out)
     assert document["differs"] is True
     assert document["a"] == {
-        "path": march, "version": Dataset.of(march).version, "facts": 3, "questions": 0, "sources": ["YAGO"],
-        "retrieved": ["2026-03-01T12:00:00+00:00"] * 2, "warnings": [],
-    }  # fmt: skip
+        "path": march,
+        "version": Dataset.of(march).version,
+        "facts": 3,
+        "questions": 0,
+        "sources": ["YAGO"],
+        "retrieved": ["2026-03-01T12:00:00+00:00"] * 2,
+        "warnings": [],
+    }
     assert document["facts"]["not_compared"] == []
     capital = document["facts"]["relations"]["capital"]
     assert capital["same"] == 0
     assert [(one["subject"], one["object"]) for one in capital["gone"]] == [("Peru", "Lima")]
     assert [(one["subject"], one["query"]) for one in capital["added"]] == [("Kenya", "SELECT ?s ?o ?k")]
-    assert capital["changed"] == [{
-        "subject": "Norway", "subject_uri": iri("Norway"), "changes": [
-            {"field": "object", "from": "Oslo", "to": "Bergen"},
-            {"field": "object_uri", "from": iri("Oslo"), "to": iri("Bergen")},
-            {"field": "subject_degree", "from": 120, "to": 121},
-        ],
-    }]  # fmt: skip
+    assert capital["changed"] == [
+        {
+            "subject": "Norway",
+            "subject_uri": iri("Norway"),
+            "changes": [
+                {"field": "object", "from": "Oslo", "to": "Bergen"},
+                {"field": "object_uri", "from": iri("Oslo"), "to": iri("Bergen")},
+                {"field": "subject_degree", "from": 120, "to": 121},
+            ],
+        }
+    ]
     assert document["facts"]["relations"]["father"] == {"added": [], "gone": [], "changed": [], "same": 1}
 
 
@@ -183,11 +195,14 @@ OLD, NEW = (changed(STATIC, original_context="x" * 500 + f"Oslo is {word}" + "y"
         ([BERGEN_TOO], [VARDO_TOO], "~ Norway: further objects - Bergen, + Vardø\n"),
         ([NORWAY, KENYA], [replace(NORWAY, object_uri=None), KENYA], f"object's IRI {iri('Oslo')} → none\n"),
         ([KENYA, PERU], [replace(KENYA, subject_degree=9), replace(PERU, object="Cusco")], "~ Kenya: degree 120 → 9\n"),
-        ([NORWAY], [replace(NORWAY, source="another")],
-         "No fact differs. The versions differ, because sources or fields that were not compared differ.\n"),
+        (
+            [NORWAY],
+            [replace(NORWAY, source="another")],
+            "No fact differs. The versions differ, because sources or fields that were not compared differ.\n",
+        ),
         ([OLD], [NEW], f"context …{'x' * 32}Oslo is oldyyyyyyyyy → …{'x' * 32}Oslo is newyyyyyyyyy\n"),
     ],
-)  # fmt: skip
+)
 def test_the_last_line_is_the_change(before: list[Any], after: list[Any], line: str) -> None:
     """Changes of degrees alone come last."""
     questions = before == [OLD]
@@ -235,7 +250,19 @@ def test_json_has_questions_apart(swaymeter: Command, march: str, tmp_path: Path
     document = json.loads(swaymeter("diff", march, str(tmp_path / "b"), "--json").out)
     assert [(document[side]["facts"], document[side]["questions"]) for side in "ab"] == [(3, 1), (0, 1)]
     assert document["questions"]["not_compared"] == []
-    assert document["questions"]["relations"]["capital"] == {"added": [], "gone": [], "same": 0, "changed": [{
-        "subject": "Norway", "subject_id": "Q20", "property_id": "P36", "page": None, "object": "Oslo",
-        "partition": "static", "changes": [{"field": "edits", "from": 4, "to": 1}],
-    }]}  # fmt: skip
+    assert document["questions"]["relations"]["capital"] == {
+        "added": [],
+        "gone": [],
+        "same": 0,
+        "changed": [
+            {
+                "subject": "Norway",
+                "subject_id": "Q20",
+                "property_id": "P36",
+                "page": None,
+                "object": "Oslo",
+                "partition": "static",
+                "changes": [{"field": "edits", "from": 4, "to": 1}],
+            }
+        ],
+    }

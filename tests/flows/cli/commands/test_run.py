@@ -72,10 +72,24 @@ def test_an_old_name_names_the_new_one(swaymeter: Command) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    ["run", "rum x", "run quickstart --reltion capital", "run quickstart --stage scores",
-     "run quickstart --stage report --refresh", "fetch quickstart", "list", "list facts", "status a b", "--what",
-     "diff", "diff a", "diff a b c", "diff a b --limit -1", "diff a b --jsn"],
-)  # fmt: skip
+    [
+        "run",
+        "rum x",
+        "run quickstart --reltion capital",
+        "run quickstart --stage scores",
+        "run quickstart --stage report --refresh",
+        "fetch quickstart",
+        "list",
+        "list facts",
+        "status a b",
+        "--what",
+        "diff",
+        "diff a",
+        "diff a b c",
+        "diff a b --limit -1",
+        "diff a b --jsn",
+    ],
+)
 def test_unknown_arguments_are_usage(arguments: str, swaymeter: Command) -> None:
     ended = swaymeter(*arguments.split())
     assert ended.code == 2
@@ -92,9 +106,12 @@ def test_a_missing_study_is_usage(name: str, swaymeter: Command, tmp_path: Path)
 @pytest.mark.parametrize("name", ["run", "status"])
 @pytest.mark.parametrize(
     ("option", "value", "near"),
-    [("--relation", "capitol", "capital"), ("--measure", "persuation", "persuasion"),
-     ("--model", "smolm2-135m-instruct", "smollm2-135m-instruct")],
-)  # fmt: skip
+    [
+        ("--relation", "capitol", "capital"),
+        ("--measure", "persuation", "persuasion"),
+        ("--model", "smolm2-135m-instruct", "smollm2-135m-instruct"),
+    ],
+)
 def test_an_unknown_name_suggests_the_nearest(
     name: str, option: str, value: str, near: str, swaymeter: Command, tmp_path: Path
 ) -> None:
@@ -227,9 +244,14 @@ def test_a_locked_workspace_fails(study: str, tmp_path: Path) -> None:
 
 
 COMPUTING_NOTHING = (
-    "--help", "status {study}", "run {study} --dry-run", "list measures", "list relations", "list sources",
+    "--help",
+    "status {study}",
+    "run {study} --dry-run",
+    "list measures",
+    "list relations",
+    "list sources",
     "init --schema",
-)  # fmt: skip
+)
 IN_ONE_PROCESS = f"""
 import sys
 from swaymeter.flows.cli import main
@@ -261,8 +283,10 @@ IMPOSSIBLE = [
         "facts: relation capital: 50 real entities are requested, but the facts have only 37; lower `real_entities`",
     ),
     *(
-        ({"facts": {**facts, "invented_entities": 50}},
-         "facts: relation capital: 50 invented entities are requested, but only 24 names are available; lower")
+        (
+            {"facts": {**facts, "invented_entities": 50}},
+            "facts: relation capital: 50 invented entities are requested, but only 24 names are available; lower",
+        )
         for facts in ({"relations": ["capital"]}, YAGO)
     ),
     (
@@ -281,7 +305,7 @@ IMPOSSIBLE = [
         {"questions": {"source": "wikidata", "triples": {"source": "file", "file": "gone.csv"}}},
         "questions.triples.file: {folder}/gone.csv cannot be read: No such file or directory; correct the path",
     ),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("options", [[], ["--dry-run"]], ids=["run", "dry-run"])

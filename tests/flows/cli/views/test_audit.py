@@ -38,13 +38,15 @@ def models_of(*names: str, key_from: str = "") -> list[dict[str, Any]]:
 
 def test_models_are_named_with_dtypes_or_addresses() -> None:
     assert models_of("m:bfloat16", "org/m@http://[::1]:1/v1", "one@HTTPS://a.example") == [
-        {"name": "m", "dtype": "bfloat16"}, {"name": "org/m", "endpoint": "http://[::1]:1/v1"},
+        {"name": "m", "dtype": "bfloat16"},
+        {"name": "org/m", "endpoint": "http://[::1]:1/v1"},
         {"name": "one", "endpoint": "https://a.example"},
-    ]  # fmt: skip
+    ]
     models = models_of("m@http://127.0.0.1:1", "m@http://127.0.0.1:2", key_from="KEY")
     assert [(one["name"], one["served_as"], one["key_from"]) for one in models] == [
-        ("m-1", "m", "KEY"), ("m-2", "m", "KEY"),
-    ]  # fmt: skip
+        ("m-1", "m", "KEY"),
+        ("m-2", "m", "KEY"),
+    ]
     with pytest.raises(UsageError, match="begins with http://"):
         models_of("m@127.0.0.1:8000/v1")
 
@@ -99,15 +101,20 @@ def test_replies_that_state_nothing_meet_no_threshold(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        *((text, "not a threshold|no quantity") for text in
-          ("follow", "follow.a", "follow=x", "flow.a=1", "follow.a b=1", "=1", "follow.low.a=1")),
-        ("follow=90", "from 0 to 1"), ("persuasion=10%", "in nats"),
-        ("keep.irrelevant=1", "choose another quantity"), ("follow.conflicting=1", r"file, use follow\.supporting$"),
+        *(
+            (text, "not a threshold|no quantity")
+            for text in ("follow", "follow.a", "follow=x", "flow.a=1", "follow.a b=1", "=1", "follow.low.a=1")
+        ),
+        ("follow=90", "from 0 to 1"),
+        ("persuasion=10%", "in nats"),
+        ("keep.irrelevant=1", "choose another quantity"),
+        ("follow.conflicting=1", r"file, use follow\.supporting$"),
         ("follow.supportingg=1", r"for this threshold; did you mean 'follow\.supporting'\?$"),
         ("prefer_right.mixed=0.5", "a right and a wrong passage: add --set supporting[+]conflicting$"),
-        ("refuse.irrelevant=1", r"refuse\.none, refuse\.supporting"), ("correct.supporting=1", r"correct\.none"),
+        ("refuse.irrelevant=1", r"refuse\.none, refuse\.supporting"),
+        ("correct.supporting=1", r"correct\.none"),
     ],
-)  # fmt: skip
+)
 def test_a_threshold_that_cannot_be_is_refused(text: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         Threshold.parse(text, at_least=True).check({"supporting"})
@@ -265,8 +272,14 @@ def run_of(folder: Path, verdicts: str, text: str = "text", alone: str = "origin
     from swaymeter.data.warehouse.loading import build
 
     numbered = [(f"q {number}", VERDICTS[verdict]) for number, verdict in enumerate(verdicts)]
-    context = {"context_id": "c", "condition": "conflicting", "passages": [{"text": text}], "answers": ["Lima"],
-               "form": PLAIN, "separator": SEPARATOR}  # fmt: skip
+    context = {
+        "context_id": "c",
+        "condition": "conflicting",
+        "passages": [{"text": text}],
+        "answers": ["Lima"],
+        "form": PLAIN,
+        "separator": SEPARATOR,
+    }
     about = {"relation": "own", "subject": "", "subject_id": None, "contexts": [context]}
     asked = {"relation": "own", "model": "m", "dtype": "float32", "sample": None, "outcome": None}
     rows: list[Row] = [
@@ -295,12 +308,21 @@ def test_greedy_answers_that_were_cut_off_are_counted(tmp_path: Path) -> None:
     questions = read_questions(OwnQuestions(file=str(file))).questions
     answers = [
         row(
-            table("answers"), relation=one.relation, question_id=one.question_id, context_id=case.context_id,
-            condition=case.condition, sample=sample, state="complete" if case.condition == "none" else "truncated",
-            token_log_probs=[-1.0] * (3 if case.condition == "none" else 32), model="m", dtype="float32",
+            table("answers"),
+            relation=one.relation,
+            question_id=one.question_id,
+            context_id=case.context_id,
+            condition=case.condition,
+            sample=sample,
+            state="complete" if case.condition == "none" else "truncated",
+            token_log_probs=[-1.0] * (3 if case.condition == "none" else 32),
+            model="m",
+            dtype="float32",
         )
-        for one in questions for case in one.cases for sample in (None, 0)
-    ]  # fmt: skip
+        for one in questions
+        for case in one.cases
+        for sample in (None, 0)
+    ]
     alike = as_row(rejected_question(questions[0], ANSWERS_ALIKE, "q1, conflicting: 'two' is the right answer '2'"))
     of_questions = {"questions": [as_row(one) for one in questions], "rejected": [alike]}
     files = stored(tmp_path / "files", of_questions | {"answers": answers})
@@ -320,8 +342,12 @@ def test_two_runs_are_compared_on_questions_of_both(swaymeter: Command, tmp_path
     assert ended.code == 0
     line = next(line for line in ended.out.splitlines() if line.startswith("│ follow.conflicting"))
     assert [cell.strip() for cell in line.strip("│ ").split("│")][1:] == [
-        "10", "100.0%", "0.0%", "+100.0 points [52.1, 100.0]", "larger",
-    ]  # fmt: skip
+        "10",
+        "100.0%",
+        "0.0%",
+        "+100.0 points [52.1, 100.0]",
+        "larger",
+    ]
     assert f"{REJECTED}: 2 of 12 in A not asked in B (follow.conflicting, resist_wrong.all, correct.none" in ended.out
     page = second / "compared-with-a.html"
     assert f"flipped replies: 10; the page: {page}" in ended.out

@@ -112,8 +112,9 @@ def test_falls_not_shown_are_said_too(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     said = {name: (kind, text) for _, name, kind, text in found.cases()}
     assert said["refuse.supporting: not shown to be worse than before"] == (
-        "system-out", "0.0% → 5.0%, undecided, p = 1"
-    )  # fmt: skip
+        "system-out",
+        "0.0% → 5.0%, undecided, p = 1",
+    )
 
 
 def with_wrong(verdict: str) -> Snapshot:

@@ -14,11 +14,19 @@ from swaymeter.tasks.contexts.judged_questions import with_kinds
 from tests.flows.conftest import Command
 
 ROWS = (
-    {"id": "q1", "question": "What does it lift?", "gold": "8 kg|eight kilos",
-     "contexts": [{"text": "It lifts 8 kg."}, {"text": "It lifts 5 kg."}, {"text": "It hums."}]},
-    {"id": "q2", "question": "Where?", "gold": "Oslo",
-     "contexts": [{"text": "In Bergen.", "kind": "unknown"}, "It rains."]},
-)  # fmt: skip
+    {
+        "id": "q1",
+        "question": "What does it lift?",
+        "gold": "8 kg|eight kilos",
+        "contexts": [{"text": "It lifts 8 kg."}, {"text": "It lifts 5 kg."}, {"text": "It hums."}],
+    },
+    {
+        "id": "q2",
+        "question": "Where?",
+        "gold": "Oslo",
+        "contexts": [{"text": "In Bergen.", "kind": "unknown"}, "It rains."],
+    },
+)
 MAP = {"answer": "gold"}
 
 

@@ -16,11 +16,22 @@ from tests.tasks.models.tiny import tiny_language_model
 
 ASKED = "How is Ada Kelm remembered by most people?"
 DISPUTE = Dispute(
-    page="Harbour of Velm", page_revision=7, place=44, object="liberator", replacement="tyrant", reversions=3,
-    context="Its commander, Ada Kelm, is remembered as a liberator by most people.", edit_revisions=(2, 3, 3, 5, 5, 7),
-    similarity=0.25, subject_popularity=12.5, hidden_edits=1, source="Wikipedia", licence="CC BY-SA 4.0",
-    address="https://en.wikipedia.org/w/api.php", retrieved_at="2026-01-01T00:00:00+00:00",
-)  # fmt: skip
+    page="Harbour of Velm",
+    page_revision=7,
+    place=44,
+    object="liberator",
+    replacement="tyrant",
+    reversions=3,
+    context="Its commander, Ada Kelm, is remembered as a liberator by most people.",
+    edit_revisions=(2, 3, 3, 5, 5, 7),
+    similarity=0.25,
+    subject_popularity=12.5,
+    hidden_edits=1,
+    source="Wikipedia",
+    licence="CC BY-SA 4.0",
+    address="https://en.wikipedia.org/w/api.php",
+    retrieved_at="2026-01-01T00:00:00+00:00",
+)
 
 
 def test_a_question_has_all_that_the_dispute_says(say: Say, plain: LanguageModel) -> None:
@@ -28,18 +39,37 @@ def test_a_question_has_all_that_the_dispute_says(say: Say, plain: LanguageModel
     written = write_questions(plain, [DISPUTE], seed=0)
     assert written.rejected == []
     none = dict.fromkeys(("id_source", "item_revision", "list_id"))
-    same = {name: getattr(DISPUTE, name) for name in (
-        "object", "replacement", "subject_popularity", "source", "licence", "page", "page_revision", "edit_revisions",
-        "hidden_edits", "address", "retrieved_at",
-    )}  # fmt: skip
+    same = {
+        name: getattr(DISPUTE, name)
+        for name in (
+            "object",
+            "replacement",
+            "subject_popularity",
+            "source",
+            "licence",
+            "page",
+            "page_revision",
+            "edit_revisions",
+            "hidden_edits",
+            "address",
+            "retrieved_at",
+        )
+    }
     assert written.questions == [
         disputed(
-            question_id=dispute_id(DISPUTE), subject="Harbour of Velm", answers=("liberator",), question=ASKED,
+            question_id=dispute_id(DISPUTE),
+            subject="Harbour of Velm",
+            answers=("liberator",),
+            question=ASKED,
             original_context="Its commander, Ada Kelm, is remembered as a liberator by most people.",
             counter_memory_context="Its commander, Ada Kelm, is remembered as a tyrant by most people.",
-            edits=3, replacement_by="reversion", replacement_quality=0.25, **same, **none,
+            edits=3,
+            replacement_by="reversion",
+            replacement_quality=0.25,
+            **same,
+            **none,
         )
-    ]  # fmt: skip
+    ]
     rows = QUESTIONS.of([as_row(question) for question in written.questions]).to_pylist()
     assert [from_row(Question, row) for row in rows] == written.questions
 

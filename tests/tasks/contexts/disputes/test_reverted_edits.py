@@ -66,11 +66,15 @@ def test_disputes_of_the_small_world_are_counted(title: str, tmp_path: Path) -> 
         for one in found.disputes
     ] == [
         (
-            war.object, war.replacement, war.sentence, len(war.pairs),
-            tuple(numbers[place - 1] for pair in war.pairs for place in pair), war.views,
+            war.object,
+            war.replacement,
+            war.sentence,
+            len(war.pairs),
+            tuple(numbers[place - 1] for pair in war.pairs for place in pair),
+            war.views,
         )
         for war in WARS[title].wars
-    ]  # fmt: skip
+    ]
     assert _counts(found.rejected) == WARS[title].uncounted
     assert all(one.page == title for one in found.disputes)
 
@@ -163,17 +167,23 @@ HOUSE = "She was in the ~ house "
     ("texts", "disputes"),
     [
         (
-            [FRAME.replace("@", "old").replace("#", "long"), FRAME.replace("@", "old").replace("#", "very long"),
-             FRAME.replace("@", "grey").replace("#", "very long indeed")],
+            [
+                FRAME.replace("@", "old").replace("#", "long"),
+                FRAME.replace("@", "old").replace("#", "very long"),
+                FRAME.replace("@", "grey").replace("#", "very long indeed"),
+            ],
             [(FRAME.replace("@", "grey").replace("#", "very long indeed"), 3)],
         ),  # its sentence changes
         (
-            [f"{HOUSE}one two three four five.", f"{HOUSE}four five six seven eight.",
-             f"{HOUSE}three four five six seven."],
+            [
+                f"{HOUSE}one two three four five.",
+                f"{HOUSE}four five six seven eight.",
+                f"{HOUSE}three four five six seven.",
+            ],
             [(f"{HOUSE}one two three four five.", 1), (f"{HOUSE}three four five six seven.", 2)],
         ),  # it is the nearer of two
     ],
-)  # fmt: skip
+)
 def test_a_place_is_tracked_while_its_words_change(
     texts: list[str], disputes: list[tuple[str, int]], tmp_path: Path
 ) -> None:

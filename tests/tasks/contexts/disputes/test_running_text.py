@@ -31,7 +31,7 @@ from swaymeter.tasks.contexts.texts import sentences_of
         ("&#xD800;&#x202e;A &#0; and \ud800 text.", ["A &#0; and? text."]),
         ("", []),
     ],
-)  # fmt: skip
+)
 def test_what_a_reader_sees(wikitext: str, lines: list[str]) -> None:
     assert running_text(wikitext) == lines
 
@@ -39,12 +39,38 @@ def test_what_a_reader_sees(wikitext: str, lines: list[str]) -> None:
 @pytest.mark.parametrize(
     "marks",
     [
-        "<b>", "<ref>", "<p>", "<nowiki>", "<a ", "<b x=1 ", "<br x=1 ", "<nowiki ", '<br x="> ', "<b / >", "<!--",
-        "[http://x ", "[//x ", "[http://x }}", "[http://x ''", "[[a|", "[[a|]", "[[a|[http://x ]]", "{{a|", "{{a|}",
-        "{{{a|}}", "\n==<li>}}}{{a|</li>", "{{a|<b>}}</b>", "<b>{{a|</b>}}", "\n{| a ", "\n{|\n|",
-        "<li>\n!}}}'''", "<td>}}}''{{a|", "\n</b>{|\n*\n==}}}|{{{", "\n{|\n|-\n| ''a\n|}",
+        "<b>",
+        "<ref>",
+        "<p>",
+        "<nowiki>",
+        "<a ",
+        "<b x=1 ",
+        "<br x=1 ",
+        "<nowiki ",
+        '<br x="> ',
+        "<b / >",
+        "<!--",
+        "[http://x ",
+        "[//x ",
+        "[http://x }}",
+        "[http://x ''",
+        "[[a|",
+        "[[a|]",
+        "[[a|[http://x ]]",
+        "{{a|",
+        "{{a|}",
+        "{{{a|}}",
+        "\n==<li>}}}{{a|</li>",
+        "{{a|<b>}}</b>",
+        "<b>{{a|</b>}}",
+        "\n{| a ",
+        "\n{|\n|",
+        "<li>\n!}}}'''",
+        "<td>}}}''{{a|",
+        "\n</b>{|\n*\n==}}}|{{{",
+        "\n{|\n|-\n| ''a\n|}",
     ],
-)  # fmt: skip
+)
 def test_endless_markup_ends_in_time(marks: str) -> None:
     began = time.process_time()
     assert running_text("Text.\n" + 20_000 * marks) == []  # minutes or hours, where the parser reads it
@@ -97,10 +123,13 @@ def test_the_sentence_that_holds_a_span(text: str, span: str, sentence: str | No
 @pytest.mark.parametrize(
     "text",
     [
-        "Lighthouse: grey", "It is grey.", "a grey tower on the western shore", "grey " * 101 + ".",
+        "Lighthouse: grey",
+        "It is grey.",
+        "a grey tower on the western shore",
+        "grey " * 101 + ".",
         f"A grey {2000 * 'o'} is in the sea.",
     ],
-)  # fmt: skip
+)
 def test_entry_fragment_and_flood_are_no_sentences(text: str) -> None:
     assert _sentence(text, "grey") is None
 

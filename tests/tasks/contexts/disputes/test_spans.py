@@ -61,7 +61,7 @@ def test_the_words_that_differ_are_the_spans(old: str, new: str, spans: tuple[st
         ("old [[town]].<ref>x</ref> It was", "new [[town]].<ref>x</ref> It is", reasons.NOT_IN_RUNNING_TEXT),
         ("'''Velm''' is", "{|\n'''Velm''' is", reasons.NOT_SINGLE_SPAN),
     ],
-)  # fmt: skip
+)
 def test_anything_else_is_no_replacement_of_a_span(old: str, new: str, reason: str) -> None:
     assert _replaced(old, new) == reason
 

@@ -31,9 +31,15 @@ OCCUPATION = WikidataId("P106")
 def known(item_id: str, label: str | None, *aliases: str, kinds: Iterable[str] = (TRADE,), **other: Any) -> KnownItem:
     ids = frozenset(map(WikidataId, kinds))
     rest: dict[str, Any] = {
-        "description": None, "wikipedia": None, "kinds": ids, "wider": ids, "values": (), "values_with_deprecated": (),
-        "retrieved_at": datetime(2026, 1, 1, tzinfo=UTC), **other,
-    }  # fmt: skip
+        "description": None,
+        "wikipedia": None,
+        "kinds": ids,
+        "wider": ids,
+        "values": (),
+        "values_with_deprecated": (),
+        "retrieved_at": datetime(2026, 1, 1, tzinfo=UTC),
+        **other,
+    }
     return KnownItem(WikidataId(item_id), label, aliases, **rest)
 
 
@@ -50,14 +56,19 @@ def of(
 
 
 PRAGUE, BURMA, MYANMAR = (
-    known("Q50", "Prague", kinds=[TOWN]), known("Q51", "Burma", "BUR", "Mm", kinds=[TOWN]), WikidataId("Q52"),
-)  # fmt: skip
+    known("Q50", "Prague", kinds=[TOWN]),
+    known("Q51", "Burma", "BUR", "Mm", kinds=[TOWN]),
+    WikidataId("Q52"),
+)
 PAINTING = of(A_PAINTER, ids=["Q21"], names=["chemist"], implied=[ARTIST])
 FILM_ACTOR = of(known("Q30", "film actor"))
 TOWNS = AnsweredFact(
-    known("Q1", "Ada Example", values_with_deprecated=(PRAGUE.item_id, BURMA.item_id)), PRAGUE,
-    frozenset((PRAGUE.item_id, BURMA.item_id)), (PRAGUE.names, BURMA.names), frozenset(),
-)  # fmt: skip
+    known("Q1", "Ada Example", values_with_deprecated=(PRAGUE.item_id, BURMA.item_id)),
+    PRAGUE,
+    frozenset((PRAGUE.item_id, BURMA.item_id)),
+    (PRAGUE.names, BURMA.names),
+    frozenset(),
+)
 
 
 @pytest.mark.parametrize(

@@ -51,8 +51,11 @@ def test_only_whole_words_are_mentions(text: str, is_word: bool) -> None:
         ("הוא נולד בנמל. נמל הדמיון יפה.", ["נמל הדמיון"], ["נמל הדמיון"]),
         ("वह हिन्दी है", ["हिन्द"], []),  # a vowel sign follows
         # The longest of names that begin together counts, unless it is part of a word.
-        ("The Kingdom of Norway, or Norway, Europe.", ["Norway", "Kingdom of Norway", "Norway, Europe"],
-         ["Kingdom of Norway", "Norway, Europe"]),
+        (
+            "The Kingdom of Norway, or Norway, Europe.",
+            ["Norway", "Kingdom of Norway", "Norway, Europe"],
+            ["Kingdom of Norway", "Norway, Europe"],
+        ),
         ("New Yorkers of New York City", ["New York", "New Yorker", "New York City"], ["New York City"]),
         ("the film directors", ["film director", "film"], ["film"]),
         # Spaces, hyphens, apostrophes and accents of any kind are the same.
@@ -66,7 +69,7 @@ def test_only_whole_words_are_mentions(text: str, is_word: bool) -> None:
         ("A man of B, I think.", ["Bo", "B"], []),
         ("anything", [], []),
     ],
-)  # fmt: skip
+)
 def test_mentions_of_names(text: str, names: list[str], found: list[str]) -> None:
     assert forms(text, *names) == found
 
@@ -170,22 +173,37 @@ def test_it_has_as_many_sentences_as_words_allow(words: int, expected: str) -> N
     ("text", "names", "expected"),
     [
         # Abbreviations end no sentence, and the point of the last one stays.
-        (PAGE, ["chemist"],
-         f"Ada Example (born 1 May 1901) is a {SLOT} of St. Louis. She is known for her work, e.g. on salt."),
-        ("She lived in the U.S. of old, then left the U.S.", ["United States", "U.S."],
-         "She lived in the [ENTITY] of old, then left the [ENTITY]."),
+        (
+            PAGE,
+            ["chemist"],
+            f"Ada Example (born 1 May 1901) is a {SLOT} of St. Louis. She is known for her work, e.g. on salt.",
+        ),
+        (
+            "She lived in the U.S. of old, then left the U.S.",
+            ["United States", "U.S."],
+            "She lived in the [ENTITY] of old, then left the [ENTITY].",
+        ),
         # Headings, lists and sections about sources are no text, which goes on behind them.
         (PAGE, ["Later"], None),
         (PAGE, ["Bergen"], None),
         (PAGE, ["Hamar"], "A street of [ENTITY] bears her name."),
         ("== Films ==\nOslo in Winter, 1920\nOslo:\nOslo.\nSome time in Oslo.\n", ["Oslo"], "Some time in [ENTITY]."),
-        ("== Notes ==\n=== Of Oslo ===\nOslo was a town then.\n== Life ==\nShe lived in Oslo.\n", ["Oslo"],
-         "She lived in [ENTITY]."),
-        ("She lived in Oslo. Her films were shown. They are these:", ["Oslo"],
-         "She lived in [ENTITY]. Her films were shown."),
+        (
+            "== Notes ==\n=== Of Oslo ===\nOslo was a town then.\n== Life ==\nShe lived in Oslo.\n",
+            ["Oslo"],
+            "She lived in [ENTITY].",
+        ),
+        (
+            "She lived in Oslo. Her films were shown. They are these:",
+            ["Oslo"],
+            "She lived in [ENTITY]. Her films were shown.",
+        ),
         # Common words are no names.
-        ("As a boy he enjoyed reading books. He was born in Reading, England.", ["Reading"],
-         "As a boy he enjoyed reading books. He was born in [ENTITY], England."),
+        (
+            "As a boy he enjoyed reading books. He was born in Reading, England.",
+            ["Reading"],
+            "As a boy he enjoyed reading books. He was born in [ENTITY], England.",
+        ),
         ("An Osloite, not-Oslo and Oslofjord.", ["Oslo"], None),
         ("She lived in Oslo.\nThe word [ENTITY] is reserved.", ["Oslo"], None),
         ("She\tlived\x07in Oslo.\r\nThere.", ["Oslo"], "She lived in [ENTITY]."),
@@ -193,7 +211,7 @@ def test_it_has_as_many_sentences_as_words_allow(words: int, expected: str) -> N
         (PAGE, [], None),
         (PAGE, [""], None),
     ],
-)  # fmt: skip
+)
 def test_what_is_text_and_what_a_mention(text: str, names: list[str], expected: str | None) -> None:
     assert snippet(text, *names) == expected
 

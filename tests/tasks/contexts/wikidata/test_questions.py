@@ -267,12 +267,22 @@ def test_names_that_no_question_can_be_asked_with(build: Building, subject: str,
 @pytest.mark.parametrize(
     ("answer", "aliases", "replacement", "page", "context"),
     [
-        ("Reading", [], "Swindon", "As a boy he enjoyed reading books. He was born in Reading, England.",
-         "As a boy he enjoyed reading books. He was born in Swindon, England."),
-        ("India", ["in", "Bharat"], "Nepal", "Bo lives in India, that is in Bharat.",
-         "Bo lives in Nepal, that is in Nepal."),
+        (
+            "Reading",
+            [],
+            "Swindon",
+            "As a boy he enjoyed reading books. He was born in Reading, England.",
+            "As a boy he enjoyed reading books. He was born in Swindon, England.",
+        ),
+        (
+            "India",
+            ["in", "Bharat"],
+            "Nepal",
+            "Bo lives in India, that is in Bharat.",
+            "Bo lives in Nepal, that is in Nepal.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_common_words_and_codes_are_no_answer_left(
     build: Building, answer: str, aliases: list[str], replacement: str, page: str, context: str
 ) -> None:

@@ -24,8 +24,11 @@ def llama_server(*, slots: int = 2, tokens: int = 2048, threads: int = 1) -> Ite
     weights = next(str(file.locate()) for file in files if str(file).endswith(".gguf"))
     with subprocess.Popen(
         [sys.executable, "-c", SERVER, weights, str(slots), str(tokens), str(threads)],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-    ) as process:  # fmt: skip
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
         assert process.stdout is not None
         try:
             yield process.stdout.readline().strip()

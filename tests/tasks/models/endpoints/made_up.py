@@ -58,9 +58,12 @@ class MadeUp:
             return self._of_llama(body)
         is_chat = asked.path.endswith("/chat/completions")
         prompt = (
-            body["messages"][-1]["content"] if is_chat
-            else body["prompt"] if isinstance(body["prompt"], str) else "".join(map(chr, body["prompt"]))
-        )  # fmt: skip
+            body["messages"][-1]["content"]
+            if is_chat
+            else body["prompt"]
+            if isinstance(body["prompt"], str)
+            else "".join(map(chr, body["prompt"]))
+        )
         if body.get("logprobs") == -1 and "refuses whole distributions" in self._misleads:
             return says({"error": {"message": "logprobs -1 is greater than max allowed: 20"}}, status=400)
         count = 1 if "one answer a request" in self._misleads else body.get("n", 1)
@@ -77,13 +80,18 @@ class MadeUp:
         tokens = [
             {"id": of, "logprob": v, "top_logprobs": [{"id": _id(name), "logprob": w} for name, w in top.items()]}
             for of, v, top in zip(choice["token_ids"], values, tops, strict=True)
-        ]  # fmt: skip
+        ]
         ended = choice["finish_reason"] == "stop"
-        return says({
-            "tokens": choice["token_ids"][: len(tokens) - ended], "content": choice["text"],
-            "stop_type": "eos" if ended else "limit",
-            "completion_probabilities": tokens, "tokens_evaluated": len(prompt), "tokens_predicted": len(values),
-        })  # fmt: skip
+        return says(
+            {
+                "tokens": choice["token_ids"][: len(tokens) - ended],
+                "content": choice["text"],
+                "stop_type": "eos" if ended else "limit",
+                "completion_probabilities": tokens,
+                "tokens_evaluated": len(prompt),
+                "tokens_predicted": len(values),
+            }
+        )
 
     def _about(self, path: str) -> Say:
         if path.endswith("/models"):
@@ -106,11 +114,16 @@ class MadeUp:
             logprobs: Any = None
         elif is_chat:
             entries, as_ids = zip(ids, values, tops, strict=True), self._as_ids(body)
-            logprobs = {"content": [
-                {"token": f"token_id:{token}" if as_ids else chr(token), "logprob": value, "top_logprobs": [
-                    {"token": name, "logprob": of} for name, of in top.items()
-                ]} for token, value, top in entries
-            ]}  # fmt: skip
+            logprobs = {
+                "content": [
+                    {
+                        "token": f"token_id:{token}" if as_ids else chr(token),
+                        "logprob": value,
+                        "top_logprobs": [{"token": name, "logprob": of} for name, of in top.items()],
+                    }
+                    for token, value, top in entries
+                ]
+            }
         else:
             names = [f"token_id:{of}" if self._as_ids(body) else chr(of) for of in ids]
             logprobs = {"tokens": names, "token_logprobs": values, "top_logprobs": tops}

@@ -21,9 +21,12 @@ def served_model(server: Any, folder: Path, **options: Any) -> ServedModel:
 
 
 def answers(model: ServedModel, questions: list[str]) -> list[str]:
-    prompts = [model.tokenizer.apply_chat_template(
-        [{"role": "user", "content": question}], chat_template=model.tokenizer.get_chat_template()
-    ) for question in questions]  # fmt: skip
+    prompts = [
+        model.tokenizer.apply_chat_template(
+            [{"role": "user", "content": question}], chat_template=model.tokenizer.get_chat_template()
+        )
+        for question in questions
+    ]
     sampled = model.sample_answers(prompts, [(question,) for question in questions], samples=1, max_new_tokens=8)
     return [answer.text for each in sampled for answer in (*each.samples, each.greedy)]
 

@@ -34,17 +34,29 @@ def reply_from(content: Any, folder: Path, api: Api = "openai", status: int = 20
     return reply
 
 
-ENTRIES = {"content": [
-    {"token": "Os", "logprob": -0.25, "bytes": [79, 115], "top_logprobs": []},
-    {"token": "lo", "logprob": -0.5, "bytes": [108, 111], "top_logprobs": []},
-]}  # fmt: skip
+ENTRIES = {
+    "content": [
+        {"token": "Os", "logprob": -0.25, "bytes": [79, 115], "top_logprobs": []},
+        {"token": "lo", "logprob": -0.5, "bytes": [108, 111], "top_logprobs": []},
+    ]
+}
 OSLO = Reply("Oslo", prompt_tokens=12, completion_tokens=2)
 READ = {
     "openai": (
-        chat({"content": "Oslo", "refusal": None, "annotations": []}, logprobs={**ENTRIES, "refusal": None},
-             model="big-1-2026-08-06", system_fingerprint="fp_1"),
-        Reply("Oslo", token_log_probs=(-0.25, -0.5), token_texts=("Os", "lo"), prompt_tokens=12, completion_tokens=2,
-              model_and_configuration=("big-1-2026-08-06", "fp_1")),
+        chat(
+            {"content": "Oslo", "refusal": None, "annotations": []},
+            logprobs={**ENTRIES, "refusal": None},
+            model="big-1-2026-08-06",
+            system_fingerprint="fp_1",
+        ),
+        Reply(
+            "Oslo",
+            token_log_probs=(-0.25, -0.5),
+            token_texts=("Os", "lo"),
+            prompt_tokens=12,
+            completion_tokens=2,
+            model_and_configuration=("big-1-2026-08-06", "fp_1"),
+        ),
     ),
     "openai, a refusal": (
         chat({"content": None, "refusal": "I cannot say."}),
@@ -56,7 +68,8 @@ READ = {
     ),
     "anthropic": (chat({"content": "Oslo"}, "stop", system_fingerprint=None), OSLO),
     "anthropic, a refusal": (
-        chat({"content": ""}, "refusal"), Reply("", "content_filter", prompt_tokens=12, completion_tokens=2),
+        chat({"content": ""}, "refusal"),
+        Reply("", "content_filter", prompt_tokens=12, completion_tokens=2),
     ),
     "deepseek, thoughts": (
         chat({"content": "Oslo", "reasoning_content": "Norway. So Oslo."}),
@@ -70,8 +83,14 @@ READ = {
     ),
     "ollama": (
         chat({"content": "Oslo"}, logprobs=ENTRIES, model="small:latest", system_fingerprint="fp_ollama"),
-        Reply("Oslo", token_log_probs=(-0.25, -0.5), token_texts=("Os", "lo"), prompt_tokens=12, completion_tokens=2,
-              model_and_configuration=("small:latest", "fp_ollama")),
+        Reply(
+            "Oslo",
+            token_log_probs=(-0.25, -0.5),
+            token_texts=("Os", "lo"),
+            prompt_tokens=12,
+            completion_tokens=2,
+            model_and_configuration=("small:latest", "fp_ollama"),
+        ),
     ),
     "tgi": (
         chat({"content": "Oslo"}, "eos_token", logprobs=ENTRIES),
@@ -79,16 +98,21 @@ READ = {
     ),
     "transformers serve": ({"choices": [{"message": {"content": "Oslo"}, "finish_reason": "stop"}]}, Reply("Oslo")),
     "mistral, parts": (
-        chat({"content": [
-            {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}, {"type": "text", "text": "Oslo"},
-        ]}),
+        chat(
+            {
+                "content": [
+                    {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]},
+                    {"type": "text", "text": "Oslo"},
+                ]
+            }
+        ),
         Reply("Oslo", thoughts="Hm.", prompt_tokens=12, completion_tokens=2),
     ),
     "vllm, log-probabilities of thoughts": (
         chat({"content": "lo", "reasoning_content": "Os"}, logprobs=ENTRIES),
         Reply("lo", thoughts="Os", token_log_probs=(-0.5,), token_texts=("lo",), prompt_tokens=12, completion_tokens=2),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", READ)
@@ -110,18 +134,30 @@ def test_prompt_filtered(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "status", "parameter"),
     [
-        ({"error": {"message": "Unsupported parameter", "param": "max_tokens", "code": "unsupported_parameter"}}, 400,
-         "max_tokens"),
-        ({"error": {"message": "'temperature' does not support 0 with this model", "param": "temperature"}}, 400,
-         "temperature"),
-        ({"object": "error", "message": {"detail": [{"type": "extra_forbidden", "loc": ["body", "seed"]}]}}, 422,
-         "seed"),
+        (
+            {"error": {"message": "Unsupported parameter", "param": "max_tokens", "code": "unsupported_parameter"}},
+            400,
+            "max_tokens",
+        ),
+        (
+            {"error": {"message": "'temperature' does not support 0 with this model", "param": "temperature"}},
+            400,
+            "temperature",
+        ),
+        (
+            {"object": "error", "message": {"detail": [{"type": "extra_forbidden", "loc": ["body", "seed"]}]}},
+            422,
+            "seed",
+        ),
         ({"detail": [{"loc": ["body", "logprobs"], "msg": "extra fields not permitted"}]}, 422, "logprobs"),
         ({"error": {"message": "Model not found: made-up", "code": 404}}, 400, ""),
-        ({"choices": [{"error": {"code": 400, "message": "Provider returned error"}, "finish_reason": "error"}]}, 200,
-         ""),
+        (
+            {"choices": [{"error": {"code": 400, "message": "Provider returned error"}, "finish_reason": "error"}]},
+            200,
+            "",
+        ),
     ],
-)  # fmt: skip
+)
 def test_refused(content: Any, status: int, parameter: str, tmp_path: Path) -> None:
     if "choices" in content:
         content["choices"][0].pop("finish_reason")

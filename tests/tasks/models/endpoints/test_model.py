@@ -78,9 +78,12 @@ def test_answer_sets(tmp_path: Path, dialect: str) -> None:
     with made_up(dialect=dialect) as server:
         model: Any = served_by(server, tmp_path)
         log_probs, sound, engine = model.complete_answers(
-            CONTEXTS[:2], QUERIES[1:], ["Oslo", "Lima"], terminators=["\n", "."],
+            CONTEXTS[:2],
+            QUERIES[1:],
+            ["Oslo", "Lima"],
+            terminators=["\n", "."],
             prompts=[[tokens_of(context + QUERIES[1])] for context in CONTEXTS[:2]],
-        )  # fmt: skip
+        )
         found = answer_set_persuasion(model, CONTEXTS[:2], QUERIES[1:], [["Oslo"], ["Lima"]])
     assert engine == dialect
     assert sound.all()
@@ -214,11 +217,15 @@ def test_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.Log
 @pytest.mark.parametrize(
     ("address", "is_said"),
     [
-        ("http://192.0.2.1:8000/v1", True), ("http://gpu.example/v1", True), ("http://127.evil.example", True),
-        ("https://gpu.example/v1", False), ("http://127.0.0.1:1", False), ("http://localhost:1", False),
+        ("http://192.0.2.1:8000/v1", True),
+        ("http://gpu.example/v1", True),
+        ("http://127.evil.example", True),
+        ("https://gpu.example/v1", False),
+        ("http://127.0.0.1:1", False),
+        ("http://localhost:1", False),
         ("http://[::1]:1", False),
     ],
-)  # fmt: skip
+)
 def test_readable_on_its_way(
     address: str, is_said: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

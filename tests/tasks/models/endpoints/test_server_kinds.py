@@ -94,11 +94,14 @@ def test_states_of_replies(server: fake.ChatServer, states: dict[str, str], tmp_
 @pytest.mark.parametrize(
     ("server", "switch"),
     [
-        (fake.ChatServer(), ""), (fake.Ollama(), ""), (fake.HiddenThoughts(), ""),
-        (fake.OllamaSwitch(), "reasoning_effort"), (fake.ReasoningParser(), "enable_thinking"),
+        (fake.ChatServer(), ""),
+        (fake.Ollama(), ""),
+        (fake.HiddenThoughts(), ""),
+        (fake.OllamaSwitch(), "reasoning_effort"),
+        (fake.ReasoningParser(), "enable_thinking"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, fake.ChatServer) else None,
-)  # fmt: skip
+)
 def test_switch_of_thinking(server: fake.ChatServer, switch: str, tmp_path: Path) -> None:
     result = probed(server, tmp_path)
     assert (result.thinks, result.switch) == (isinstance(server, fake.Ollama), switch)
@@ -113,9 +116,10 @@ def test_thinking_reaches_the_server(thinking: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "server", [fake.GeminiErrors(), fake.TextErrors(), fake.PydanticErrors(), fake.HtmlErrors()],
+    "server",
+    [fake.GeminiErrors(), fake.TextErrors(), fake.PydanticErrors(), fake.HtmlErrors()],
     ids=lambda server: type(server).__name__,
-)  # fmt: skip
+)
 def test_refused_parameters_in_any_form(server: fake.GeminiErrors, tmp_path: Path) -> None:
     assert probed(server, tmp_path).settings.refused == sorted(server.refused)
 
@@ -146,8 +150,9 @@ def test_query_and_header_of_a_deployment(tmp_path: Path, monkeypatch: pytest.Mo
         model = load_served(Endpoint("gpt", address, key_from="api-key: AZURE_KEY"), tmp_path)
         assert "samples" not in model.probe.missing
         assert {asked.path for asked in running.received if asked.method == "POST"} <= {
-            "/ask/openai/deployments/gpt/chat/completions", "/ask/openai/deployments/gpt/completions",
-        }  # fmt: skip
+            "/ask/openai/deployments/gpt/chat/completions",
+            "/ask/openai/deployments/gpt/completions",
+        }
         assert {asked.form["api-version"] for asked in running.received} == {"2026-06-01"}
     close_sessions()
 

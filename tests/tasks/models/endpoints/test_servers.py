@@ -152,13 +152,22 @@ def test_given_answers(model: ServedModel, plain: Plain, oracle_persuasion: Any)
 def test_stored_entropies(llama: str, tmp_path: Path) -> None:
     """What a study stores follows from its stored log-probabilities and clusters."""
     (tmp_path / "mine.csv").write_text("question,answer,context\nName a big city.,Oslo,Oslo is big.\n")
-    study = Study.load(write_study(tmp_path, {
-        "name": "served", "workspace": str(tmp_path / "workspace"),
-        "questions": {"source": "file", "file": str(tmp_path / "mine.csv")},
-        "models": [{"name": "smol", "endpoint": f"{llama}/v1", "tokenizer": EMBEDDED, "requests_in_flight": 1}],
-        "measures": {"answers": {"samples": 6, "max_new_tokens": 8}, "clusters": {"entailment": "all-minilm-l6-v2"},
-                     "semantic_entropy": {}},
-    }))  # fmt: skip
+    study = Study.load(
+        write_study(
+            tmp_path,
+            {
+                "name": "served",
+                "workspace": str(tmp_path / "workspace"),
+                "questions": {"source": "file", "file": str(tmp_path / "mine.csv")},
+                "models": [{"name": "smol", "endpoint": f"{llama}/v1", "tokenizer": EMBEDDED, "requests_in_flight": 1}],
+                "measures": {
+                    "answers": {"samples": 6, "max_new_tokens": 8},
+                    "clusters": {"entailment": "all-minilm-l6-v2"},
+                    "semantic_entropy": {},
+                },
+            },
+        )
+    )
     graph = run(lambda: graph_of(study.plan, {}), Selection(stages=(*PREPARED, "score")))
     assert not [node.reason for node in graph if node.state == "failed"]
     steps = [node.step for node in graph if node.id.stage == "score" and node.step]

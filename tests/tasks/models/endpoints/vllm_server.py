@@ -66,16 +66,20 @@ def vllm_server(
     folder = convert_once(Path(identity.location), identity.revision)
     port = unused_address().rpartition(":")[2].removesuffix("/ask")
     settings = {
-        "LD_PRELOAD": str(PLACE / "lib" / "libiomp5.so"), "VLLM_CPU_KVCACHE_SPACE": str(cache_gib),
+        "LD_PRELOAD": str(PLACE / "lib" / "libiomp5.so"),
+        "VLLM_CPU_KVCACHE_SPACE": str(cache_gib),
         "VLLM_CPU_NUM_OF_RESERVED_CPU": "0",  # by default one core is its web server's alone
-        "HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1",
-    }  # fmt: skip
+        "HF_HUB_OFFLINE": "1",
+        "VLLM_NO_USAGE_STATS": "1",
+        "DO_NOT_TRACK": "1",
+    }
     named = ["--served-model-name", "smol", "--host", "127.0.0.1", "--port", port, "--dtype", dtype]
     command = [programs / "vllm", "serve", folder, *named, "--max-model-len", str(tokens), *options]
     log = PLACE / f"server-{dtype}.log"
-    with log.open("wb") as said, subprocess.Popen(
-        command, env={**os.environ, **settings}, stdout=said, stderr=said
-    ) as process:  # fmt: skip
+    with (
+        log.open("wb") as said,
+        subprocess.Popen(command, env={**os.environ, **settings}, stdout=said, stderr=said) as process,
+    ):
         try:
             address, last = f"http://127.0.0.1:{port}", time.monotonic() + SECONDS
             while not _answers(f"{address}/health"):

@@ -121,9 +121,14 @@ def test_flipped_bit_in_installed_package_is_refused(
     (described / "RECORD").write_text("\n".join(records))
     monkeypatch.syspath_prepend(tmp_path)
     entry = CatalogModel(
-        alias="tiny", kind="embedder", licence="MIT", package="tiny-embedder", module="tiny_embedder", version="1",
+        alias="tiny",
+        kind="embedder",
+        licence="MIT",
+        package="tiny-embedder",
+        module="tiny_embedder",
+        version="1",
         file="model/model.safetensors",
-    )  # fmt: skip
+    )
     monkeypatch.setattr(identity, "models", lambda: {"tiny": entry})
     load_embedder("tiny", device="cpu")
     flip_bit(folder / name)

@@ -140,11 +140,15 @@ def test_names_make_decodings_and_wrong_ones_are_refused() -> None:
     assert [name_of(decoding_of(name)) for name in DECODINGS] == list(DECODINGS)
     assert decoding_of("cad") == decoding_of("cad", weight=1.0) != decoding_of("cad", weight=0.5)
     for name, parameters, message in [
-        ("beam", {}, "choose one of greedy, cad, adacad, coiecd"), ("greedy", {"weight": 1.0}, "it takes none"),
-        ("cad", {"ratio": 0.5}, "it takes weight"), ("cad", {"weight": -0.1}, "weight of cad"),
-        ("cad", {"weight": math.nan}, "weight of cad"), ("adacad", {"least": -1.0}, "least of adacad"),
-        ("adacad", {"base": 10.0}, "base of adacad"), ("coiecd", {"ratio": 1.0}, "ratio of coiecd"),
-    ]:  # fmt: skip
+        ("beam", {}, "choose one of greedy, cad, adacad, coiecd"),
+        ("greedy", {"weight": 1.0}, "it takes none"),
+        ("cad", {"ratio": 0.5}, "it takes weight"),
+        ("cad", {"weight": -0.1}, "weight of cad"),
+        ("cad", {"weight": math.nan}, "weight of cad"),
+        ("adacad", {"least": -1.0}, "least of adacad"),
+        ("adacad", {"base": 10.0}, "base of adacad"),
+        ("coiecd", {"ratio": 1.0}, "ratio of coiecd"),
+    ]:
         with pytest.raises(UsageError, match=message):
             decoding_of(name, **parameters)
 
@@ -184,9 +188,13 @@ def _combined(
 
 
 def _looped(
-    decoding: Decoding, model: LanguageModel, prompt: Sequence[int], without: Sequence[int] | None,
-    draw: Callable[[int, Distribution], int], most: int,
-) -> tuple[list[int], list[float], Distribution]:  # fmt: skip
+    decoding: Decoding,
+    model: LanguageModel,
+    prompt: Sequence[int],
+    without: Sequence[int] | None,
+    draw: Callable[[int, Distribution], int],
+    most: int,
+) -> tuple[list[int], list[float], Distribution]:
     """Tokens, their log-probabilities, and the mean distribution of an answer, a token after the other."""
     ends, tokens, steps = AnswerEnd(model, "plain"), list[int](), list[Distribution]()
     while len(tokens) < most and not (tokens and ends.ends(tuple(tokens))):

@@ -89,8 +89,16 @@ def test_form_decides_whether_a_line_ends_an_answer(template: str | None, form: 
 
 
 def test_impossible_parameters_are_refused(tiny: LanguageModel) -> None:
-    for name, value in (("samples", -1), ("max_new_tokens", 0), ("batch_size", 0), ("temperature", 0.0), ("top_k", -1),
-                        ("temperature", float("nan")), ("top_p", 0.0), ("top_p", 1.1)):  # fmt: skip
+    for name, value in (
+        ("samples", -1),
+        ("max_new_tokens", 0),
+        ("batch_size", 0),
+        ("temperature", 0.0),
+        ("top_k", -1),
+        ("temperature", float("nan")),
+        ("top_p", 0.0),
+        ("top_p", 1.1),
+    ):
         with pytest.raises(UsageError, match=name):
             sample_answers(tiny, [[7]], [("a",)], **{name: value})  # type: ignore[misc, arg-type]
     with pytest.raises(UsageError, match="identities"):

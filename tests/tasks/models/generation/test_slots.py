@@ -32,9 +32,14 @@ from tests.tasks.models.tiny import tiny_language_model
 FAMILIES = ["llama", "llama3", "qwen2", "mistral", "gpt2", "gpt_neox"]
 BEGUN = "Answer the question. Question: "
 PROMPTS = [
-    BEGUN + "Where is Oslo?", "Who?", BEGUN + "What is the capital of Norway, if it is not Lima any more?",
-    BEGUN + "When was that?", "W", BEGUN + "Why?", BEGUN + "Why?",
-]  # fmt: skip
+    BEGUN + "Where is Oslo?",
+    "Who?",
+    BEGUN + "What is the capital of Norway, if it is not Lima any more?",
+    BEGUN + "When was that?",
+    "W",
+    BEGUN + "Why?",
+    BEGUN + "Why?",
+]
 IDENTITIES = [(str(number),) for number in range(len(PROMPTS))]
 
 

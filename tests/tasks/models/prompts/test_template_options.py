@@ -63,8 +63,14 @@ def test_models_think_if_their_template_opens_thoughts() -> None:
     low = replace(prompts(), template_options={"reasoning_effort": "low"})
     on = replace(prompts(), template_options={"enable_thinking": True})
     removes = CHAT + "{% set last = messages[-1]['content'].split('</think>')[-1] %}"
-    cases = ((ALWAYS, prompts(), True), (ALWAYS, low, True), (ON, prompts(), False), (ON, on, True),
-             (removes, prompts(), False), (CHAT, prompts(), False))  # fmt: skip
+    cases = (
+        (ALWAYS, prompts(), True),
+        (ALWAYS, low, True),
+        (ON, prompts(), False),
+        (ON, on, True),
+        (removes, prompts(), False),
+        (CHAT, prompts(), False),
+    )
     for template, asked, thinks in cases:
         assert thinks_always(tiny_language_model(chat_template=template), asked) is thinks
     with pytest.raises(ModelError, match="opens thoughts"):

@@ -99,9 +99,14 @@ def test_signs_of_pairs_agree_with_scipy(alternative: Alternative, n: int) -> No
     ((t, p, _),) = permutation([(a, b)], alternative, 1, paired=True)
     assert t == pytest.approx(stats.ttest_rel(a, b).statistic, rel=1e-9)
     expected = stats.permutation_test(
-        (a - b,), np.mean, permutation_type="samples", alternative=alternative, n_resamples=5000, vectorized=True,
+        (a - b,),
+        np.mean,
+        permutation_type="samples",
+        alternative=alternative,
+        n_resamples=5000,
+        vectorized=True,
         rng=np.random.default_rng(2),
-    )  # fmt: skip
+    )
     error = 1e-9 if 2**n <= 5000 else 4 * np.sqrt(0.25 * (1 / 5000 + 1 / 10_000)) * (1 + (alternative == "two-sided"))
     assert p == pytest.approx(expected.pvalue, abs=error)
 

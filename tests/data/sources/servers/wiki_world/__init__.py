@@ -22,9 +22,25 @@ from tests.data.sources.servers.wiki_world.things import make_births, make_films
 from tests.data.sources.servers.wiki_world.wars import LIST, LISTED, WARS, make_wars
 
 __all__ = [
-    "EMBEDDINGS", "LIST", "LISTED", "OUTCOME", "WARS", "Fact", "Fought", "Kept", "Left", "Limits", "Served", "Views",
-    "War", "World", "as_csv", "service_of", "serving_world", "world",
-]  # fmt: skip
+    "EMBEDDINGS",
+    "LIST",
+    "LISTED",
+    "OUTCOME",
+    "WARS",
+    "Fact",
+    "Fought",
+    "Kept",
+    "Left",
+    "Limits",
+    "Served",
+    "Views",
+    "War",
+    "World",
+    "as_csv",
+    "service_of",
+    "serving_world",
+    "world",
+]
 
 OUTCOME: Outcome = {**occupations.OUTCOME, **things.OUTCOME}
 """Every fact that a list may name, and what becomes of it."""

@@ -158,8 +158,12 @@ def _links(wiki: Wiki, form: Form, limits: Limits, page: Page, shown: dict[str, 
 
 
 _PROPS = {
-    "revisions": _revisions, "extracts": _extracts, "pageprops": _pageprops, "info": _info, "links": _links,
-}  # fmt: skip
+    "revisions": _revisions,
+    "extracts": _extracts,
+    "pageprops": _pageprops,
+    "info": _info,
+    "links": _links,
+}
 
 
 def _told(wiki: Wiki, revision: Revision, form: Form) -> dict[str, Any]:

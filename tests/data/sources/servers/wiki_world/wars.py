@@ -52,9 +52,16 @@ def _war(world: World, title: str, text: str, spans: tuple[str, str], *, turns: 
 
 def _levy(world: World) -> None:
     turns: Sequence[tuple[str, str]] = (
-        ("approved", ALICE), ("stolen", PASSER_BY), ("approved", BOB), ("invented", TEMPORARY), ("approved", CLEO),
-        ("rejected", BOB), ("approved", ALICE), ("rejected in a secret vote at midnight", BOB), ("approved", CLEO),
-    )  # fmt: skip
+        ("approved", ALICE),
+        ("stolen", PASSER_BY),
+        ("approved", BOB),
+        ("invented", TEMPORARY),
+        ("approved", CLEO),
+        ("rejected", BOB),
+        ("approved", ALICE),
+        ("rejected in a secret vote at midnight", BOB),
+        ("approved", CLEO),
+    )
     for verdict, user in turns:
         _saved(world, LEVY, _LEVY.replace("@", verdict), user=user)
     longer = f"{_LEVY} Few like it."
@@ -111,12 +118,18 @@ WARS: Mapping[str, Fought] = {
         (War("approved", "rejected", _COUNCIL, ((6, 7), (11, 12)), 45),),
         {reasons.ANONYMOUS_EDITOR: 1, reasons.TEMPORARY_EDITOR: 1, reasons.SPAN_TOO_LONG: 1},
     ),
-    GUILD: Fought((), {
-        reasons.NOT_IN_RUNNING_TEXT: 4, reasons.NOT_SINGLE_SPAN: 2, reasons.NO_SENTENCE: 1, reasons.HIDDEN_CONTENT: 1,
-        reasons.HIDDEN_EDITOR: 1,
-    }),
+    GUILD: Fought(
+        (),
+        {
+            reasons.NOT_IN_RUNNING_TEXT: 4,
+            reasons.NOT_SINGLE_SPAN: 2,
+            reasons.NO_SENTENCE: 1,
+            reasons.HIDDEN_CONTENT: 1,
+            reasons.HIDDEN_EDITOR: 1,
+        },
+    ),
     HOSTILE: Fought((War('Boss {0} "of" Velm', "ملك %s الخيال", _MAYOR, ((2, 3), (3, 4)), 0),)),
     QUIET: Fought(),
     "Controversy": Fought(),
-}  # fmt: skip
+}
 """What is disputed on each page, and what is not."""
