@@ -54,7 +54,7 @@ NOT_IN_RUNNING_TEXT = _reason(
     "not_in_running_text", "The span is in a template, reference, link, heading, table or comment, not in running text."
 )
 NO_SENTENCE = _reason(
-    "no_sentence", "No sentence of the page's text has the span, or only sentences with a gap that a template left."
+    "no_sentence", "No sentence of the page's text has the span, or a wiki template left a gap in each that has it."
 )
 TOO_SIMILAR = _reason("too_similar", "The spans say nearly the same.")
 PROMPT_TOO_LONG = _reason(

@@ -306,7 +306,7 @@ def database_of(run: str) -> Path:
 class Results:
     """Results of a study: its database as data frames, and the page.
 
-    The database is open only during a call, so that the study can run again in the meantime.
+    The database is open only during a call, so that the study can run again between two calls.
 
     Attributes:
         database: The file `study.duckdb`.

@@ -43,7 +43,7 @@ class Sentence(Options):
     label: Text | None = None
     """The kind of sentence, such as negative; persuasion by label leaves out sentences without a label."""
     strength: Annotated[int, Field(ge=0, le=1000, strict=True)] | None = None
-    """The degree of this kind, from 0; needs a label of the sentence or of the set."""
+    """The degree to which the label applies, from 0; needs a label of the sentence or of the set."""
 
 
 class ContextSet(Options):
@@ -137,7 +137,7 @@ class GroupTexts(Options):
 
 
 def group_texts(file: Path) -> GroupTexts:
-    """Return the texts of a file; InputError if it cannot be read, or with the keys that break a rule."""
+    """Return the texts of a file; InputError if it cannot be read, or if keys break a rule."""
     try:
         content = document(str(file), file.read_bytes())
     except OSError as error:

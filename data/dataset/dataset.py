@@ -163,7 +163,7 @@ def _newest_rows(root: Path, table: Table) -> tuple[list[dict[str, Any]], list[s
         *_, newest = max(files)
         rows += read_parquet(newest)[0].to_pylist()
         if len(files) > 1:
-            subject = " ".join(filter(None, part[:2]))  # subject and part of the step, without its stage and product
+            subject = " ".join(filter(None, part[:2]))  # `StepId.subject` and `StepId.part`; stage and product follow
             count = f"{len(files)} files of {table.name}"
             warnings.append(f"{root}: {subject} has {count}; only the newest is read, {newest.name}")
     return rows, warnings

@@ -117,7 +117,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Claim:
-    """The beginning of a sentence, and the numbers that complete the sentence; a caveat has no numbers."""
+    """The beginning of a sentence, and the numbers that complete the sentence; without numbers, the whole sentence."""
 
     sentence: str
     numbers: tuple[Number, ...] = ()
@@ -153,7 +153,7 @@ class Part:
 
     Attributes:
         name: its name, such as `wrong`.
-        mean: the share of 1, or the mean in nats.
+        mean: the share, 0 to 1, or the mean in nats.
         low: lower end of the 95% interval; None without one.
         high: upper end of the 95% interval.
         count: number of replies, or of entities, in the part.
@@ -185,7 +185,8 @@ class Bar:
         variant: label of the variant; "" if there is only one.
         n: number of replies, or of queries.
         main: name of the main part of the row.
-        name: name by which a threshold refers to the main part's number, such as `follow.conflicting`; "" without one.
+        name: name by which a threshold refers to the main part's number, such as `follow.supporting`; "" without one,
+            and if `threshold` has the name.
         threshold: the number that a threshold is compared with, if it is not the main part's number; None otherwise.
         counted: the replies that `threshold` counts, in words.
     """

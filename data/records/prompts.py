@@ -25,7 +25,8 @@ class Query:
     text: Annotated[str, Meaning("the query as the model reads it")]
     degree: Annotated[int | None, Meaning("triples of the graph with the entity", in_digest=False)] = None
     relation_degree: Annotated[
-        int | None, Meaning("triples of the relation that have the entity at the same end as its fact", in_digest=False)
+        int | None,
+        Meaning("triples of the relation with the entity as subject or object, as in its fact", in_digest=False),
     ] = None
     label: Annotated[
         str | None, Meaning("the label of the entity or pair in a file of groups, such as enemy", in_digest=False)

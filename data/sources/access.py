@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 GraphName = Literal["yago", "wikidata"]
 CHANGES_DAILY = ("wikidata_api", "wikipedia", "pageviews")
-"""The services whose data change daily; `swaymeter run --refresh` requests their responses again."""
+"""The services whose data change daily; `swaymeter run --refresh` requests their responses again.
+
+Cached texts of Wikipedia's pages are an exception (`Access.only_refreshes`).
+"""
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ class Access:
 
     @property
     def only_refreshes(self) -> bool:
-        """True if the step was refreshed and never forced: cached pages of Wikipedia are then used at any age."""
+        """True if the step was refreshed and never forced: cached texts of Wikipedia's pages are used at any age."""
         return self.refreshed > 0 and not self.forced
 
     def session(self, service: str) -> "Session":

@@ -245,9 +245,9 @@ class Workspace:
         description = self._description()
         if description is None and any((self.root / name).is_dir() for name in ("facts", "prompts", "scores")):
             raise WorkspaceError(
-                f"{self.root / 'workspace.json'} is missing beside the files of a study; restore it, or write "
-                f"{json.dumps({'layout': LAYOUT})} into it, and run the study whose report is in "
-                f"{self.root / 'report'} before any other study"
+                f"{self.root / 'workspace.json'} is missing, but the folder has the files of a study; restore it from "
+                f"a backup. If there is none, create it with the content {json.dumps({'layout': LAYOUT})}, and run the "
+                f"study whose report is in {self.root / 'report'} before any other study"
             )
         if description is not None and description.get("layout") != LAYOUT:
             raise WorkspaceError(

@@ -231,5 +231,5 @@ def _constraint_errors(table: Table) -> Iterator[None]:
     try:
         yield
     except duckdb.ConstraintException as error:
-        reason = "has NULL in a column without NULL" if "NOT NULL" in str(error) else "repeats a key"
+        reason = "has NULL in a column that may not be NULL" if "NOT NULL" in str(error) else "repeats a key"
         raise InputError(f"a row of {table.name} {reason} ({first_line(error)})") from None

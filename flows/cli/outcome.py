@@ -18,7 +18,7 @@ from swaymeter.data.records.findings import Bar, Findings, GateCheck, HeadlineFi
 from swaymeter.data.records.statistics import SHARE
 
 MAX_LINES = 14
-"""Upper bound on the lines of an outcome, without the lines on computed prompts and on paths at its end."""
+"""Upper bound on the lines of an outcome with its notes, without the line `computed now` and the paths at its end."""
 MAX_ROWS, MAX_NUMBERS, MAX_CHECKS, MAX_FINDINGS, MAX_CAVEATS = 6, 2, 2, 3, 3
 """Upper bounds on the rows of the table, and on the lines that begin with number, gate, found or caveat."""
 KEY_WIDTH = 9
@@ -26,9 +26,9 @@ KEY_WIDTH = 9
 _ARTICLE = re.compile("^with (an? )?")
 """Beginning of a label that the table omits, such as \"with a \" in \"with a supporting passage\"."""
 WORDS: Mapping[str, str] = {"passage": "passage's answer"}
-"""Heads of columns. A row of the table is a bar of the headline figure, and a column is a part of the bars.
+"""Heads of columns, by the name of the part; a part without an entry has its name as head.
 
-The head of any other part is its name.
+A row of the table is a bar of the headline figure, and a column is a part of the bars.
 """
 
 

@@ -172,7 +172,7 @@ def _prompts_by_name(content: Any) -> Any:
             raise ValueError(f"{repeated[0]} is named twice; name it once")
         content = dict.fromkeys(map(str, content))
     if not isinstance(content, Mapping):
-        raise ValueError("expected names with keys of `prompt`, or a list of forms, such as [default, strict]")
+        raise ValueError("must be names with keys of `prompt` below each, or a list of forms such as [default, strict]")
     if not content:
         raise ValueError("may not be empty; name at least 1, or leave it out")
     forms = get_args(AnswerForm)

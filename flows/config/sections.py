@@ -282,7 +282,9 @@ class ModelPart(Options):
     @classmethod
     def _without_key(cls, endpoint: str | None) -> str | None:
         if names := sorted(name for name, _ in parse_qsl(urlsplit(endpoint or "").query) if _KEY_NAME.search(name)):
-            raise ValueError(f"has the key {names[0]!r} in its query; name an environment variable in key_from instead")
+            raise ValueError(
+                f"has a secret as its parameter {names[0]!r}; remove it, and name an environment variable in key_from"
+            )
         return endpoint
 
     @field_validator("label")

@@ -567,7 +567,7 @@ class Jobs:
     def started(self, workers: int) -> Iterator[None]:
         """Start a scheduler in this process, submit jobs, and enter the block once the first job has begun.
 
-        Within the block, runs with the runner dask use this scheduler.
+        Within the block, every run with the runner `dask` uses this scheduler.
         """
         if shutil.which("sbatch") is None:
             raise UsageError(

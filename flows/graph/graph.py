@@ -101,10 +101,11 @@ class Step:
         arguments: Further picklable arguments of the function.
         resource: Resource that limits how many such steps run at the same time.
         device: Device of the step's model, in the notation of study files; empty without a model.
-        key_without_number: Digest of the key inputs apart from the number of `--force` or `--refresh`. rerun.py stores
-            the number under this digest.
-        forced: Number of `--force` (see rerun.py), 0 for none.
-        refreshed: Number of `--refresh`, 0 for none; only responses that were cached for the same number are reused.
+        key_without_number: Digest of the key inputs without the number that `--force` or `--refresh` adds to them.
+            rerun.py stores the number under this digest.
+        forced: Number that the last `--force` added, a time in milliseconds; 0 for none.
+        refreshed: Number that the last `--refresh` added, 0 for none; only responses that were cached for the same
+            number are reused.
         checks: Checks of the inputs, by role.
     """
 
@@ -434,7 +435,7 @@ class Graph:
             kind: Kind of the steps.
             identity: Identity of the placeholder.
             unfinished: The unfinished node, or one of several.
-            waits_for: Nodes whose rows list the steps, if there are several nodes.
+            waits_for: Nodes whose rows list the steps, if there are several nodes; any of them may fail.
         """
         blocker, optional_nodes = unfinished.blocked_by or unfinished.id, tuple(waits_for)
         node = PlannedStep(

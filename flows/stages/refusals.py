@@ -238,7 +238,7 @@ def _too_few_facts(plan: Plan, relation: RelationName, sample: PerQuery | None) 
     options, planned = plan.study.facts, plan.relations[relation]
     assert options is not None
     if planned.entry is None:
-        return  # a group, whose texts are complete, or whose fetch step is refused
+        return  # a group: its file has all texts
     source = FACT_SOURCES[options.source]
     entity_class = options.relation(relation).subject_class
     # Names that are not of the catalog are made during the run, so they cannot be counted here.

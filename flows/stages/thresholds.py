@@ -17,7 +17,7 @@ def study_threshold_outcomes(study: StudyFile, database: Path) -> ThresholdOutco
     """Return each threshold of the study with the quantity of each model, and the reason if it is not met.
 
     Raises:
-        WorkFailed: No quantity of a threshold was measured.
+        WorkFailed: A model lacks the quantity of a threshold, or the interval whose end a threshold bounds.
         WorkspaceError: The database is missing, or has another version.
     """
     with opened(database, schema()) as warehouse:

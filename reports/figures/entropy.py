@@ -51,7 +51,8 @@ MAX_GROUPS = 3
 """Upper bound on groups of own questions with a panel each; more groups are drawn together."""
 _LENGTH = (
     " Semantic entropy sums the log-probabilities of an answer's tokens, so it grows with the answer's length, too; "
-    "the table of accuracy and uncertainty has forms that do not: length-normalised, Rao's, and of clusters."
+    "the table of accuracy and uncertainty has forms that do not: length-normalised, Rao's, and the entropy of the "
+    "clusters' sizes."
 )
 
 
@@ -356,7 +357,7 @@ def _draw_edits(model: Model, frames: Frames) -> Drawing | None:
 
 BY_EDITS = Figure(
     "persuasion-by-edits",
-    "Are facts that are edited more often harder to move?",
+    "Are facts with more edits harder to move?",
     "Means of coherent persuasion in nats by number of edits",
     ("persuasion_by_edits", "instance_correlations"),
     _draw_edits,

@@ -34,9 +34,9 @@ def _draw(model: Model, frames: Frames) -> Drawing | None:
     first, last = rows["completed_at"].min(), rows["completed_at"].max()
     caption = (
         "Each mark is a headline number of a completed run, from left to right, with its 95% interval as a bar. A ring "
-        "marks a number that moved by more than its interval since the run before, on the same items, after "
-        f"Benjamini-Hochberg over the numbers of the run. {plural(rows['run'].nunique(), 'run')}, {first} to {last}. "
-        f"{model}."
+        "marks a number that changed since the run before: on the same items, the interval of the change excludes 0, "
+        "and p is at most 0.05 after Benjamini-Hochberg over the numbers of the run. "
+        f"{plural(rows['run'].nunique(), 'run')}, {first} to {last}. {model}."
     )
     names = quantities(own=bool(rows["group"].isin(OWN_CONDITIONS).any()))
     titles = {name: words for name, words in names.items() if (rows["quantity"] == name).any()}

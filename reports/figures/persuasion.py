@@ -74,9 +74,9 @@ def _draw_kinds(model: Model, frames: Frames) -> Drawing | None:
         "together."
     )
 
-    def panel(axes: Axes, relevant: bool, kind: str) -> None:
-        axes.set_title(f"{kind} queries, contexts about {'the entity' if relevant else 'others'}")
-        data = where(means, query_type=kind, relevant=relevant)
+    def panel(axes: Axes, relevant: bool, query_type: str) -> None:
+        axes.set_title(f"{query_type} queries, contexts about {'the entity' if relevant else 'others'}")
+        data = where(means, query_type=query_type, relevant=relevant)
         if not data.empty:
             persuasion_by_kind(axes, data, kinds)
 
@@ -141,16 +141,18 @@ def _draw_followed(model: Model, frames: Frames) -> Drawing | None:
     if len(tests):
         caption += _test_sentences(tests)
     alias = aliases([model.name], frames[RUNS])[model.name]
-    in_papers = {kind: value[0] for kind in published_tests if (value := significant(alias, "followed", kind))}
+    in_papers = {
+        query_type: value[0] for query_type in published_tests if (value := significant(alias, "followed", query_type))
+    }
     every = where(shown, contexts=EVERY)
 
     def paint() -> Canvas:
         canvas, panels = type_panels(data, 3.4, share_x=False, x="the greedy answer is …", y="mean persuasion (nats)")
-        for kind, axes in panels.items():
-            persuasion_by_followed(axes, where(data, query_type=kind), where(every, query_type=kind))
-            as_in_paper = f"as published: {published_tests[kind]}" if kind in published_tests else ""
-            in_paper = [f"in the paper: {in_papers[kind]}"] if kind in in_papers else []
-            headed(axes, f"{kind} queries", as_in_paper, *in_paper)
+        for query_type, axes in panels.items():
+            persuasion_by_followed(axes, where(data, query_type=query_type), where(every, query_type=query_type))
+            our_result = f"published test: {published_tests[query_type]}" if query_type in published_tests else ""
+            in_paper = [f"in the paper: {in_papers[query_type]}"] if query_type in in_papers else []
+            headed(axes, f"{query_type} queries", our_result, *in_paper)
         canvas.axes[0].set_ylim(bottom=0)
         legend_above(canvas, _relation_marks())
         return canvas
@@ -175,8 +177,8 @@ def _test_sentences(tests: pd.DataFrame) -> str:
     return (
         " Relations in which contexts persuade more if they are followed than if the answer is the original "
         f"(p ≤ {ALPHA} after Benjamini-Hochberg over relations, one-sided), by sign-flip tests with an entity as a "
-        f"row: {words}. The numbers above each panel are as published: by permutations of answers, which depend on "
-        "each other. A "
+        f"row: {words}. The numbers above each panel are of the published test, by permutations of answers, which "
+        "depend on each other. A "
         "relation with none or too few of the two answers is untestable, and not counted "
         f"({untestable} of the published tests)."
     )
@@ -224,7 +226,7 @@ def _draw_entity_independent(model: Model, frames: Frames) -> Drawing:
         "A context's entity-independent persuasion is its mean persuasion over the entities of a query form. A row is "
         "a relation, and a strip in it is a kind of context. The thin line spans all contexts, the thick line their "
         "middle half, and the mark is the median. Contexts further right persuade more. "
-        f"{model}; n = {coverage['rows']} contexts before a "
+        f"{model}; n = {coverage['rows']} pairs of context and "
         f"query form ({coverage['contexts']} contexts) in {plural(len(relations), 'relation')}, "
         f"{span(coverage['fewest_entities'], coverage['most_entities'])} entities a form. Sorted by the open queries' "
         "mean, largest first."
@@ -264,7 +266,7 @@ def persuasion_of_templates(axes: Axes, forms: pd.DataFrame, data: pd.DataFrame,
 
 def _heights(rows: pd.DataFrame, relations: list[str]) -> pd.Series:
     """Return the y of each row: the relation's row, with form 1 above its middle and form 2 below."""
-    side = 2 * rows["form"].astype(float) - 3  # -1 for form 1, 1 for form 2
+    side = 2 * rows["form"].astype(float) - 3  # -1 for form 1, 1 for form 2; the y axis points down
     return rows["relation"].map(relations.index).astype(float) + _OFFSET * side
 
 

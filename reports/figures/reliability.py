@@ -30,7 +30,10 @@ _DIFFERENCES = tuple(
 
 
 def difference_of_precisions(axes: Axes, data: pd.DataFrame) -> None:
-    """Draw a dot per query, in nats: x is its susceptibility in the reference precision, y the other's minus x."""
+    """Draw a dot per query, in nats.
+
+    x is its susceptibility in the reference precision, y its susceptibility in the other precision minus x.
+    """
     axes.axhline(0, color=INK, linewidth=1)
     hue, in_reference = QUERY_HUES[str(data["query_type"].iloc[0])], data["susceptibility_reference"]
     difference = data["susceptibility"] - in_reference
@@ -88,8 +91,8 @@ def _draw_precision(model: Model, frames: Frames) -> Drawing | None:
 def _paint_precision(rows: pd.DataFrame, dtype: str, reference: str) -> Canvas:
     x, y = f"susceptibility in {plain(reference)} (nats)", f"{plain(dtype)} minus {plain(reference)}"
     canvas, panels = type_panels(rows, 2.9, x=x, y=f"susceptibility (nats),\n{y}")
-    for kind, axes in panels.items():
-        difference_of_precisions(axes, rows[rows["query_type"] == kind])
+    for query_type, axes in panels.items():
+        difference_of_precisions(axes, rows[rows["query_type"] == query_type])
     canvas.axes[0].set_xlim(left=0)
     return canvas
 
@@ -127,8 +130,8 @@ def _draw_variance(model: Model, frames: Frames) -> Drawing | None:
     untestable = f" {len(undefined)} of {len(rows)} comparisons have no variance: {reasons}." if len(undefined) else ""
     caption = (
         f"Over seeds{seed_words}: the sample variance of a query's susceptibility, if contexts about the same entities "
-        "are drawn anew, and of a query's persuasion by a context in every sample, which varies because persuasion is "
-        "measured against the mean distribution over the sample's contexts. Over forms: the variance of an entity's "
+        "are drawn anew, and of its persuasion by a context that all samples have. This persuasion varies because it "
+        "is measured against the mean distribution over the sample's contexts. Over forms: the variance of an entity's "
         "scores between the forms of a query type, in one sample. A value is the mean over a "
         f"relation. {how_to_read('relations')}. {model}; n = {plural(compared['relation'].nunique(), 'relation')} with "
         f"{int(compared['n'].sum())} variances.{untestable}"

@@ -171,6 +171,7 @@ def _without_links(svg: str) -> tuple[str, Links | None]:
     box = re.search(r'viewBox="([^"]*)"', svg)
     if not links or box is None:
         return svg, None
+    # An address is relative to the folder of the figures; the page is one folder above.
     places = tuple((x, y, unescape(address).removeprefix("../")) for address, x, y in links)
     return _LINK.sub("", svg), Links(box[1], places)
 

@@ -183,11 +183,12 @@ def _draw_memorization(model: Model, frames: Frames) -> Drawing | None:
         f"answer was the original or the context's): {without}.{result.note('queries')}"
     )
 
-    def panel(axes: Axes, contexts: str, kind: str) -> None:
-        axes.set(title=f"{kind} queries, {contexts}", xlabel="memorization ratio (no unit)")
-        type_rows = where(fifths, contexts=contexts, query_type=kind)
+    def panel(axes: Axes, contexts: str, query_type: str) -> None:
+        axes.set(title=f"{query_type} queries, {contexts}", xlabel="memorization ratio (no unit)")
+        type_rows = where(fifths, contexts=contexts, query_type=query_type)
         if len(type_rows):
-            rows, ratio = where(result.rows, query_type=kind).dropna(subset=[RATIOS[contexts]]), RATIOS[contexts]
+            ratio = RATIOS[contexts]
+            rows = where(result.rows, query_type=query_type).dropna(subset=[ratio])
             columns_of_bins(axes, rows["susceptibility"], rows[ratio], type_rows, "memorization_ratio", 5)
 
     ratios, types = present(fifths, "contexts", [*RATIOS]), query_types(fifths)

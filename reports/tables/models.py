@@ -115,9 +115,9 @@ AT_A_GLANCE = Table(
     "models-at-a-glance",
     "The models at a glance",
     "Shares of greedy answers, and means, with 95% intervals over the items that n names, such as questions; a group "
-    "is the context before the question, or the type of a query. A row 'where nothing changes' compares two halves of "
-    "the answers without a context. An answer counts once, so a question counts as often as it has contexts of the "
-    "group. "
+    "is the context before the question, or the type of a query. The row 'the same where nothing changes' is the noise "
+    "floor of coherent persuasion: the score between two halves of the sampled answers without a context. An answer "
+    "counts once, so a question counts as often as it has contexts of the group. "
     f"Fewer than {FEWEST_FOR_INTERVAL} items have no interval, and a share of so few answers is not shown ({FEW}). "
     "Direction compares two models on the items that both have: undecided if neither a difference nor equality is "
     "shown, equal if the difference is shown to be within the margin.",
@@ -190,7 +190,8 @@ RUNTIME = Table(
     "How much faster is Fisher susceptibility?",
     "Time for susceptibility over contexts (measured as the time for persuasion) and for Fisher susceptibility, on the "
     "same queries and device, and the ratio of the two times. The ratio grows with the contexts of a query, and "
-    "falls with the draws that estimate the whole vocabulary. Loading a model is not counted.",
+    "falls with the number of draws of random signs by which Fisher susceptibility over the whole vocabulary is "
+    "estimated. Loading a model is not counted.",
     ("runtime_of_susceptibilities",),
     items=("liu-runtime",),
 )
@@ -247,17 +248,17 @@ SETUP = Table(
 SHARDS = Table(
     "corpus",
     "Corpus of the counts",
-    "A row is a file or an index in which names were counted: its documents, words (of an index: tokens) and unpacked "
-    "bytes, the number of unreadable lines (of a text file: bytes) that were left out, the first of these, and the "
-    "time (UTC).",
+    "A row is a file or an index in which names were counted. It has the number of documents, of words (tokens for an "
+    "index) and of unpacked bytes. Then come the number of unreadable documents that were left out (bytes for a text "
+    "file), the first of them, and the time of the count (UTC).",
     ("corpus_summary",),
     items=("du-app-f.2",),
 )
 EXCLUDED = Table(
     "names-that-are-words",
     "Entities without a usable count",
-    "Entities that are left out of figures and correlations with a corpus, with the reason: occurrences of the name in "
-    "the corpus, and of the same word in lower case.",
+    "Entities that are left out of figures and correlations with a corpus: how often the name occurs in the corpus, "
+    "how often the same word in lower case, and the reason.",
     ("excluded_entities",),
     items=("du-app-f.2",),
 )

@@ -104,8 +104,8 @@ CONTEXTS = Table(
 CORRELATIONS = Table(
     "agreement-of-measures",
     "How far other measures agree with susceptibility",
-    "Pearson's and Spearman's correlation of a measure with the susceptibility of the same queries, or of the same "
-    "relations' means, with their two-sided p. A correlation that is not defined is a dash, with the reason.",
+    "Pearson's and Spearman's correlation of a measure with susceptibility, over queries or over the means of "
+    "relations, with their two-sided p. A correlation that is not defined is a dash, with the reason.",
     ("correlations",),
     _correlations,
     items=("liu-table-1", "liu-section-5.2", "liu-fig-1"),
@@ -162,10 +162,11 @@ GROUP_COMPARISONS = Table(
     "tests-of-groups",
     "Every test between groups, sets and kinds of contexts",
     "The unit of a test is an entity (a name or a pair), with the mean over its queries; all tests are two-sided. "
-    "Labels and types are compared by a permutation test of the entities. Sets of contexts, and contexts about the "
-    "queried entity with different labels or strengths, are compared by a sign-flip permutation test of the entities' "
-    "differences. p is adjusted by Benjamini-Hochberg over the tests of a model, query type and comparison; d is "
-    "Cohen's, above zero if the first group's mean is larger.",
+    "Labels of entities, such as friends and enemies, and their types are compared by a permutation test of the "
+    "entities. Sets of contexts, and contexts about the queried entity with different labels or strengths, are "
+    "compared by a sign-flip permutation test of the entities' differences. p is adjusted by "
+    "Benjamini-Hochberg over the tests of a model, query type and comparison; d is Cohen's, above zero if the first "
+    "group's mean is larger.",
     ("group_comparisons",),
     _group_comparisons,
 )

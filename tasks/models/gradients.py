@@ -19,7 +19,7 @@ from swaymeter.data.randomness import typed_generator
 from swaymeter.tasks.models.capabilities import Tokens
 from swaymeter.tasks.models.memory import Halving, memory_budget
 from swaymeter.tasks.models.network import Network
-from swaymeter.tasks.models.next_token.alone import Probe, choose_method, long_positions
+from swaymeter.tasks.models.next_token.alone import ComparedPrompts, choose_method, long_positions
 from swaymeter.tasks.models.next_token.shared import inner_size
 from swaymeter.tasks.models.progress import report_prompts
 from swaymeter.tasks.models.prompts.tokens import shorten, start_tokens, tokenize
@@ -113,7 +113,7 @@ def _choose_method(model: Network, queries: Sequence[Tokens]) -> str:
     sizes = {_PADDED: 4, _EQUAL: 2, _ALONE: 1}
     if _PADDING[torch.device(model.device).type] == 1:
         del sizes[_PADDED]
-    methods = {method: partial(_read_probe, model, size) for method, size in sizes.items()}
+    methods = {method: partial(_read_compared_prompts, model, size) for method, size in sizes.items()}
     method = choose_method(model, queries, methods, fallback="")
     reasons = [verdict.reason for (name, _), verdict in list(model.traits.verdicts.items()) if name == _ALONE]
     if not method and any(reasons):
@@ -124,9 +124,9 @@ def _choose_method(model: Network, queries: Sequence[Tokens]) -> str:
     return method or _ALONE  # no method and no reason: log p is not finite; the caller reports it
 
 
-def _read_probe(model: Network, size: int, probe: Probe) -> torch.Tensor:
-    """Return log p after the prompts of a probe, two of each length, in batches of `size`."""
-    prompts = [list(prompt) for prompt in probe.all]
+def _read_compared_prompts(model: Network, size: int, compared_prompts: ComparedPrompts) -> torch.Tensor:
+    """Return log p after the prompts of a comparison, two of each length, in batches of `size`."""
+    prompts = [list(prompt) for prompt in compared_prompts.all]
     batches = [prompts[start : start + size] for start in range(0, len(prompts), size)]
     return torch.cat([_read(model, batch)[1].detach() for batch in batches])
 

@@ -53,8 +53,8 @@ def answer_set_persuasion(
 ) -> AnswerSetPersuasion:
     """Return persuasion and susceptibility over a set of complete answers, for every context and query.
 
-    If a token spans the end of the query and the beginning of an answer, the scores of all answers to this query after
-    this context begin with that token.
+    If a token spans the end of the query and the beginning of an answer, the sums of all answers to this query after
+    this context begin at the position of that token.
 
     Args:
         model: the model.

@@ -5,9 +5,9 @@
     susceptibility   sigma(q) = sum_c p(c) pi(c,q) = I(C;A|q), in nats, 0 <= sigma <= min(H(p(c)), H(p(.|q)))
     query form       kappa(c) = 1/|E| sum_e pi(c, q(e)),   gamma = sum_c p(c) kappa(c), in nats
 
-p(c) is a context's frequency in the sample. a runs over the whole vocabulary: it is an answer's first token. kappa(c)
-is the entity-independent persuasion of a context: its mean persuasion over the queries of a form, one for each entity
-in E. The context is about one of these entities, and is put before every query. gamma is the entity-independent
+p(c) is a context's frequency in the sample. The variable a is an answer's first token, any token of the vocabulary.
+kappa(c) is the entity-independent persuasion of a context: its mean persuasion over the queries of a form, one for each
+entity in E. The context is about one of these entities, and is put before every query. gamma is the entity-independent
 susceptibility of the form.
 p(.|q) is not the distribution without a context. An estimate from n contexts is at most log n, so scores from different
 n are not comparable.

@@ -66,7 +66,7 @@ class EntropyClasses(Options):
         if bounds is None:
             return None
         if len(bounds) == 3:
-            raise ValueError("has 3 numbers; write 2, or 4 with gaps between the classes")
+            raise ValueError("has 3 numbers; write 2 (upper bounds of low and middle), or 4 with gaps between classes")
         if len({*bounds}) < len(bounds) or [*bounds] != sorted(bounds):
             raise ValueError(f"must ascend, not {list(bounds)}; write the bound of the low class first")
         return bounds

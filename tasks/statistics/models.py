@@ -145,7 +145,7 @@ def _quantities_of_own_questions(judged: Frame, verdict: Any) -> Iterator[tuple[
     for name, stated in (("prefers_right", "original"), ("prefers_wrong", "context"), ("names_both", "both")):
         yield name, _sort_items(judged.assign(value=(verdict == stated).astype(float))[mixed])
     pooled = judged.assign(condition=ALL)
-    # A supporting context states only the right answer, so the verdict "context" is right.
+    # A supporting context states the original answer, so a reply with this answer has the verdict "context".
     states_right = (right & verdict.isin(("context", "both"))) | (mixed & (verdict == "original"))
     yield "follows_right", _sort_items(pooled.assign(value=states_right.astype(float))[right | mixed])
     resists = pooled.assign(value=(verdict != "context").astype(float))

@@ -103,7 +103,8 @@ def _cells(question: Question, partition: Partition, context: str, number: int) 
         "o_pop_new": _number(question.object_popularity),
         "dir_info": f"./result/{question.page}-0/{question.page_revision or 0}" if question.page else "",
     }
-    if partition != "disputable":  # the published files have 2.0; the file of disputable questions has 2
+    # Published as 2.0 in the files of the other partitions, and as 2 in the file of disputable questions.
+    if partition != "disputable":
         values["num_edits"] = _number(question.edits)
     return {column: values[column] for column in COLUMNS[partition]}
 

@@ -92,7 +92,8 @@ class _Entry(BaseModel):
         for key in _COLUMNS:
             column = getattr(self, key)
             if column is not None and len(column) != len(self.entities):
-                raise ValueError(f"{key} has {len(column)} entries, and entities {len(self.entities)}")
+                counts = f"`{key}` has {len(column)} entries, but `entities` has {len(self.entities)}"
+                raise ValueError(f"{counts}; give both the same number")
         return self
 
 

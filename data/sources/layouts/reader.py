@@ -96,6 +96,7 @@ def _own_row(cells: Cells, form: Form) -> dict[str, Any]:
     if form.id:
         row["id"] = text(cells, form.id)
     if form.group:
+        # A template begins with "=", a path does not.
         row["group"] = text(cells, form.group) if form.group.startswith("=") else value_at(cells, form.group)
     return {**_further_columns(cells, form), **row}
 

@@ -1,4 +1,4 @@
-"""Steps of data sets whose rows need more than a description: each adds columns to a row, or refuses the row."""
+"""Functions that the key `step` of a data set's description names; each adds columns to a row, or refuses the row."""
 
 import random
 import re
@@ -129,7 +129,7 @@ def cub_counterfact(cells: Cells) -> Cells:
     # If the sentence is spelled differently in `template_w_context`, it is the last line.
     fact = whole.removesuffix(sentence) if whole.endswith(sentence) else whole.rpartition("\n")[0]
     if not (fact := fact.strip().removeprefix("Fact:").strip()):
-        raise InputError("template_w_context: has no fact before the sentence of `template`")
+        raise InputError("template_w_context: has the sentence of `template` alone; put the fact before the sentence")
     return {**cells, "sentence": sentence, "fact": fact}
 
 
@@ -146,7 +146,7 @@ def _fill_template(template: str, cells: Cells) -> str:
 
 
 def cub_druid(cells: Cells) -> Cells:
-    """Add the words for the claim in the question: "claim", or "claim of WHO" for a known claimant."""
+    """Add the words for the claim in the question: "claim" or, for the claimant Reuters, "claim of Reuters"."""
     claimant = none_where_empty(cells.get("claimant"))
     return {**cells, "subject": "claim" if claimant is None or not claimant else f"claim of {claimant}"}
 
@@ -155,7 +155,7 @@ def faitheval_choices(cells: Cells) -> Cells:
     """Add the texts of all choices, and of the choice that counts as right: the choice that the context states."""
     choices = cells.get("choices")
     if not isinstance(choices, dict) or not isinstance(choices.get("text"), list):
-        raise InputError("choices: is not an object with the lists label and text")
+        raise InputError('choices: is not an object with two lists, "label" and "text"')
     by_label = dict(zip(map(str, choices.get("label") or ()), map(str, choices["text"]), strict=False))
     if (key := text(cells, "answerKey")) not in by_label:
         raise InputError(f"answerKey: {key} is not one of the labels {', '.join(by_label) or '(none)'}")

@@ -19,7 +19,7 @@ from swaymeter.tasks.models.generation.slots import read as read_slots
 from swaymeter.tasks.models.generation.tree import Node, Tree
 from swaymeter.tasks.models.memory import Halving
 from swaymeter.tasks.models.network import Network
-from swaymeter.tasks.models.next_token.alone import CannotRead, Probe, choose_method
+from swaymeter.tasks.models.next_token.alone import CannotRead, ComparedPrompts, choose_method
 from swaymeter.tasks.models.next_token.plain import EQUAL, PADDED, read_plain
 from swaymeter.tasks.models.next_token.reading import unreadable
 from swaymeter.tasks.models.prompts.tokens import common_prefix_length
@@ -155,7 +155,7 @@ class SlotReader:
 def engine_of_answers(model: Network, prompts: Sequence[Tokens], *, new_tokens: int = 0) -> str:
     """Return the engine that decodes `new_tokens` tokens after prompts; ScoreError if one prompt exceeds the memory."""
     return choose_method(
-        model, prompts, {SLOTS: partial(_read_probe, model)}, PLAIN, new_tokens=new_tokens, in_parts=True
+        model, prompts, {SLOTS: partial(_read_compared_prompts, model)}, PLAIN, new_tokens=new_tokens, in_parts=True
     )
 
 
@@ -174,21 +174,21 @@ def rounding(model: Network) -> float:
     return max([_ROUNDING, *(2 * check.rounding for (method, _), check in checks if method in methods)])
 
 
-def _read_probe(model: Network, probe: Probe) -> torch.Tensor:
-    """Return the logits after a probe's prompts, whose contexts are prefilled and whose tails are decoded."""
+def _read_compared_prompts(model: Network, compared_prompts: ComparedPrompts) -> torch.Tensor:
+    """Return the logits after the prompts of a comparison, whose contexts are prefilled and whose tails are decoded."""
     if reason := unreadable(model):
         raise CannotRead(reason)
-    trees = [Tree(number, prompt, np.empty((1, 0)), slot=number) for number, prompt in enumerate(probe.contexts)]
-    with Halving(model, "a probe of the engine is read", 1).attempt(
-        1, smallest=lambda: "the answers to a single prompt"
-    ):
-        reader = SlotReader(model, len(trees), max(map(len, probe.contexts)) + 8)  # room for the tails
+    trees = [
+        Tree(number, prompt, np.empty((1, 0)), slot=number) for number, prompt in enumerate(compared_prompts.contexts)
+    ]
+    with Halving(model, "prompts are compared", 1).attempt(1, smallest=lambda: "the answers to a single prompt"):
+        reader = SlotReader(model, len(trees), max(map(len, compared_prompts.contexts)) + 8)  # room for the tails
         reader.prefill(trees)
         for tree in trees:
-            tree.live = [Node(tree, [0], torch.empty(0), tail[:1]) for tail in probe.tails]
+            tree.live = [Node(tree, [0], torch.empty(0), tail[:1]) for tail in compared_prompts.tails]
         nodes = [node for tree in trees for node in tree.live]
         # Each `decode` reads the last token of every node: first the first token of a tail, then its second token.
         reader.decode(nodes)
-        for node, tail in zip(nodes, probe.tails * len(trees), strict=True):
+        for node, tail in zip(nodes, compared_prompts.tails * len(trees), strict=True):
             node.tokens = tail
         return reader.decode(nodes).logits

@@ -85,7 +85,7 @@ def draw(
     block_weights = blocks[rows, block.squeeze(1)].double()
     upper = block_weights.cumsum(dim=1) + below
     token = torch.searchsorted(upper, target, right=True)
-    # The sum of a block is rounded, so that the point may lie after the last token of the block with a weight.
+    # The sum of a block is rounded, so the point may lie after the block's last token of positive weight.
     last = _BLOCK - 1 - (block_weights > 0).flip(1).int().argmax(dim=1, keepdim=True)
     token = torch.minimum(token, last)
     above = upper.gather(1, token)

@@ -28,14 +28,14 @@ from swaymeter.tasks.models.prompts.tokens import shorten
 
 log = logging.getLogger(__name__)
 
-Read = Callable[["Probe"], torch.Tensor]
-"""A reading method, which reads the n prompts of a probe once or several times, and returns logits, (times x n, V)."""
+Read = Callable[["ComparedPrompts"], torch.Tensor]
+"""A reading method, which reads the n prompts of a comparison once or several times; returns logits, (times x n, V)."""
 
 TOKENS_PER_PASS = {"cpu": 4096, "cuda": 65536}
 """Limit of the tokens in a forward pass, unless a single prompt has more."""
 
 _LIKELY = -10.0  # rounding is measured at log-probabilities above this limit, which decide draws
-_AHEAD = 2048  # limit of the new tokens in a comparison, which reads about five prompts of full length
+_AHEAD = 2048  # limit of the new tokens in a comparison, because a comparison reads about five prompts of full length
 _SHORT = 64  # limit of the short prompt of a comparison, in tokens, if all prompts have the same length
 # Number of tokens above which the prefix tree and the cache slots read a prompt in several forward passes.
 FAR = {"cpu": 1280, "cuda": 18432}
@@ -76,7 +76,7 @@ def _switch(model: Network) -> int:
 
 
 @dataclass(frozen=True)
-class Probe:
+class ComparedPrompts:
     """Prompts of a comparison: a short and a long context, each before the same two tails of two tokens.
 
     After a context, the two tails are a tree, because they differ in their first token. The tails are equal only if the
@@ -87,8 +87,8 @@ class Probe:
     tails: tuple[tuple[int, int], tuple[int, int]]
 
     @classmethod
-    def of(cls, shortest: Tokens, longest: Tokens, *, halved: bool = True) -> "Probe":
-        """Return a probe with prompts of these lengths; `halved` shortens one of two prompts of equal length."""
+    def of(cls, shortest: Tokens, longest: Tokens, *, halved: bool = True) -> "ComparedPrompts":
+        """Return prompts of these lengths; `halved` shortens one of two prompts of equal length."""
         if halved and len(shortest) == len(longest):
             shortest = shortest[: min(_SHORT, -(-len(shortest) // 2))]
         ids = sorted({*shortest, *longest})
@@ -136,7 +136,7 @@ def choose_method(
     longest_compared = _longest_length(model, lengths, new_tokens, long)
     shortest = min(lengths[0], longest_compared)
     longest = longest_compared if in_parts else min(lengths[-1], longest_compared)
-    probe: Probe | None = None
+    compared_prompts: ComparedPrompts | None = None
     for method, read in methods.items():
         verdict = verdicts.get((method, long), Verdict())
         if prompts and not verdict.covers(shortest, longest):
@@ -148,12 +148,12 @@ def choose_method(
             if long and in_parts:
                 verdict = Verdict("its positions change with the longest prompt of a pass")
             else:
-                if probe is None:
-                    probe = Probe.of(*ends, halved=not long)
-                    alone = Distributions.of(_read_alone(model, probe.all))
+                if compared_prompts is None:
+                    compared_prompts = ComparedPrompts.of(*ends, halved=not long)
+                    alone = Distributions.of(_read_alone(model, compared_prompts.all))
                 if not torch.isfinite(alone.log_normaliser).all():
                     return fallback  # the reference is not finite; the caller reports the prompt
-                reason, rounding = _compare(model, probe, read, alone)
+                reason, rounding = _compare(model, compared_prompts, read, alone)
                 verdict = Verdict(reason, max(rounding, verdict.rounding), ends)
             verdicts[method, long] = verdict
             if verdict.reason:
@@ -204,10 +204,12 @@ def _lengths(config: Mapping[str, Any]) -> Iterator[int]:
             yield value
 
 
-def _compare(model: Network, probe: Probe, read: Read, alone: Distributions) -> tuple[str | None, float]:
+def _compare(
+    model: Network, compared_prompts: ComparedPrompts, read: Read, alone: Distributions
+) -> tuple[str | None, float]:
     """Return the reason against a method (None if it is exact), and the rounding of log-probabilities in nats."""
     try:
-        log_probs = Distributions.of(read(probe)).log_probs()
+        log_probs = Distributions.of(read(compared_prompts)).log_probs()
     except CannotRead as reason:
         return str(reason), 0.0
     except (AttributeError, IndexError, KeyError, NotImplementedError, RuntimeError, TypeError, ValueError) as error:

@@ -8,7 +8,7 @@ import torch
 from swaymeter.tasks.models.capabilities import Tokens
 from swaymeter.tasks.models.memory import Halving
 from swaymeter.tasks.models.network import Network
-from swaymeter.tasks.models.next_token.alone import TOKENS_PER_PASS, CannotRead, Probe, choose_method
+from swaymeter.tasks.models.next_token.alone import TOKENS_PER_PASS, CannotRead, ComparedPrompts, choose_method
 from swaymeter.tasks.models.next_token.distributions import Distributions
 from swaymeter.tasks.models.next_token.plain import BATCH, read_plain
 from swaymeter.tasks.models.next_token.reading import PrefixTree, Reading, read_contexts, unreadable
@@ -75,22 +75,23 @@ def engine(model: Network, prompts: Sequence[Sequence[Tokens]], *, new_tokens: i
     """Return the engine that reads [context][query] prompts with `new_tokens` tokens after each."""
     flat = [prompt for row in prompts for prompt in row]
     return choose_method(
-        model, flat, {PREFIX_TREE: partial(_read_probe, model)}, PLAIN, new_tokens=new_tokens, in_parts=True
+        model, flat, {PREFIX_TREE: partial(_read_compared_prompts, model)}, PLAIN, new_tokens=new_tokens, in_parts=True
     )
 
 
 @torch.inference_mode()
-def _read_probe(model: Network, probe: Probe) -> torch.Tensor:
-    """Return the logits after a probe's prompts twice: read as trees in one forward pass, and in two."""
+def _read_compared_prompts(model: Network, compared_prompts: ComparedPrompts) -> torch.Tensor:
+    """Return the logits after the prompts of a comparison twice: read as trees in one forward pass, and in two."""
     if reason := unreadable(model):
         raise CannotRead(reason)
-    with Halving(model, "a probe of the engine is read", 1).attempt(1, smallest=lambda: "two contexts and queries"):
-        contexts = read_contexts(model, probe.contexts, range(len(probe.contexts)))
-        tree = PrefixTree.of(probe.tails, device=model.device)
+    with Halving(model, "prompts are compared", 1).attempt(1, smallest=lambda: "two contexts and queries"):
+        contexts = read_contexts(model, compared_prompts.contexts, range(len(compared_prompts.contexts)))
+        tree = PrefixTree.of(compared_prompts.tails, device=model.device)
         single_pass = Reading(model, contexts, tree).logits([path[-1] for path in tree.paths])
-        first_tokens = PrefixTree.of([tail[:1] for tail in probe.tails], device=model.device)
+        # A tail has two tokens: `logits` fills the KV cache with the first, and `following` reads the last.
+        first_tokens = PrefixTree.of([tail[:1] for tail in compared_prompts.tails], device=model.device)
         reading = Reading(model, contexts, first_tokens, keep=True)
         reading.logits([path[-1] for path in first_tokens.paths])
-        last_tokens = torch.tensor([tail[-1] for tail in probe.tails], device=model.device)
-        two_passes = reading.following(last_tokens.expand(len(probe.contexts), -1))
+        last_tokens = torch.tensor([tail[-1] for tail in compared_prompts.tails], device=model.device)
+        two_passes = reading.following(last_tokens.expand(len(compared_prompts.contexts), -1))
     return torch.cat([single_pass.flatten(0, 1), two_passes.flatten(0, 1)])

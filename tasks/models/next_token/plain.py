@@ -17,7 +17,7 @@ from swaymeter.tasks.models.memory import Halving
 from swaymeter.tasks.models.network import Network
 from swaymeter.tasks.models.next_token.alone import (
     TOKENS_PER_PASS,
-    Probe,
+    ComparedPrompts,
     choose_method,
     long_positions,
     read_equal,
@@ -55,7 +55,7 @@ def read_plain(
     parts = []
     for indices in indices_by_length.values():
         group = [prompts[index] for index in indices]
-        methods = {method: partial(_read_probe, model, method) for method in (PADDED, EQUAL)}
+        methods = {method: partial(_read_compared_prompts, model, method) for method in (PADDED, EQUAL)}
         method = choose_method(model, group, methods, ALONE, new_tokens=new_tokens)
         parts.append(_in_batches(model, group, method, batch_size or BATCH))
     return torch.cat(parts)[np.argsort(np.concatenate(list(indices_by_length.values())))]
@@ -70,9 +70,11 @@ def likeliest(model: Network, prompts: Sequence[Tokens], count: int) -> list[Map
     ]
 
 
-def _read_probe(model: Network, method: str, probe: Probe) -> torch.Tensor:
+def _read_compared_prompts(model: Network, method: str, compared_prompts: ComparedPrompts) -> torch.Tensor:
     # Text serves as padding here, so that a model that attends to padding differs by far more than rounding.
-    return _in_batches(model, probe.all, method, len(probe.all), padding=probe.contexts[1])
+    return _in_batches(
+        model, compared_prompts.all, method, len(compared_prompts.all), padding=compared_prompts.contexts[1]
+    )
 
 
 def _in_batches(
@@ -80,7 +82,7 @@ def _in_batches(
 ) -> torch.Tensor:
     """Return the logits after prompts, (n, V), read in batches by a method.
 
-    Only a probe passes `padding`, the tokens to pad with, and stays one batch.
+    Only a comparison passes `padding`, the tokens to pad with, and stays one batch.
     """
     order = sorted(range(len(prompts)), key=lambda index: len(prompts[index]))
     waiting = deque(order)

@@ -68,20 +68,19 @@ no: unfinished incomplete ongoing unfertig unvollendet
 _PHRASES = """
 free: free of charge|no charge|for free|without charge|without paying|cost nothing|nothing to pay
 broken: out of order|out of service|out of action|ausser betrieb
-continue: keep on|keeps on|kept on|go on|goe on|went on|carry on|carries on|carried on|keep running|run on|without
-stopping
+continue: keep on|kept on|go on|went on|carry on|carried on|keep running|run on|without stopping
 not: yet to be|yet to|fail to|failed to|refuse to|refused to|decline to|declined to|cease to|ceased to|unable
 to|before it could|before they could|before he could|before she could|no longer|anything but|far from|nicht
 mehr|better not|besser nicht|lieber nicht
 """
 """A word of a frame or "not", and phrases of the same meaning, separated by upright lines.
 
-Words of a reply come without a plural s, so "keep on" also stands for "keeps on".
+Words of a reply come without a plural s, so "keep on" also stands for "keeps on", and "go on" for "goes on".
 """
 _AROUND = {
     "forbid": ("advise|advised|recommend|recommended|warn|warned", "against"),
     "refund": ("get|got|receive|have|give|gave|bekommt|bekommen", "back|zuruck"),
-    "stop": ("switch|switche|turn|shut|switched|turned", "off"),
+    "stop": ("switch|turn|shut|switched|turned", "off"),
 }
 """A word of a frame, and the beginnings and ends of phrases of the same meaning; "get the money back" is "refund"."""
 _IRREGULAR = """

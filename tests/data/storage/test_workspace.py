@@ -272,7 +272,7 @@ def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:
 
 def test_workspace_without_its_note_is_named_as_that(workspace: Workspace) -> None:
     (workspace.root / "scores").mkdir(parents=True)
-    with pytest.raises(WorkspaceError, match=r"workspace\.json is missing beside the files of a study; restore it"):
+    with pytest.raises(WorkspaceError, match=r"workspace\.json is missing, but the folder has the files of a study"):
         workspace.check_layout()
 
 

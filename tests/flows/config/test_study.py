@@ -123,7 +123,7 @@ WIKIDATA = {"source": "wikidata"}
         ({"entropy_classes": {"bounds": [5, 1]}}, "entropy_classes.bounds: must ascend, not [5.0, 1.0]; write"),
         ({"entropy_classes": {"bounds": [1, 1]}}, "entropy_classes.bounds: must ascend"),
         ({"entropy_classes": {"bounds": [1, float("inf")]}}, "bounds.1: expected a finite number, not Infinity"),
-        ({"entropy_classes": {"bounds": [1, 2, 3]}}, "entropy_classes.bounds: has 3 numbers; write 2, or 4 with"),
+        ({"entropy_classes": {"bounds": [1, 2, 3]}}, "entropy_classes.bounds: has 3 numbers; write 2 (upper bounds"),
         ({"entropy_classes": {"bounds": [1, 2, 4, 3]}}, "entropy_classes.bounds: must ascend, not [1.0, 2.0, 4.0, 3"),
         # ---- sections that others need
         ({"facts": None, "measures": ["persuasion"]}, "measures.persuasion: needs facts; name relations under `facts`"),

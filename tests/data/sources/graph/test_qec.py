@@ -132,8 +132,8 @@ REFUSED: list[tuple[Any, str]] = [
     column("answers", ["Oslo", None, "Lima"], r": answers\[1\]: Input should be a valid string"),
     column("entities", ["\ud83d", "Norway", "Peru"], r": entities\[0\]: .*surrogates not allowed"),
     column("entity_uris", [1, 2, 3], r": entity_uris\[0\]: Input should be a valid string \(the value is 1\)"),
-    column("answers", ["Oslo", "Lima"], ": answers has 2 entries, and entities 3"),
-    column("answer_uris", [], ": answer_uris has 0 entries, and entities 3"),
+    column("answers", ["Oslo", "Lima"], ": `answers` has 2 entries, but `entities` has 3; give both"),
+    column("answer_uris", [], ": `answer_uris` has 0 entries, but `entities` has 3; give both"),
     *(
         column("entity_uri_to_degree", [1, number, 2], r": entity_uri_to_degree\[1\]: Input should be")
         for number in (math.nan, math.inf, True, "900", -1, 2**63, 1.0)

@@ -367,7 +367,9 @@ def test_a_template_of_cub_is_filled_or_named(tmp_path: Path) -> None:
     refused = {
         "<place> it is.\n<subject>": "the slot <place> of a template has no value",
         "<|user|>\n<subject>": "template_w_context: is a chat prompt; use a file without instruct_template in its name",
-        "<subject> lies on the river": "template_w_context: has no fact before the sentence of `template`",
+        "<subject> lies on the river": (
+            "template_w_context: has the sentence of `template` alone; put the fact before the sentence"
+        ),
     }
     for given, reason in refused.items():
         assert [row.detail for row in questions(template_w_context=given).rejected] == [reason]

@@ -169,5 +169,5 @@ def test_key_in_the_address(tmp_path: Path) -> None:
 
     from swaymeter.flows.config.sections import ModelPart
 
-    with pytest.raises(ValidationError, match="has the key 'api_key' in its query"):
+    with pytest.raises(ValidationError, match="has a secret as its parameter 'api_key'; remove it"):
         ModelPart(name="m", endpoint="http://127.0.0.1:1/v1?api_key=made-up")

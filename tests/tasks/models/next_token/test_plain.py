@@ -8,7 +8,7 @@ from swaymeter.data.errors import ScoreError
 from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.generation.sample import sample_answers
 from swaymeter.tasks.models.network import Verdict
-from swaymeter.tasks.models.next_token.alone import Probe
+from swaymeter.tasks.models.next_token.alone import ComparedPrompts
 from swaymeter.tasks.models.next_token.by_query import PLAIN, PREFIX_TREE
 from swaymeter.tasks.models.next_token.distributions import Distributions
 from swaymeter.tasks.models.next_token.plain import read_plain
@@ -56,8 +56,8 @@ def test_growing_prompts_are_not_compared_at_each_step(answer: Callable[[Languag
     assert passes[0] == passes[1] in range(24, 24 + of_draws + 1)
 
 
-def test_probes_of_one_token_have_equal_length() -> None:
-    assert [len(prompt) for prompt in Probe.of([7], [7] * 5).all] == [3, 3, 5, 5]
+def test_compared_prompts_of_one_token_have_equal_length() -> None:
+    assert [len(prompt) for prompt in ComparedPrompts.of([7], [7] * 5).all] == [3, 3, 5, 5]
 
 
 SEQUENCES = [[1, 2, 3], [1, 2, 4], [1, 2], [5], [1, 2, 3]]
