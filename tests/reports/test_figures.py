@@ -392,7 +392,7 @@ def test_captions_say_what_an_interval_is_over(drawn: dict[str, DrawnFigure], kn
 
 INTERVAL = (
     r"[Ii]ntervals?( have 95%,| are)? (over|that draws whole) "
-    "(what|the unit|clusters|relation|entit|subject|question|context)"
+    "(what|the unit|the items|clusters|relation|entit|subject|question|context)"
 )
 
 
