@@ -74,7 +74,7 @@ WIKIDATA = {"source": "wikidata"}
         ({"questions": {"partitions": []}}, "questions.partitions: no partition is named"),
         ({"questions": {"folder": "here"}}, "questions.folder: is a key of source dynamicqa, not of sample"),
         ({"questions": {**WIKIDATA, "triples": {"source": "file"}}}, "questions.triples: `source: file` needs the key"),
-        ({"questions": {**WIKIDATA, "triples": {"source": "wikidata"}}}, "triples: `source: wikidata` needs `propert"),
+        ({"questions": {**WIKIDATA, "triples": {"source": "wikidata"}}}, "triples: `source: wikidata` needs"),
         ({"questions": {**WIKIDATA, "triples": {"source": "wikidata", "file": "x"}}}, "triples: `file` is for source"),
         ({"questions": {**WIKIDATA, "triples": {"properties": ["P1", "P1"]}}}, "properties: a property is named twice"),
         ({"questions": {**WIKIDATA, "disputes": {"pages": ["A", "A"]}}}, "disputes.pages: a page is named twice"),
