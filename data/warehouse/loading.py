@@ -31,7 +31,7 @@ from swaymeter.data.warehouse.schema import (
     rows_table,
 )
 from swaymeter.data.warehouse.sources import SOURCE_FILE, checked_footer, finite_errors, select_sql, shared_values
-from swaymeter.data.warehouse.warehouse import COMPUTED, CONFIG, Warehouse, create_views
+from swaymeter.data.warehouse.warehouse import COMPUTED, CONFIG, SMALL, Warehouse, create_views
 
 Files = Mapping[Table, Sequence[Path]]
 """Parquet files by table; the caller has verified their bytes."""
@@ -65,6 +65,8 @@ def build(
     schema = Schema(tables)
     try:
         with _replacing(path) as temporary, _empty_database(temporary, schema) as connection:
+            if sum(file.stat().st_size for paths in files.values() for file in paths) > SMALL:
+                connection.execute("RESET threads")
             building = Building(connection, schema, path.parent)
             about = {"schema_version": schema.version, "swaymeter_version": version("swaymeter"), "key": key}
             with _transaction(connection):
@@ -84,15 +86,15 @@ _empty_databases: dict[str, bytes] = {}
 
 
 def _empty_database(path: Path, schema: Schema) -> duckdb.DuckDBPyConnection:
-    """Make a file with empty tables, views and comments, and return a connection to it."""
+    """Make a file with empty tables, views and comments, and return a connection to it, which has one thread."""
+    config = {**CONFIG, "threads": 1}
     empty = _empty_databases.get(schema.version)
     if empty:
         path.write_bytes(empty)
-        return duckdb.connect(path, config=CONFIG)
-    connection = duckdb.connect(path, config=CONFIG)
+        return duckdb.connect(path, config=config)
+    connection = duckdb.connect(path, config=config)
     with _transaction(connection):
-        for statement in schema.statements():
-            connection.execute(statement)
+        connection.execute("; ".join(schema.statements()))
     create_views(connection, schema.views, described=True)
     connection.execute("CHECKPOINT")  # writes everything from DuckDB's log into the file
     _empty_databases[schema.version] = path.read_bytes()

@@ -28,7 +28,7 @@ from swaymeter.flows.server.settings import keep_quiet
 
 keep_quiet()  # before anything imports Prefect
 limit_threads()  # before anything imports torch
-gc.set_threshold(200_000)  # with the default of 700, garbage collection takes an eighth of the time of imports
+gc.set_threshold(500_000)  # with the default of 700, garbage collection takes an eighth of the time of imports
 
 app = typer.Typer(
     help="How far a context sways a language model, fact by fact. Begin with [bold]swaymeter run quickstart[/bold]; "
