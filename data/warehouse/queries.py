@@ -1,7 +1,8 @@
 """Named queries: SQL texts with names, bundled in this package or added by extensions.
 
 A text opens with comment lines. Their first sentence describes the result. The line `-- view` makes the query a view of
-the database. A line such as `-- unit: persuasion = nats` names the unit of a computed column.
+the database. A line such as `-- needs: contexts, queries` names tables and views that must have rows, because otherwise
+the result has none. A line such as `-- unit: persuasion = nats` names the unit of a computed column.
 """
 
 import re
@@ -14,6 +15,7 @@ from swaymeter.data.digests import content_key
 from swaymeter.data.named import Registry
 
 _UNIT = re.compile(r"^-- unit: (\w+) = (.+)$", re.MULTILINE)
+_NEEDS = re.compile(r"^-- needs: (.+)$", re.MULTILINE)
 _VIEW = re.compile(r"^-- view$", re.MULTILINE)
 _COMMENT = re.compile(r"^--.*$", re.MULTILINE)
 
@@ -57,6 +59,11 @@ class NamedQuery:
         return {column: unit.strip() for column, unit in _UNIT.findall(self.sql)}
 
     @cached_property
+    def needs(self) -> frozenset[str]:
+        """The tables and views that the comments declare as needed; the query has no rows if one of them has none."""
+        return frozenset(name.strip() for names in _NEEDS.findall(self.sql) for name in names.split(","))
+
+    @cached_property
     def words(self) -> set[str]:
         """The words of the text without its comments, in lower case, because SQL ignores the case of names."""
         return {*re.findall(r"\w+", _COMMENT.sub("", self.sql).lower())}
@@ -81,6 +88,12 @@ def with_views(queries: Iterable[NamedQuery]) -> list[NamedQuery]:
         by_name[query.name] = query
         pending += [view for name, view in views.items() if name in query.words and name not in by_name]
     return [*by_name.values()]
+
+
+def needed_tables(query: NamedQuery) -> set[str]:
+    """Return the tables that a query needs, directly or through the views that it needs."""
+    views = {name for name in query.needs if name in NAMED_QUERIES and NAMED_QUERIES[name].is_view}
+    return set(query.needs - views).union(*(needed_tables(NAMED_QUERIES[view]) for view in views))
 
 
 def queries_digest(names: Iterable[str]) -> str:

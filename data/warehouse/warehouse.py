@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from swaymeter.data.errors import DamagedFile, InputError, WorkspaceBusy, WorkspaceError, first_line
 from swaymeter.data.records.table import Table
-from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery, with_views
+from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery, needed_tables, with_views
 from swaymeter.data.warehouse.schema import SCORED, Schema, is_large, literal, quoted, rows_table, stored_columns
 
 CONFIG: dict[str, str | bool | int | float | list[str]] = {
@@ -131,18 +131,19 @@ class Warehouse:
         """
         return self.answer(NAMED_QUERIES[name])
 
-    def reads_rows(self, name: str) -> bool:
-        """Return False if every table that a named query reads is empty; the query itself is not answered.
+    def with_rows(self, names: Iterable[str]) -> list[str]:
+        """Return the named queries that may have rows, because every table that they need has rows.
 
         Raises:
             UnknownName: no query has that name.
         """
-        tables = self._schema.words_of([NAMED_QUERIES[name]]) & self._schema.by_name.keys()
-        if tables and not tables & self._tables_with_rows:
-            firsts = (f"(SELECT {literal(table)} FROM {quoted(table)} LIMIT 1)" for table in tables)
+        needed = {name: needed_tables(NAMED_QUERIES[name]) for name in names}
+        unknown = sorted(set[str]().union(*needed.values()) - self._tables_with_rows)
+        if unknown:
+            firsts = (f"(SELECT {literal(table)} FROM {quoted(table)} LIMIT 1)" for table in unknown)
             rows = self._connection.execute(" UNION ALL ".join(firsts)).fetchall()
             self._tables_with_rows.update(table for (table,) in rows)
-        return bool(tables & self._tables_with_rows)
+        return [name for name, tables in needed.items() if tables <= self._tables_with_rows]
 
     def answer(self, query: NamedQuery) -> pd.DataFrame:
         """Return the answer to a query as a frame, with types and units as in `frame`."""

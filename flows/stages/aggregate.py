@@ -109,7 +109,7 @@ def _warn_of_judgements(building: Any, aggregation: Aggregation) -> None:
 
 
 def compute_statistics(building: Any, aggregation: Aggregation) -> None:
-    """Compute every statistic over the loaded tables, and add its rows; skip a statistic whose tables are all empty.
+    """Compute every statistic over the loaded tables, and add its rows; skip a statistic whose queries have no rows.
 
     Raises:
         ScoreError: Statistics cannot be computed; the message names each failed statistic.
@@ -117,7 +117,7 @@ def compute_statistics(building: Any, aggregation: Aggregation) -> None:
     frames, failed = dict[str, Any](), list[str]()
     for statistic in statistics_of(aggregation.classes).values():
         try:
-            if statistic.queries and not any(map(building.warehouse.reads_rows, statistic.queries)):
+            if statistic.queries and not building.warehouse.with_rows(statistic.queries):
                 continue
             for name in statistic.queries:
                 if name not in frames:

@@ -54,7 +54,7 @@ def draw_report(step: Step, settings: RunSettings) -> None:
     database = step.inputs["database"].folder / DATABASE
     card = replace(card_of(step), gate=gate_of(step.arguments[0], database))
     with opened(database, schema()) as warehouse:
-        frames = LazyFrames(queries(), warehouse.frame)
+        frames = LazyFrames(warehouse.with_rows(queries()), warehouse.frame)
         changes = changes_of_run(frames[LAST_CHANGES], frames[NUMBERS])
         write_report(frames, artifact.folder, card, artifact.key, changes, settings.show_findings)
 

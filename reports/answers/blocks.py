@@ -89,7 +89,7 @@ def options(frames: Frames) -> dict[str, Any]:
         "conditions": {name: CONDITION_NAMES[name] for name in present(answers, "condition", CONDITIONS)},
         "own": are_own(answers),
         "outcomes": {name: outcome(name, own=are_own(answers)) for name in OUTCOMES},
-        "judges": sorted(set(frames["judged_greedy_answers"]["judge"])),
+        "judges": sorted(set(frames["judged_greedy_answers"].get("judge", ()))),
         "flipped": any(_flipped(rows_of(frames["changes_since_last_run"], model)) for model in models(answers)),
         "measured": [name for name in _SCORES if name in scores and scores[name].notna().any()],
     }

@@ -1,5 +1,6 @@
 -- How often a judge's verdicts on greedy answers equal the rule's or people's, with 95% intervals and Cohen's kappa.
 -- kappa is NULL if both gave the same verdict on all answers.
+-- needs: summaries
 -- unit: agree = share
 -- unit: agree_low = share
 -- unit: agree_high = share

@@ -1,5 +1,6 @@
 -- Every query with its answer-set susceptibility, and susceptibility beside it; NULL if that was not measured.
 -- view
+-- needs: answer_set_susceptibility, queries
 SELECT
     a.model, a.dtype, a.relation,
     q.query_type, q.form, q.entity, q.invented, q.query_id,

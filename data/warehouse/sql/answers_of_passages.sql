@@ -2,6 +2,7 @@
 -- passage.
 -- Contexts that did not fit the model's window are left out: nobody knows which of their passages was read.
 -- Places count from 1. If a kind has several passages, the first counts; without a passage of the kind, NULL.
+-- needs: answers, questions, stated_answers
 -- unit: right_length = characters
 -- unit: wrong_length = characters
 WITH contexts AS (

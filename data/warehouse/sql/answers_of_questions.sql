@@ -1,5 +1,6 @@
 -- Every question alone and with each of its contexts, with all that was measured of it; NULL if a measure was not run.
 -- view
+-- needs: questions
 -- unit: samples_that_follow = share
 WITH cases AS (
     SELECT

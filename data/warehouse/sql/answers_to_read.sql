@@ -1,5 +1,6 @@
 -- Every answer in its words, the greedy answer first: its cluster, its log-probability in nats, how it ended.
 -- The cluster is NULL for a greedy answer, for unfinished thoughts, and if clusters were not measured.
+-- needs: answers
 SELECT
     answers.model, answers.dtype, answers.relation, answers.question_id, answers.context_id, answers.condition,
     answers.sample, answers."text", clusters.cluster AS answer_group,

@@ -1,5 +1,6 @@
 -- Every query with its susceptibility over contexts and its Fisher susceptibility, and how it is worded; NULL if one was not measured.
 -- view
+-- needs: queries
 -- unit: fisher = nats per squared embedding unit
 SELECT
     model, dtype, relation,

@@ -1,5 +1,6 @@
 -- Susceptibility over contexts and Fisher susceptibility: of all queries, by kind of entity, by wording, and by the
 -- size of the other susceptibility.
+-- needs: summaries
 -- unit: share_queries = share
 SELECT
     model, dtype, query_type, if(quantity = 'pooled_fisher', 'fisher', 'susceptibility') AS measure,

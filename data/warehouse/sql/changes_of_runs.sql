@@ -1,6 +1,7 @@
 -- The items of each completed run that changed since the run before: the state in both runs, as JSON.
 -- view
 -- An item that is new has no state before, an item that is gone no state in the run.
+-- needs: history
 SELECT *
 FROM (
     SELECT

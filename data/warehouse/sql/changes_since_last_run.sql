@@ -1,4 +1,5 @@
 -- The items of the last completed run that changed since the run before: the state in both runs, as JSON.
+-- needs: changes_of_runs
 SELECT *
 FROM changes_of_runs
 WHERE run = (SELECT max(run) FROM history)

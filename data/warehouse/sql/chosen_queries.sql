@@ -1,6 +1,7 @@
 -- The queries whose contexts a report shows: all of them, or if there are over 500, five of each relation and type.
 -- The five are, by the mean susceptibility over models, the most and the least susceptible and the three quartiles.
 -- view
+-- needs: queries, susceptibility
 WITH means AS (
     SELECT relation, query_id, avg(susceptibility::DECIMAL(38, 18))::DOUBLE AS mean
     FROM susceptibility

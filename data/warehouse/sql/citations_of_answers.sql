@@ -1,5 +1,6 @@
 -- What greedy answers cite, and whether they name a conflict: 1 or 0, NULL if there is nothing to judge.
 -- Contexts that did not fit the model's window are left out: a passage that was not read cannot be cited.
+-- needs: answers, cited_passages, questions
 SELECT
     cited.model, cited.dtype, cited.relation, cited.question_id, cited.context_id, cited.condition,
     coalesce(questions.subject_id, nullif(questions.subject, ''), cited.question_id) AS subject_key,

@@ -1,4 +1,5 @@
 -- Every instance with both entropies, coherent persuasion and its class of entropy with the context, if it is in one.
+-- needs: instances, summaries
 WITH cut AS (
     SELECT DISTINCT
         model, dtype, group_values[4]::DOUBLE AS low_up_to, group_values[5]::DOUBLE AS middle_from,

@@ -2,6 +2,7 @@
 -- persuade most and the three that persuade least, by the mean over models; with the greedy answer, if it was measured.
 -- A kind is base, assertive or negation; for a context with a label, the kind is the label with its strength.
 -- The rows are chosen by their ids first, before the columns that all rows of a file share are joined.
+-- needs: chosen_queries, contexts, persuasion
 WITH scored AS MATERIALIZED (
     SELECT p.model, p.dtype, p.relation, p.query_id, p.context_id, p.relevant, p.persuasion
     FROM persuasion AS p

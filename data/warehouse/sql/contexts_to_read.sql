@@ -1,4 +1,5 @@
 -- The contexts of the questions that have answers, with the answers that each states, and the right ones, as JSON lists.
+-- needs: answers, question_contexts, questions
 SELECT
     contexts.question_id, contexts.context_id, contexts.condition, contexts."text", contexts.answers,
     to_json(questions.answers)::VARCHAR AS right_answers

@@ -1,4 +1,5 @@
 -- The amounts that were read of the corpus: a row for each shard, then a row for the whole corpus.
+-- needs: shards
 SELECT
     corpus, coalesce(shard, 'all ' || count(*) || ' shards') AS shard,
     sum(documents)::BIGINT AS documents, sum(words)::BIGINT AS words, sum(tokens)::BIGINT AS tokens,

@@ -1,4 +1,5 @@
 -- Numbers of queries, entities and relations behind a model's susceptibility, and of the contexts of a query.
+-- needs: susceptibility_of_queries
 SELECT
     model, dtype,
     count(*) AS queries,

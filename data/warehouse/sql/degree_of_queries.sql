@@ -1,5 +1,6 @@
 -- Every query about an entity of a graph with its susceptibility and the entity's degrees; invented ones have degree 0.
 -- view
+-- needs: queries, susceptibility
 SELECT
     s.model, s.dtype, s.relation,
     q.query_type, q.form, q.entity, q.invented, q.query_id,

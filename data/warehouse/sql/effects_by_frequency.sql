@@ -1,6 +1,7 @@
 -- Every relation with entities that were looked for in a corpus: the effect size of familiarity, and the mean
 -- logarithms of the real entities' counts plus one. A row of the test is a query.
 -- The sums are over decimals because threads add in any order, and doubles added in another order end in other digits.
+-- needs: frequency_of_queries, statistics
 WITH entities AS (
     SELECT
         model, dtype, relation, query_type, entity, answer,

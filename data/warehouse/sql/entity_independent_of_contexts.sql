@@ -2,6 +2,7 @@
 -- view
 -- Its template is its wording with slots. The longer one of entity and object is replaced first, because it may have
 -- the other. Whole words are replaced: the name W is no part of Without.
+-- needs: contexts, entity_independent_persuasion
 WITH scored AS (
     SELECT relation, context_id, kind, rtrim("text", chr(10)) AS "context", entity, "object", template
     FROM contexts

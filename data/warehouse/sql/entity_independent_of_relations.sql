@@ -1,4 +1,5 @@
 -- The spread of contexts' entity-independent persuasion by kind, and the mean of all kinds of a relation.
+-- needs: summaries
 SELECT
     s.model, s.dtype, s.relation, s.query_type, s.group_values[1] AS kind,
     s.items AS contexts, s.n AS "rows", s.mean,

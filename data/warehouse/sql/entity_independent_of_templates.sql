@@ -1,4 +1,5 @@
 -- The mean of contexts' entity-independent persuasion by the contexts' wording, before each query form of a relation.
+-- needs: summaries
 SELECT
     model, dtype, relation, query_type, group_values[1]::BIGINT AS form, group_values[2] AS kind,
     group_values[3] AS template, items AS contexts, mean, low, high, smallest, largest, unit

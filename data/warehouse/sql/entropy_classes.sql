@@ -1,4 +1,5 @@
 -- How many instances of a partition are in each class of semantic entropy with the context, and the bounds of a class.
+-- needs: summaries
 -- unit: share_instances = share
 -- unit: low_up_to = nats
 -- unit: middle_from = nats

@@ -1,4 +1,5 @@
 -- Entities whose counts in the corpus do not describe them, with the reason.
+-- needs: frequencies
 SELECT DISTINCT entity, entity_count, lower_case_count, excluded
 FROM frequencies
 WHERE excluded IS NOT NULL

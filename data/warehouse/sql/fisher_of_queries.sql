@@ -1,5 +1,6 @@
 -- Every query with its Fisher susceptibility, and its susceptibility beside it; NULL if that was not measured.
 -- view
+-- needs: fisher_susceptibility, queries
 SELECT
     f.model, f.dtype, f.relation,
     q.query_type, q.form, q.entity, q.invented, q.query_id,

@@ -1,6 +1,7 @@
 -- Whose answer the greedy answers give, by kind of context and conflict, with the mean persuasion of these contexts.
 -- Persuasion is NULL if it was not measured. The comment of persuasion_by_kind says why the sum is over decimals, and
 -- why the queries are joined last.
+-- needs: contexts, greedy_answers, queries
 WITH totals AS (
     SELECT
         g.model, g.dtype, g.relation, g.query_id, c.kind, g.conflict, g.follows,

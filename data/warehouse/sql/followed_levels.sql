@@ -1,4 +1,5 @@
 -- The answers that follow the context or stay the original, by level of persuasion (entity NULL) and by entity (level NULL).
+-- needs: greedy_answers, persuasion, queries
 -- unit: persuasion = nats
 -- unit: level = nats
 -- A level is the beginning of a range of scores. In a relation and query type with over 1,024 answers, all ranges have

@@ -1,4 +1,5 @@
 -- The mean over relations of persuasion by what the greedy answer followed, over every context and by conflict.
+-- needs: summaries
 -- unit: share_answers = share
 SELECT
     model, dtype, query_type, group_values[1] AS contexts, group_values[2] AS follows,

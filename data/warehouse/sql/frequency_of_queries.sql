@@ -2,6 +2,7 @@
 -- and how often near its answer.
 -- The logarithms are of the count plus one, for real entities whose counts describe them.
 -- view
+-- needs: frequencies, queries, susceptibility
 SELECT
     s.model, s.dtype, s.relation,
     q.query_type, q.form, q.entity, q.answer, q.invented, q.query_id,

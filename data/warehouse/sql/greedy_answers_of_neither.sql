@@ -1,6 +1,7 @@
 -- Numbers of greedy answers that state neither answer, by the reason, after contexts that state an answer.
 -- `greedy_answers`: all greedy answers of the model after such contexts. `of_all_variants`: the same, of every variant,
 -- also of a variant whose greedy answers all state an answer.
+-- needs: stated_answers
 SELECT
     greedy.model, greedy.dtype, sum(count(*)) OVER (PARTITION BY greedy.model, greedy.dtype)::BIGINT AS greedy_answers,
     greedy.reason, count(*) AS answers, sum(count(*)) OVER ()::BIGINT AS of_all_variants

@@ -1,4 +1,5 @@
 -- The susceptibility of each chosen query, by model, with the five greedy answers that most of its contexts lead to.
+-- needs: chosen_queries, susceptibility
 WITH said AS (
     SELECT g.model, g.dtype, g.relation, g.query_id, g."text" AS greedy, count(*) AS times
     FROM greedy_answers AS g

@@ -1,4 +1,5 @@
 -- Every headline number of every completed run, and its paired change since the run before.
+-- needs: history
 SELECT
     n.run, json_extract_string(r.state, '$.completed_at') AS completed_at,
     n.model, n.dtype, n.quantity, n."group", n.unit, n.n, n.clusters, n.mean, n.low, n.high,

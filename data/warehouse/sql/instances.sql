@@ -1,6 +1,7 @@
 -- Every question with a context: its entropy without and with the context, how far the context moved the answers, and
 -- the outcome of the greedy answer.
 -- view
+-- needs: answers_of_questions
 SELECT
     with_context.model, with_context.dtype, with_context."partition", with_context.relation, with_context.question_id, with_context.context_id, with_context.condition, with_context.states_answer,
     with_context.subject_key,

@@ -1,5 +1,6 @@
 -- Mean entropy and coherent persuasion by outcome, of instances with both scores; the entropy is without or with the
 -- context.
+-- needs: summaries
 SELECT
     entropy.model, entropy.dtype, entropy.quantity AS entropy,
     entropy.group_values[1] AS condition, entropy.group_values[2] AS "partition", entropy.group_values[3] AS outcome,

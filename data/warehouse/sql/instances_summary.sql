@@ -1,4 +1,5 @@
 -- Coherent persuasion of a partition's questions under a context, with its interval over subjects and its quantiles.
+-- needs: summaries
 SELECT
     s.model, s.dtype, s.group_values[1] AS condition, s.group_values[2] AS "partition",
     s.n AS instances, s.mean, i.low, i.high, s.median, s.smallest, s.largest, s.unit

@@ -1,5 +1,6 @@
 -- Every greedy answer that a judge was asked about, with the judge's verdict (NULL: none), the rule's verdict, and a
 -- person's verdict, if a person decided.
+-- needs: judged_answers, questions
 SELECT
     judged.model, judged.dtype, judged.relation, judged.question_id, judged.context_id, judged.condition,
     coalesce(questions.subject_id, nullif(questions.subject, ''), questions.question_id) AS subject_key,

@@ -1,4 +1,5 @@
 -- Numbers of pairs of an entity and an answer, by the kind of their counts: words, tokens of an index, or estimates.
+-- needs: frequencies
 SELECT what, counted, count(*) AS pairs, (sum(count(*)) OVER (PARTITION BY what))::BIGINT AS of_pairs
 FROM (
     SELECT 'the entity' AS what, entity_counted AS counted FROM frequencies

@@ -2,6 +2,7 @@
 -- view
 -- Of a model's temporal instances, the 100 with the most edits of the fact and the 100 with the most page views of the
 -- subject are marked; if there are fewer than 1,000, a tenth each. Of equals, the first by question are marked.
+-- needs: instances
 WITH ranked AS (
     SELECT
         *,

@@ -1,4 +1,5 @@
 -- The mean of a measure and of susceptibility over the queries of a relation that have both.
+-- needs: summaries
 SELECT
     measures.model, measures.dtype, measures.quantity AS measure, measures.relation, measures.query_type,
     measures.items AS queries, beside.mean AS mean_susceptibility, beside.unit AS unit_beside, measures.mean, measures.unit

@@ -1,4 +1,5 @@
 -- Means over relations of measures beside susceptibility, and how exact they are.
+-- needs: summaries
 SELECT model, dtype, quantity AS measure, query_type, n, mean, median, unit
 FROM summaries
 WHERE

@@ -1,5 +1,6 @@
 -- Every query with its memorization ratios, and its susceptibility beside them; NULL if that was not measured.
 -- view
+-- needs: memorization_ratio, queries
 SELECT
     m.model, m.dtype, m.relation,
     q.query_type, q.form, q.entity, q.invented, q.query_id,

@@ -1,4 +1,5 @@
 -- Susceptibility of queries by fifth of the memorization ratio; the fifth is NULL for the mean ratio of all queries.
+-- needs: summaries
 -- unit: share_queries = share
 -- The ratio is over conflicting contexts, or over every context, as the released code has it.
 SELECT

@@ -1,4 +1,5 @@
 -- What each model does, with 95% intervals: answers that follow the context, are right or refused, biases, persuasion.
+-- needs: summaries
 SELECT
     model, dtype, quantity,
     CASE WHEN group_values[1] = 'all' THEN query_type ELSE group_values[1] END AS "group",

@@ -1,4 +1,5 @@
 -- How many of the most edited, of the most viewed and of all instances are persuaded or stubborn, and their means.
+-- needs: marked_instances
 -- unit: mean_semantic_entropy_without = nats
 -- unit: mean_semantic_entropy_with = nats
 -- unit: mean_coherent_persuasion = nats

@@ -1,5 +1,6 @@
 -- The contexts that persuade most whatever the entity, in their own words: ten of each model and query type.
 -- The sum is over decimals because threads add in any order, and doubles added in another order end in other digits.
+-- needs: entity_independent_of_contexts
 WITH means AS (
     SELECT
         model, dtype, query_type, "context", kind, relation, context_id,

@@ -1,4 +1,5 @@
 -- How long the names of a relation's real and invented entities are, in characters and in words; all is every relation.
+-- needs: summaries
 SELECT
     model, dtype, relation, unit, group_values[1] = 'invented' AS invented,
     n AS entities, mean, smallest, lower_quartile, median, upper_quartile, largest

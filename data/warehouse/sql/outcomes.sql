@@ -1,6 +1,7 @@
 -- What contexts did to the greedy answers of a partition's questions: counts and shares of questions with a context.
 -- Outcomes follow from whose answer is stated; in columns that end in _as_published, from ROUGE-L, as in the table
 -- persuaded. share_following and share_persuaded are of the instances whose context states an answer.
+-- needs: instances
 -- unit: share_following = share
 -- unit: share_persuaded = share
 -- unit: share_stubborn = share

@@ -1,4 +1,5 @@
 -- Means over several passages, with 95% intervals: citations, named conflicts, and how far each passage moves the next token.
+-- needs: summaries
 SELECT
     model, dtype, quantity, group_values[1] AS "of", group_values[2] AS "position", n, items AS clusters, mean, low, high,
     interval_over, unit

@@ -2,6 +2,7 @@
 -- view
 -- The sum is over decimals because threads add in any order, and doubles added in another order end in other digits.
 -- The means come before the queries' own columns: grouping tens of millions of rows by texts takes ten times as long.
+-- needs: contexts, persuasion, queries
 WITH means AS (
     SELECT
         p.model, p.dtype, p.relation, p.query_id, c.kind, p.relevant,

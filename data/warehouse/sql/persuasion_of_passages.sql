@@ -1,5 +1,6 @@
 -- The persuasion of each passage within its context, with its place: alone, first, middle or last.
 -- Contexts that did not fit the model's window are left out, with the passage or without it.
+-- needs: passage_persuasion, questions
 SELECT
     effects.model, effects.dtype, effects.relation, effects.question_id, effects.context_id, effects.condition,
     coalesce(questions.subject_id, nullif(questions.subject, ''), effects.question_id) AS subject_key,

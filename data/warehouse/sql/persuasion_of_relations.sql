@@ -1,4 +1,5 @@
 -- Mean persuasion by kind and relevance of contexts, relation by relation and over all relations.
+-- needs: summaries
 SELECT
     model, dtype, relation, query_type, group_values[1] = 'relevant' AS relevant, group_values[2] AS kind,
     items AS queries, prompts AS pairs, mean, low, high, unit

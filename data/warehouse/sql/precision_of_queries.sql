@@ -1,4 +1,5 @@
 -- Every sampled query with its susceptibility in the model's own precision and in the reference, in nats.
+-- needs: precision, queries
 SELECT
     p.model, p.dtype, p.relation, q.query_type, q.query_id,
     p.reference, p.susceptibility, p.susceptibility_reference, p.largest_difference, p.mean_difference

@@ -1,4 +1,5 @@
 -- What a reduced precision costs: differences of scores, and how far it keeps the order of queries.
+-- needs: summaries
 SELECT
     s.model, s.dtype, s.query_type,
     s.n AS queries,

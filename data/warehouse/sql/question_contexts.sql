@@ -1,5 +1,6 @@
 -- Every context of every question: its kind, its text, and the answers that it states, as a JSON list.
 -- view
+-- needs: questions
 SELECT
     relation, question_id, context.context_id, context.condition, context.evidence_set, context.passage_order,
     coalesce(

@@ -1,4 +1,5 @@
 -- Every question that has answers, with its objects and what Wikidata calls them.
+-- needs: answers, questions
 SELECT
     question_id, relation, "partition",
     subject, subject_id, property_id, object, object_id, array_to_string(answers, '; ') AS accepted, replacement,

@@ -1,4 +1,5 @@
 -- Numbers of rejected candidates by partition and reason; the partition of some candidates was not known yet.
+-- needs: rejected
 SELECT
     coalesce("partition", 'not known yet') AS "partition", reason,
     count(*) AS candidates, count(DISTINCT relation) AS relations,

@@ -1,4 +1,5 @@
 -- Every stored file of scores: what was computed, when, with which versions; `asked_with` has the prompt.
+-- needs: runs
 SELECT r.relation, r.model, v.label, r.* EXCLUDE (relation, model, variant)
 FROM runs AS r
 LEFT JOIN variants AS v USING (variant)

@@ -1,4 +1,5 @@
 -- Every completed run: when it ended, and how many of its items changed since the run before.
+-- needs: history
 WITH counted AS (
     SELECT
         run,

@@ -1,4 +1,5 @@
 -- What was computed, by model and measure; seconds and forward passes are shared by the measures of one pass.
+-- needs: runs
 SELECT
     r.model, r.dtype, v.label, measure, measure_version, seed, swaymeter_version, torch_version, transformers_version,
     count(DISTINCT relation) AS relations, sum("rows")::BIGINT AS "rows",

@@ -1,6 +1,7 @@
 -- Seconds that both susceptibilities of the same queries took on the same device, and the first seconds divided by the
 -- second.
 -- Relations whose queries were scored on several devices are left out: their seconds cannot be told apart.
+-- needs: fisher_susceptibility, runs, susceptibility
 -- unit: seconds_susceptibility = s
 -- unit: seconds_fisher = s
 WITH seconds AS (

@@ -1,6 +1,7 @@
 -- Greedy replies that decide no threshold, by model and condition: empty ones, undecided ones, and missing ones.
 -- Missing: a content filter withheld the reply, its thoughts did not end, the application failed, or a row of recorded
 -- replies lacks it; such replies have no verdict.
+-- needs: answers
 SELECT
     answers.model, answers.dtype, answers.condition,
     count(*) AS replies,

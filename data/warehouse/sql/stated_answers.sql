@@ -1,6 +1,7 @@
 -- The verdict that counts on each answer: a person's (`judgement`), else a judge's, else the rule's.
 -- `decider` names the person or the judge.
 -- view
+-- needs: whose_answer
 SELECT
     rule.* EXCLUDE (verdict, decided_by, reason, outcome),
     rule.verdict AS rule,

@@ -1,4 +1,5 @@
 -- The items of the last completed run, each with its state as JSON.
+-- needs: history
 SELECT kind, model, dtype, item, state
 FROM (
     SELECT *, row_number() OVER (PARTITION BY kind, model, dtype, item ORDER BY run DESC) AS age

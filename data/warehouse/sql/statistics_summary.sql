@@ -1,5 +1,6 @@
 -- The tests of a comparison over all relations: how many were made, how many are significant, why others were not made,
 -- and the effect.
+-- needs: statistics
 -- unit: share_significant = share
 -- unit: share_low = share
 -- unit: share_high = share

@@ -1,4 +1,5 @@
 -- The susceptibility of the entities of each label, and of each label and type, under a set of contexts.
+-- needs: summaries
 SELECT
     model, dtype, relation, query_type, group_values[1] AS label, group_values[2] AS type, n AS entities,
     mean, low, high, smallest, percentile_5, lower_quartile, median, upper_quartile, percentile_95, largest, unit

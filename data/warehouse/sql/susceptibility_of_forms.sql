@@ -1,4 +1,5 @@
 -- The susceptibility of a relation's queries of each form, about real and about invented entities.
+-- needs: summaries
 SELECT
     model, dtype, relation, query_type, group_values[1]::BIGINT AS form, group_values[2] = 'invented' AS invented,
     n AS queries, mean, low, high, smallest, percentile_5, lower_quartile, median, upper_quartile, percentile_95, largest,

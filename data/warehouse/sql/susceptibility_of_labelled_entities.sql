@@ -1,5 +1,6 @@
 -- Every entity of a group, or pair, with its mean susceptibility over its queries of a type, under every model.
 -- view
+-- needs: susceptibility_of_labels
 -- unit: susceptibility = nats
 -- The sum is over decimals because threads add in any order, and doubles added in another order end in other digits.
 SELECT

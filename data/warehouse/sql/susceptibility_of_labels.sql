@@ -1,5 +1,6 @@
 -- Every query about an entity of a group, or about a pair, with its susceptibility under every model.
 -- view
+-- needs: queries, susceptibility
 SELECT
     s.model, s.dtype, s.relation,
     q.query_type, q.form, q.entity, q.label, q.type, q.query_id,

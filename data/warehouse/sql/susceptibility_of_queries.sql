@@ -1,5 +1,6 @@
 -- Every query with its susceptibility under every model.
 -- view
+-- needs: queries, susceptibility
 SELECT
     s.model, s.dtype, s.relation,
     q.query_type, q.form, q.entity, q.invented, q.query_id,

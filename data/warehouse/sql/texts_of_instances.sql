@@ -1,4 +1,5 @@
 -- The question and the context of every instance, in their words, with the semantic entropy of the answers with it.
+-- needs: instances, questions
 SELECT
     i.model, i.dtype, i."partition", i.relation, i.question_id, i.context_id, i.semantic_entropy_with,
     questions.question, contexts."text" AS "context"

@@ -1,4 +1,5 @@
 -- The likeliest next tokens of the chosen queries, alone and after some of their contexts, if measured.
+-- needs: chosen_queries, likeliest_tokens
 SELECT t.model, t.dtype, t.relation, t.query_id, t.context_id, t."rank", t.token, t.probability
 FROM likeliest_tokens AS t
 SEMI JOIN chosen_queries USING (relation, query_id)

@@ -1,6 +1,7 @@
 -- Numbers of a model's greedy answers that did not end with a text, by the way they ended; empty answers include calls
 -- of tools. `tokens`: the limit of tokens. `thinking`: how the model was asked to think. `errors`: the ten most
 -- frequent errors of an application, each with its number of replies.
+-- needs: answers
 WITH failures AS (
     SELECT
         model, dtype, regexp_replace(error, '^.*? failed: | \(question .*\)$', '', 'gs') AS reason, count(*) AS replies,

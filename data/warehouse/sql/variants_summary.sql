@@ -1,6 +1,7 @@
 -- The costs of each variant: tokens of a greedy answer with its thoughts, and seconds of a prompt with all its answers;
 -- and how many greedy answers with a wrong passage state neither answer.
 -- An answer has at least one token, its end. If a server does not send the tokens, their number is NULL.
+-- needs: answers, variants
 -- unit: seconds_a_prompt = s
 WITH greedy AS (
     SELECT model, dtype, avg(nullif(len(token_ids) + len(thought_ids), 0)) AS tokens_an_answer, count(*) AS answers

@@ -1,4 +1,5 @@
 -- Shares of greedy replies that give the right answer, the wrong one, both, neither, or none, with 95% intervals.
+-- needs: summaries
 SELECT
     model, dtype, group_values[1] AS condition, nullif(group_values[2], '') AS evidence_set,
     nullif(group_values[3], '') AS passage_order, quantity,

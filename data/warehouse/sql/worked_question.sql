@@ -1,6 +1,7 @@
 -- A question to explain the scores by, alone and with the contexts that persuade it most and least, picked by a rule.
 -- It is the question of the first model with the middle coherent persuasion, over its conflicting contexts. If none was
 -- measured, it is the middle question by name.
+-- needs: answers_of_questions, questions
 -- unit: coherent_persuasion = nats
 -- unit: semantic_entropy = nats
 WITH by_question AS (

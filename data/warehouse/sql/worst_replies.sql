@@ -1,6 +1,7 @@
 -- The three worst greedy replies to a user's questions, each to another question: by turns, a reply that repeats a
 -- wrong passage, and a reply that ignores a right passage.
 -- Repeated passages come first if the right answer was known without them; undecided replies come last.
+-- needs: answers, question_contexts, questions, stated_answers
 WITH replies AS (
     SELECT
         verdicts.model, verdicts.dtype, verdicts.relation, verdicts.question_id, verdicts.context_id, verdicts.condition, verdicts.verdict,

@@ -1,6 +1,6 @@
 """The database holds what the files hold, with statistics over its tables."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +8,9 @@ import duckdb
 import pytest
 
 from swaymeter.data.errors import ScoreError, UsageError
+from swaymeter.data.records.judgements import Judgement
 from swaymeter.data.records.statistics import Summary
+from swaymeter.data.records.tables import JUDGEMENTS
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from swaymeter.data.warehouse.warehouse import Warehouse, opened
@@ -70,14 +72,16 @@ def test_statistics_of_empty_tables_are_skipped(tmp_path: Path, monkeypatch: pyt
         make_database(Step(DATABASE, make_database, {}, outputs, Aggregation()), RunSettings(tmp_path))
     queries = {name for statistic in STATISTICS.values() for name in statistic.queries}
     with opened(workspace.database, schema()) as warehouse:
-        unread = {name for name in queries if not warehouse.reads_rows(name)}
+        unread = queries.difference(warehouse.with_rows(queries))
         assert [name for name in unread if len(warehouse.frame(name))] == []
     assert queries - answered
     assert queries - answered <= unread == queries
     with duckdb.connect(workspace.database) as connection:
-        connection.execute("INSERT INTO invented VALUES ('country', 'Norvania', 'hand', [])")
+        judgement = Judgement(1, "choices.csv", 2, "q0", "", "choice", "", "accept", "Ada")
+        connection.register("incoming", JUDGEMENTS.of([asdict(judgement)]))
+        connection.execute("INSERT INTO judgements BY NAME FROM incoming")
     with opened(workspace.database, schema()) as warehouse:
-        assert {name for name in queries if not warehouse.reads_rows(name)} < queries
+        assert warehouse.with_rows(queries) == ["judgements_of_people"]
 
 
 def test_runs_have_the_label_of_their_model(tmp_path: Path) -> None:

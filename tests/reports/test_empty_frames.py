@@ -1,0 +1,35 @@
+"""Queries that have no rows can be left out of a report."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import swaymeter.reports.report as module
+from swaymeter.reports.figures.rendering import Pictures
+from tests.reports.study import CARD, MODEL, frames, tables
+
+MODELS = [(MODEL, "float32")]
+STUDIES = {
+    "facts": {"relations": ["capital"], "entities": 2, "questions": 0},
+    "questions": {"relations": [], "questions": 6},
+    "own questions": {"relations": [], "questions": 6, "own": True},
+}
+
+
+def report_of(folder: Path, rows: dict[str, pd.DataFrame]) -> dict[str, bytes]:
+    """Write a report, and return its files by name."""
+    module.write_report(rows, folder, CARD, "key")
+    files = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {name: content for name, content in files.items() if name != module.MANIFEST}
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_frames_without_rows_can_be_missing(tmp_path: Path, study: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "rendered", lambda drawn, limits: Pictures("<svg/>", b"<svg/>", drawn.name.encode()))
+    monkeypatch.setattr(module, "with_limits", lambda drawn: [(figure, []) for figure in drawn])
+    rows = tables(MODELS, **STUDIES[study])  # type: ignore[arg-type]
+    all_frames = frames({table: rows_of_table for table, rows_of_table in rows.items() if rows_of_table})
+    filled_frames = {name: frame for name, frame in all_frames.items() if len(frame)}
+    assert len(filled_frames) < len(all_frames)
+    assert report_of(tmp_path / "filled", filled_frames) == report_of(tmp_path / "all", all_frames)
