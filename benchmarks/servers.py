@@ -46,7 +46,7 @@ from swaymeter.tasks.models.next_token.alone import read_equal
 from swaymeter.tasks.models.prompts.template_options import end_tokens
 from swaymeter.tasks.models.prompts.tokens import tokenize, tokenize_prompts
 from tests.tasks.models.endpoints.llama_server import llama_server
-from tests.tasks.models.endpoints.vllm_server import PLACE, vllm_server
+from tests.tasks.models.endpoints.vllm_server import ENVIRONMENT, vllm_server
 
 TOKENS, SAMPLES = 16, 4
 """Upper bound on tokens of a reply, and number of sampled replies."""
@@ -189,7 +189,7 @@ def _servers(stack: ExitStack, dtypes: Sequence[str], room: int, skipped: list[s
         addresses["llama.cpp", "Q4_1"] = stack.enter_context(started)
     else:
         skipped.append("llama.cpp: xllamacpp is not installed")
-    if (PLACE / ".set-up").exists():
+    if (ENVIRONMENT / ".set-up").exists():
         options = ["--max-logprobs", "-1", "--enable-prefix-caching"]
         for dtype in dtypes:
             server = vllm_server(tokens=room, cache_gib=2, dtype=dtype, options=options)

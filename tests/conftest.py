@@ -1,7 +1,7 @@
-"""No test reaches another machine: a connection or look-up beyond this one is refused, and fails the test.
+"""A guard that fails tests which try to reach other machines, and fixtures of Prefect's server and a finished study.
 
-What a test starts as a process is not covered. The study of whole runs is run once for all tests. A thread each for the
-models of the tests, which are tiny: the threads of test processes side by side would wait for each other.
+The guard does not cover processes that a test starts. Models compute with one thread, because the threads of parallel
+test processes would wait for each other.
 """
 
 import ipaddress
@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported
-os.environ.setdefault("DO_NOT_TRACK", "1")  # before huggingface_hub is: its telemetry opens a connection
+# torch and huggingface_hub read these variables on import; telemetry would open a connection
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("DO_NOT_TRACK", "1")
 
 refused: list[str] = []
 """Addresses that the test in progress tried to reach."""
@@ -22,8 +23,7 @@ refused: list[str] = []
 _connect, _connect_ex, _getaddrinfo = socket.socket.connect, socket.socket.connect_ex, socket.getaddrinfo
 
 
-def is_here(host: Any) -> bool:
-    """Whether a host is this machine, so that nothing leaves it."""
+def is_this_machine(host: Any) -> bool:
     name = host.decode() if isinstance(host, bytes) else host
     if name in (None, "", "localhost"):
         return True
@@ -34,30 +34,30 @@ def is_here(host: Any) -> bool:
     return address.is_loopback or address.is_unspecified
 
 
-def _refuse_unless_here(host: Any) -> None:
-    if not is_here(host):
+def _refuse_other_machines(host: Any) -> None:
+    if not is_this_machine(host):
         refused.append(str(host))
-        raise PermissionError(f"tests reach this machine alone, not {host}")
+        raise PermissionError(f"tests may connect only to this machine, not to {host}")
 
 
-def _is_internet(connecting: socket.socket) -> bool:
-    return connecting.family in (socket.AF_INET, socket.AF_INET6)
+def _is_internet(connection: socket.socket) -> bool:
+    return connection.family in (socket.AF_INET, socket.AF_INET6)
 
 
 def connect(self: socket.socket, address: Any) -> None:
     if _is_internet(self):
-        _refuse_unless_here(address[0])
+        _refuse_other_machines(address[0])
     _connect(self, address)
 
 
 def connect_ex(self: socket.socket, address: Any) -> int:
     if _is_internet(self):
-        _refuse_unless_here(address[0])
+        _refuse_other_machines(address[0])
     return _connect_ex(self, address)
 
 
 def getaddrinfo(host: Any, *arguments: Any, **options: Any) -> Any:
-    _refuse_unless_here(host)
+    _refuse_other_machines(host)
     return _getaddrinfo(host, *arguments, **options)
 
 
@@ -68,7 +68,7 @@ socket.getaddrinfo = getaddrinfo
 
 @pytest.fixture(autouse=True)
 def no_other_machine() -> Iterator[None]:
-    """Fails a test that tried to reach another machine, also where the code under test caught the error."""
+    """Fail a test that tried to reach another machine, even if the code under test caught the error."""
     yield
     addresses = ", ".join(refused)
     refused.clear()
@@ -78,10 +78,10 @@ def no_other_machine() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a Prefect server for many commands; no process of these may be left when it ends."""
+    """Yield the address of a Prefect server for many commands, and check that no process is left at the end."""
     import psutil
 
-    from tests.end_to_end.tiny_study import prefect_server, processes_below  # loads much, which most tests do without
+    from tests.end_to_end.tiny_study import prefect_server, processes_below  # a slow import that most tests do not need
 
     with prefect_server(tmp_path_factory.getbasetemp()) as url:
         yield url
@@ -91,16 +91,16 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory, api: str) -> Any:
-    """A study after a run that nothing disturbed, and what that run said; not to be changed."""
+    """Return a study after an undisturbed run, and this run; tests must not change the study."""
     from tests.end_to_end.tiny_study import new_study
 
     study = new_study(tmp_path_factory.mktemp("tiny"), api)
     run = study.run("run")
-    assert run.code == 0, run.said
+    assert run.code == 0, run.output
     return study, run
 
 
 @pytest.fixture
 def study(undisturbed: Any, tmp_path: Path) -> Any:
-    """A finished study in a workspace of the test's own."""
-    return undisturbed[0].elsewhere(tmp_path / "workspace")
+    """Return a copy of the finished study in the test's own workspace."""
+    return undisturbed[0].copy(tmp_path / "workspace")

@@ -1,4 +1,4 @@
-"""File systems in memory, which can be full or away; mounting them takes root."""
+"""Small file systems in memory, for tests of a full or unmounted disk; mounting needs root."""
 
 import subprocess
 import tempfile
@@ -11,7 +11,7 @@ MIB = 1 << 20
 
 @contextmanager
 def mounted(folder: Path, size: int, files: int = 0) -> Iterator[Path]:
-    """A folder that holds so many bytes, and so many files, folders and links; 0: as many as fit."""
+    """Mount a folder for `size` bytes, and for `files` files, folders and links (0: no limit)."""
     folder.mkdir(exist_ok=True)
     options = f"size={size},nr_inodes={files}"
     subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", str(folder)], check=True, capture_output=True)
@@ -22,7 +22,7 @@ def mounted(folder: Path, size: int, files: int = 0) -> Iterator[Path]:
 
 
 def can_mount() -> bool:
-    """Whether a file system can be mounted here."""
+    """Return True if this process can mount a file system."""
     with (
         tempfile.TemporaryDirectory() as folder,
         suppress(OSError, subprocess.CalledProcessError),

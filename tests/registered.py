@@ -1,4 +1,4 @@
-"""What a registry lists while a test runs."""
+"""Registries that list other items for the time of a test."""
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from swaymeter.data.named import Registry, T
 
 @contextmanager
 def added(registry: Registry[T], item: T) -> Iterator[T]:
-    """Adds an item for as long as the context lasts."""
+    """Add an item for the time of the context."""
     registry.add(item)
     try:
         yield item
@@ -18,12 +18,12 @@ def added(registry: Registry[T], item: T) -> Iterator[T]:
 
 @contextmanager
 def only(registry: Registry[T], names: Collection[str]) -> Iterator[None]:
-    """Lists only the items of these names for as long as the context lasts."""
-    every = dict(registry)
-    for name in every.keys() - {*names}:
+    """List only the items of these names for the time of the context."""
+    items = dict(registry)
+    for name in items.keys() - {*names}:
         del registry[name]
     try:
         yield
     finally:
         registry.clear()
-        registry.update(every)
+        registry.update(items)

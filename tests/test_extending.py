@@ -1,4 +1,4 @@
-"""docs/extending.md is true: its files, put where it says, extend a study through the registries alone."""
+"""docs/extending.md: the files of the page extend a study through the registries alone."""
 
 import importlib
 import os
@@ -39,27 +39,27 @@ MODULES = sorted(file.name for file in (TESTS / "extensions").iterdir() if file.
 REGISTRIES: tuple[Registry[Any], ...] = (FACT_SOURCES, MEASURES, NAMED_QUERIES, STATISTICS, FIGURES, TABLES)
 
 
-def printed(page: str) -> dict[str, str]:
-    """The files of the page, by name; further lines stand at the end of theirs."""
+def files_of(page: str) -> dict[str, str]:
+    """Return the files of the page by name, with further lines at the end of their file."""
     files: dict[str, str] = {}
     for name, text in FILE.findall(page):
         files[name] = files.get(name, "") + text
     return files
 
 
-def put(page: str, folder: Path) -> None:
-    """Writes the files of the page; a tiny model takes the place of the bundled one."""
+def write_files(page: str, folder: Path) -> None:
+    """Write the files of the page, with a tiny model in place of the bundled model."""
     model = save_language_model(folder / "tiny-model")
-    for name, text in printed(page).items():
+    for name, text in files_of(page).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text.replace("smollm2-135m-instruct", str(model)), encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder with all files of the page, whose package is imported."""
+    """Write all files of the page to a folder, and import their package."""
     folder = tmp_path_factory.mktemp("extended")
-    put(PAGE, folder)
+    write_files(PAGE, folder)
     sys.path.insert(0, str(folder))
     try:
         importlib.import_module("mine")
@@ -75,13 +75,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def selected(folder: Path) -> Study:
-    """A study with the new source, measure, comparison and figure."""
+    """Load a study with the new source, measure, comparison and figure."""
     return Study.load(str(folder / "my-facts.yaml"))
 
 
 @pytest.fixture(scope="module")
 def graph(selected: Study) -> Iterator[Graph]:
-    """The graph after a run; of the bundled figures, one is drawn beside the new one."""
+    """Yield the graph after a run that draws the new figure and one bundled figure."""
     memory: dict[Any, Any] = {}
     with without_pixels(), only(FIGURES, {*FIGURES.added, "susceptibility-by-relation"}):
         yield run(lambda: graph_of(selected.plan, memory))
@@ -94,19 +94,21 @@ def database(graph: Graph, selected: Study) -> Iterator[duckdb.DuckDBPyConnectio
 
 
 @pytest.mark.parametrize("name", [name for name in MODULES if name != "__init__.py"])
-def test_the_page_quotes_short_modules_as_they_are(name: str) -> None:
+def test_the_page_quotes_short_modules_verbatim(name: str) -> None:
     text = (TESTS / "extensions" / name).read_text(encoding="utf-8")
-    assert {Path(file).name: content for file, content in printed(PAGE).items()}[name] == text
+    assert {Path(file).name: content for file, content in files_of(PAGE).items()}[name] == text
     assert len(text.splitlines()) <= 60
 
 
 def test_measure_alone_runs_by_commands_of_page(tmp_path: Path) -> None:
-    put(FIRST, tmp_path)
+    write_files(FIRST, tmp_path)
     (commands,) = re.findall(r"^```sh\n(.*?)^```$", FIRST, re.MULTILINE | re.DOTALL)
     env = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    ended = subprocess.run(["sh", "-ec", commands], cwd=tmp_path, env=env, capture_output=True, text=True, check=True)
-    assert re.search(r"score 2 of 2  score · capital · persuasion_range · .* done", ended.stdout + ended.stderr)
-    assert len(re.findall(r"^│ .+ │ +\d+\.\d+ │$", ended.stdout, re.MULTILINE)) == 4
+    completed = subprocess.run(
+        ["sh", "-ec", commands], cwd=tmp_path, env=env, capture_output=True, text=True, check=True
+    )
+    assert re.search(r"score 2 of 2  score · capital · persuasion_range · .* done", completed.stdout + completed.stderr)
+    assert len(re.findall(r"^│ .+ │ +\d+\.\d+ │$", completed.stdout, re.MULTILINE)) == 4
 
 
 def test_measure_of_questions_has_its_values_and_table(folder: Path) -> None:
@@ -127,7 +129,7 @@ def test_every_step_is_done(graph: Graph) -> None:
 
 def test_facts_of_the_source_are_in_the_database(database: duckdb.DuckDBPyConnection) -> None:
     rows = database.sql("SELECT relation, subject, object FROM facts ORDER BY ALL").fetchall()
-    assert rows == sorted(tuple(line.split(",")) for line in printed(PAGE)["facts.csv"].splitlines()[1:])
+    assert rows == sorted(tuple(line.split(",")) for line in files_of(PAGE)["facts.csv"].splitlines()[1:])
 
 
 def test_the_measure_has_a_documented_table(database: duckdb.DuckDBPyConnection) -> None:
@@ -162,7 +164,7 @@ def test_the_comparison_has_its_rows(database: duckdb.DuckDBPyConnection) -> Non
         "FROM statistics WHERE comparison = 'name_length' ORDER BY ALL"
     ).fetchall()
     about = product((("entity", 2), ("query", 4)), ("capital", "officialLanguage"), ("closed", "open"))
-    # Two against two cannot reach p <= 0.05; four against four can.
+    # Two rows against two cannot reach p <= 0.05. Four rows against four can.
     assert rows == [(unit, relation, kind, n, n, n == 2) for (unit, n), relation, kind in about]
 
 
@@ -176,15 +178,15 @@ def test_the_figure_is_in_the_page(graph: Graph, selected: Study) -> None:
 
 
 def test_status_lists_the_measure(graph: Graph, selected: Study) -> None:
-    found = [(row.subject, row.state) for row in selected.rows() if row.measure == "persuasion_range"]
-    assert found == [("capital", "done"), ("officialLanguage", "done")]
+    states = [(row.subject, row.state) for row in selected.rows() if row.measure == "persuasion_range"]
+    assert states == [("capital", "done"), ("officialLanguage", "done")]
 
 
 def test_the_page_is_drawn_again_without_the_figure(graph: Graph, selected: Study) -> None:
-    drawn = FIGURES[figure.FIGURE.name]
-    del FIGURES[drawn.name]
+    removed = FIGURES[figure.FIGURE.name]
+    del FIGURES[removed.name]
     try:
         states = {str(node.id): node.state for node in graph_of(selected.plan)}
     finally:
-        FIGURES.add(drawn)
+        FIGURES.add(removed)
     assert {name for name, state in states.items() if state != "done"} == {"report · study · page"}

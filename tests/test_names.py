@@ -1,4 +1,4 @@
-"""Identifiers: no name that the package defines has a word that CONTRIBUTING.md bans."""
+"""Identifiers of the package, without the words that CONTRIBUTING.md bans."""
 
 import ast
 import re

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from tests.conftest import is_here, no_other_machine, refused
+from tests.conftest import is_this_machine, no_other_machine, refused
 
 
 def datagram() -> None:
@@ -30,7 +30,7 @@ def test_another_machine_is_refused_and_named(reach: Callable[[], object], addre
     assert not refused
 
 
-def test_a_test_fails_although_the_error_was_caught() -> None:
+def test_a_test_fails_even_with_a_caught_error() -> None:
     check = no_other_machine.__wrapped__()  # type: ignore[attr-defined]
     next(check)
     with suppress(OSError):
@@ -40,7 +40,7 @@ def test_a_test_fails_although_the_error_was_caught() -> None:
 
 
 @pytest.mark.parametrize(
-    ("host", "here"),
+    ("host", "expected"),
     [
         (None, True),
         ("", True),
@@ -54,8 +54,8 @@ def test_a_test_fails_although_the_error_was_caught() -> None:
         ("localhost.example", False),
     ],
 )
-def test_this_machine_is_known_by_its_addresses(host: str | bytes | None, here: bool) -> None:
-    assert is_here(host) is here
+def test_this_machine_is_recognised_by_its_addresses(host: str | bytes | None, expected: bool) -> None:
+    assert is_this_machine(host) is expected
 
 
 def test_this_machine_can_be_reached() -> None:

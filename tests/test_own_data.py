@@ -1,4 +1,4 @@
-"""docs/own-data.md and docs/audit.md are true: files and examples can be read."""
+"""docs/own-data.md and docs/audit.md: Swaymeter reads their files and examples."""
 
 import re
 from pathlib import Path
@@ -35,16 +35,16 @@ def read(file: Path) -> FileQuestions:
 @pytest.mark.parametrize(("language", "ending", "cases"), [("csv", ".csv", [4, 2]), ("json", ".jsonl", [3])])
 def test_the_forms_of_a_file_can_be_read(language: str, ending: str, cases: list[int], tmp_path: Path) -> None:
     (tmp_path / f"mine{ending}").write_text(block(language), encoding="utf-8")
-    found = read(tmp_path / f"mine{ending}")
-    assert not found.rejected
-    assert [len(question.cases) for question in found.questions] == cases
+    result = read(tmp_path / f"mine{ending}")
+    assert not result.rejected
+    assert [len(question.cases) for question in result.questions] == cases
 
 
 def test_the_file_of_the_tutorial_can_be_read(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text(block("csv", (DOCS / "tutorial.md").read_text("utf-8")), encoding="utf-8")
-    found = read(tmp_path / "mine.csv")
-    assert not found.rejected
-    assert [case.condition for case in found.questions[0].cases] == ["none", "supporting", "conflicting", "irrelevant"]
+    result = read(tmp_path / "mine.csv")
+    assert not result.rejected
+    assert [case.condition for case in result.questions[0].cases] == ["none", "supporting", "conflicting", "irrelevant"]
 
 
 def test_every_column_is_explained() -> None:
@@ -54,13 +54,13 @@ def test_every_column_is_explained() -> None:
     assert {*CONTEXT_COLUMNS} <= explained
 
 
-def test_examples_have_no_line_that_cannot_be_used() -> None:
+def test_examples_have_only_usable_lines() -> None:
     counts = {}
     for file in (DOCS / "own-questions.csv", ROOT / "flows" / "studies" / "own-questions.jsonl"):
-        found = read(file)
-        assert not found.rejected
-        counts[file.name] = len(found.questions)
-        kinds = {case.condition for question in found.questions for case in question.cases}
+        result = read(file)
+        assert not result.rejected
+        counts[file.name] = len(result.questions)
+        kinds = {case.condition for question in result.questions for case in question.cases}
         assert {"supporting", "conflicting", "irrelevant"} <= kinds
     assert counts == {"own-questions.csv": 10, "own-questions.jsonl": 40}
 
@@ -86,7 +86,7 @@ def test_names_of_quantities_are_those_of_thresholds() -> None:
 
 
 def _workflow() -> tuple[dict[str, Any], str]:
-    """Return the step of the workflow that caches, and the command that audits."""
+    """Return the caching step and the audit command of the workflow."""
     steps = yaml.safe_load(block("yaml", AUDIT))["jobs"]["audit"]["steps"]
     (cache,) = (step for step in steps if step.get("uses", "").startswith("actions/cache@"))
     (command,) = (step["run"] for step in steps if "audit handbook" in step.get("run", ""))
@@ -111,11 +111,11 @@ def test_the_workflow_caches_no_unversioned_answers(model: str, revision: str, i
     assert f"--workspace {cache['with']['path']} " in command
     assert '--model "$MODEL" --revision "$REVISION"' in command
     for key in ("key", "restore-keys"):
-        assert "env.REVISION" in cache["with"][key]  # another revision restores nothing
+        assert "env.REVISION" in cache["with"][key]  # the cache of another revision is not restored
 
 
-def test_the_workflow_is_one(swaymeter: Command) -> None:
+def test_the_audit_command_has_only_existing_options(swaymeter: Command) -> None:
     _, command = _workflow()
     options = set(re.findall(r"--[a-z-]+", command))
-    said = swaymeter("audit", "--help").out
-    assert all(option in said for option in options)
+    help_text = swaymeter("audit", "--help").out
+    assert all(option in help_text for option in options)

@@ -1,4 +1,4 @@
-"""docs/own-data.md is true of facts: its files are a study, whose prompts are built as the page says."""
+"""Facts in docs/own-data.md: the files of the page are a study, and its prompts are as the page describes."""
 
 import re
 from pathlib import Path
@@ -21,27 +21,27 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
     return prepare(Study.load(str(folder / "warranties.yaml"), str(folder / "workspace")))
 
 
-def built(study: Study, relation: str) -> tuple[list[Query], list[Context]]:
+def queries_and_contexts(study: Study, relation: str) -> tuple[list[Query], list[Context]]:
     node = study.graph.nodes[StepId("build", relation, "queries and contexts")]
     queries, contexts = (node.output(role).read().to_pylist() for role in ("queries", "contexts"))
     return [from_row(Query, row) for row in queries], [from_row(Context, row) for row in contexts]
 
 
-def test_an_own_relation_has_own_contexts_alone(study: Study) -> None:
-    queries, contexts = built(study, "warrantyPeriod")
+def test_a_relation_with_own_contexts_has_only_these(study: Study) -> None:
+    queries, contexts = queries_and_contexts(study, "warrantyPeriod")
     assert len(queries) == 16
     assert "Q: How long is the warranty of Aquila pump?\nA:" in [query.text for query in queries]
-    assert [(one.kind, one.entity, one.object, one.text.split(" ", 1)[-1]) for one in contexts] == [
+    assert [(context.kind, context.entity, context.object, context.text.split(" ", 1)[-1]) for context in contexts] == [
         ("base", "Aquila pump", "ten years", "new manual gives the Aquila pump a warranty of ten years.\n"),
         ("assertive", "Brava fan", "one month", "Brava fan surely has a warranty of one month.\n"),
         ("base", "", "", "the receipt in a dry place.\n"),
     ]
-    relevant = [{query.entity for query in queries if is_relevant(one, query)} for one in contexts]
+    relevant = [{query.entity for query in queries if is_relevant(context, query)} for context in contexts]
     assert relevant == [{"Aquila pump"}, {"Brava fan"}, set()]
 
 
-def test_a_relation_without_own_contexts_has_written_ones(study: Study) -> None:
-    queries, contexts = built(study, "capital")
+def test_a_relation_without_own_contexts_has_written_contexts(study: Study) -> None:
+    queries, contexts = queries_and_contexts(study, "capital")
     assert {query.entity for query in queries if not query.invented} == {"Norway", "Peru", "Kenya"}
     assert len(contexts) == 8
     assert {context.kind for context in contexts} == {"base", "assertive"}

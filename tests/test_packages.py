@@ -1,4 +1,4 @@
-"""What the packages are: one name in the wheel, with every module and data file, and no circle of imports."""
+"""Packages: the wheel has one name and every file, and imports have no cycle."""
 
 import subprocess
 import sys
@@ -15,7 +15,7 @@ FOLDERS = ("data", "tasks", "reports", "flows")
 
 @pytest.fixture(scope="module")
 def names(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    """The files of the wheel, without what says where it is from; it is built from a copy, as build folders stay."""
+    """Build the wheel from a copy, because a build leaves folders, and return its files without the metadata."""
     copy, out = tmp_path_factory.mktemp("copy"), tmp_path_factory.mktemp("wheel")
     files = [*FOLDERS, "swaymeter", "pyproject.toml", "README.md", "LICENSE"]
     subprocess.run(["cp", "--recursive", "--no-dereference", *files, str(copy)], cwd=TOP, check=True)
@@ -25,11 +25,11 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     return {name for name in ZipFile(wheel).namelist() if ".dist-info/" not in name}
 
 
-def test_it_has_one_name(names: set[str]) -> None:
+def test_the_wheel_has_one_top_level_name(names: set[str]) -> None:
     assert {name.split("/")[0] for name in names} == {"swaymeter"}
 
 
-def test_it_has_every_file(names: set[str]) -> None:
+def test_the_wheel_has_every_file(names: set[str]) -> None:
     files = {
         f"swaymeter/{file.relative_to(TOP)}"
         for folder in FOLDERS
@@ -39,6 +39,6 @@ def test_it_has_every_file(names: set[str]) -> None:
     assert files | {"swaymeter/__init__.py", "swaymeter/py.typed"} == names
 
 
-def test_no_import_comes_back() -> None:
+def test_imports_have_no_cycle() -> None:
     graph = grimp.build_graph("swaymeter")
-    TopologicalSorter({one: graph.find_modules_directly_imported_by(one) for one in graph.modules}).prepare()
+    TopologicalSorter({module: graph.find_modules_directly_imported_by(module) for module in graph.modules}).prepare()

@@ -1,4 +1,4 @@
-"""The README and the page of SQL are true: commands exist, SQL gives hand-worked means, and it fits on a page."""
+"""The README and docs/sql.md: commands exist, SQL gives hand-worked means, and the README fits a page."""
 
 import re
 import shlex
@@ -24,7 +24,7 @@ SWAYMETER = [command[1:] for command in COMMANDS if command[0].endswith("swaymet
 MAKE = re.findall(r"(?:^    |`)make ([a-z-]+)", README, re.MULTILINE)
 
 
-def words_of(command: Any) -> set[str]:
+def options_of(command: Any) -> set[str]:
     return {"--help", *(word for parameter in command.params for word in parameter.opts)}
 
 
@@ -36,8 +36,8 @@ def cli() -> Any:
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     study = small_study()
-    stated, asked = table("whose_answer"), {"relation": "P36", "model": "m", "dtype": "float32", "question_id": "w1"}
-    study["whose_answer"] = [row(stated, **asked, condition="counter_memory", sample=None, outcome="stubborn")]
+    verdicts, keys = table("whose_answer"), {"relation": "P36", "model": "m", "dtype": "float32", "question_id": "w1"}
+    study["whose_answer"] = [row(verdicts, **keys, condition="counter_memory", sample=None, outcome="stubborn")]
     path = tmp_path_factory.mktemp("readme") / "workspaces" / "quickstart" / "study.duckdb"
     return build_study(path, study, TABLES)
 
@@ -47,7 +47,7 @@ def test_there_is_sql_to_test() -> None:
 
 
 @pytest.mark.parametrize("sql", SQL)
-def test_sql_runs_and_answers(sql: str, database: Path) -> None:
+def test_sql_returns_rows(sql: str, database: Path) -> None:
     with duckdb.connect(database, read_only=True) as connection:
         assert connection.sql(sql).fetchall()
 
@@ -61,15 +61,15 @@ def test_sql_about_susceptibility_gives_hand_worked_means(database: Path) -> Non
         ]
 
 
-def test_command_that_queries_database_prints_answer(database: Path) -> None:
+def test_the_command_with_a_query_prints_rows(database: Path) -> None:
     (line,) = re.findall(r"^\.venv/bin/python -c .*$", SQL_PAGE, re.MULTILINE)
     command = shlex.split(line)
     code = command[command.index("-c") + 1]
-    top = database.parents[2]
-    asked = subprocess.run(
-        [sys.executable, "-c", code], input=SQL[0], cwd=top, capture_output=True, text=True, check=True
+    folder = database.parents[2]
+    completed = subprocess.run(
+        [sys.executable, "-c", code], input=SQL[0], cwd=folder, capture_output=True, text=True, check=True
     )
-    assert "capital" in asked.stdout
+    assert "capital" in completed.stdout
 
 
 def test_there_are_commands_to_test() -> None:
@@ -97,9 +97,9 @@ def test_log_and_function_are_audited(tmp_path: Path) -> None:
     }
 
 
-def test_options_named_in_the_text_exist(cli: Any) -> None:
-    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README))
-    assert named <= words_of(cli) | words_of(cli.commands["run"]) | words_of(cli.commands["audit"])
+def test_options_in_the_text_exist(cli: Any) -> None:
+    options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README))
+    assert options <= options_of(cli) | options_of(cli.commands["run"]) | options_of(cli.commands["audit"])
 
 
 def test_every_package_has_its_row() -> None:
@@ -107,6 +107,6 @@ def test_every_package_has_its_row() -> None:
         assert f"[{package}/]({package}/)" in README
 
 
-def test_it_fits_a_page_with_a_small_picture() -> None:
+def test_the_readme_fits_a_page_with_small_pictures() -> None:
     assert len(README.splitlines()) <= 90
     assert all(image.stat().st_size < 300_000 for image in (ROOT / "docs" / "images").iterdir())

@@ -13,13 +13,15 @@ from swaymeter.tasks.scoring.persuasion import persuasion
 from tests.tasks.models.tiny import tiny_language_model
 
 
-def test_shares_of_verdicts_with_made_up_judges() -> None:
+def test_made_up_judges_decide_undecided_replies() -> None:
     outcomes = [("context", "right"), ("original", "wrong side"), ("both", "undecided"), ("neither", "undecided")]
-    rows = [{"judged": judged, **{name: name == one for name in verdicts.COLUMNS[1:]}} for judged, one in outcomes]
+    rows = [
+        {"judged": judged, **{name: name == outcome for name in verdicts.COLUMNS[1:]}} for judged, outcome in outcomes
+    ]
     counts = verdicts.counted(rows)
     assert [counts[name] for name in verdicts.COLUMNS] == [4, 1, 1, 0, 2]
     assert counts["shares"] == pytest.approx(
-        # of the four other verdicts, two are sides of a reply that states one, three of a reply that states none
+        # two of the four wrong verdicts are sides if the right verdict is a side, otherwise three
         {"wrong side": 1 / 4, "right, perfect judge": 3 / 4, "wrong side, 10% judge": (1 + 0.05 + 0.075) / 4}
     )
 
@@ -31,8 +33,8 @@ def test_all_ways_give_the_same_scores() -> None:
     prompts = tokenize_prompts(model, contexts, queries)
     expected = persuasion(model, contexts, queries).scores
     assert expected.max() > 0.01
-    for found in (ways.by_engine(model, prompts), ways.best_plain(model, prompts, 7), ways.published(model, prompts)):
-        np.testing.assert_allclose(found, expected, atol=1e-4)
+    for scores in (ways.by_engine(model, prompts), ways.best_plain(model, prompts, 7), ways.published(model, prompts)):
+        np.testing.assert_allclose(scores, expected, atol=1e-4)
 
 
 def test_ratios_are_taken_round_by_round() -> None:
@@ -45,9 +47,9 @@ def test_ratios_are_taken_round_by_round() -> None:
 
         return Side(name, compute, lambda number: [2 * number, 2 * number + 1])
 
-    a, b = side("a"), side("b")
-    interleaved([a, b], 3)
-    assert order == ["a", "b", "a", "b", "b", "a", "a", "b"]  # the first two are not timed
-    assert a.rows(range(6)).tolist() == [0, 1, 2, 3, 4, 5]
-    a.seconds, b.seconds = [8.0, 2.0, 3.0], [2.0, 1.0, 1.0]
-    assert times(a, b) == 3.0
+    slow, fast = side("a"), side("b")
+    interleaved([slow, fast], 3)
+    assert order == ["a", "b", "a", "b", "b", "a", "a", "b"]  # the first two calls are not timed
+    assert slow.rows(range(6)).tolist() == [0, 1, 2, 3, 4, 5]
+    slow.seconds, fast.seconds = [8.0, 2.0, 3.0], [2.0, 1.0, 1.0]
+    assert times(slow, fast) == 3.0

@@ -1,4 +1,4 @@
-"""Each benchmark runs in small and writes what it says; how fast it was is never looked at. `make test-benchmarks`."""
+"""Benchmarks with little work, which `make test-benchmarks` runs. No test compares the measured speed with a limit."""
 
 import importlib.util
 import itertools
@@ -14,12 +14,12 @@ import pytest
 
 from benchmarks import scoring, servers, stages, verdicts
 from tests.end_to_end import preloaded
-from tests.end_to_end.tiny_study import started
+from tests.end_to_end.tiny_study import start_command
 from tests.tasks.models.tiny import save_language_model
 
 pytestmark = pytest.mark.benchmark
 ROOT = Path(__file__).resolve().parents[2]
-BARE = """
+BARE_MACHINE = """
 import runpy, sys
 for name in ("prefect", "duckdb", "pandas", "pyarrow", "requests", "rich", "swaymeter.data.warehouse"):
     sys.modules[name] = None
@@ -36,37 +36,40 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def one_server(api: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One Prefect server for all commands of a benchmark, since each would wait for its own."""
+    """Give all commands of a benchmark one Prefect server, because each command would wait for a server of its own."""
     monkeypatch.setenv("PREFECT_API_URL", api)
 
 
-def ran(script: str, out: Path, *options: str, python: tuple[str, ...] = ()) -> Any:
-    """What a script writes in small, in a forked process unless it is given to another Python or starts servers."""
+def run_small(script: str, out: Path, *options: str, python: tuple[str, ...] = ()) -> Any:
+    """Run a benchmark with little work and return the content of its JSON file.
+
+    A forked process runs the benchmark; a new Python does if `python` has options, or if the benchmark starts servers.
+    """
     command = [str(ROOT / "benchmarks" / f"{script}.py"), "--quick", "--out", str(out), *options]
     if python or script == "servers":
         command = [sys.executable, *python, *command]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-        code, said = done.returncode, done.stdout + done.stderr
+        completed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        code, output = completed.returncode, completed.stdout + completed.stderr
     else:
-        with started(command, os.environ, program=preloaded.script) as running:
-            run = running.ended()
-        code, said = run.code, run.said
-    assert code == 0, said
+        with start_command(command, os.environ, program=preloaded.script) as running:
+            run = running.wait()
+        code, output = run.code, run.output
+    assert code == 0, output
     (file,) = out.glob("*.json")
     content = json.loads(file.read_text(encoding="utf-8"))
     assert file.stem.endswith(content["machine"]["name"].lower().rpartition(" ")[2])
-    assert all(f"**{one['title']}**" in said for one in content["tables"])
+    assert all(f"**{table['title']}**" in output for table in content["tables"])
     return content
 
 
-def test_answers_in_small(model: Path, tmp_path: Path) -> None:
-    content = ran("answers", tmp_path, "--model", str(model))
-    assert [one["dtype"] for one in content["settings"]] == ["float32", "bfloat16"]
+def test_benchmark_of_answers_runs_in_small(model: Path, tmp_path: Path) -> None:
+    content = run_small("answers", tmp_path, "--model", str(model))
+    assert [setting["dtype"] for setting in content["settings"]] == ["float32", "bfloat16"]
     assert content["questions"] == 3
-    for one in content["settings"]:
-        assert set(one["seconds_a_question"]) == {"engine", "one_at_a_time", "ten_at_once"}
-        assert one["engine"] == "slots"
-        assert one["mean_tokens"]["engine"] > 1
+    for setting in content["settings"]:
+        assert set(setting["seconds_a_question"]) == {"engine", "one_at_a_time", "ten_at_once"}
+        assert setting["engine"] == "slots"
+        assert setting["mean_tokens"]["engine"] > 1
     exact, rounded = content["settings"]
     assert exact["equal_answers"] == {"2": 1.0}
     assert exact["largest_difference"]["log_probability"] < 1e-4
@@ -75,72 +78,72 @@ def test_answers_in_small(model: Path, tmp_path: Path) -> None:
 
 
 def test_answers_of_a_shape_need_no_weights(tmp_path: Path) -> None:
-    content = ran("answers", tmp_path, "--shape", "llama-3-8b", "--dtype", "float32", python=("-c", BARE))
-    (one,) = content["settings"]
+    content = run_small("answers", tmp_path, "--shape", "llama-3-8b", "--dtype", "float32", python=("-c", BARE_MACHINE))
+    (setting,) = content["settings"]
     assert content["model"] == "llama-3-8b"
-    assert one["largest_difference"]["log_probability"] < 1e-4
-    assert one["equal_answers"] == {"2": 1.0}
+    assert setting["largest_difference"]["log_probability"] < 1e-4
+    assert setting["equal_answers"] == {"2": 1.0}
 
 
-def test_servers_in_small(tmp_path: Path) -> None:
-    content = ran("servers", tmp_path, "--dtype", "float32")
-    sides = {(one["work"], one["tokens"] > 100, one["side"]): one for one in content["settings"]}
-    assert {(work, long) for work, long, _ in sides} == set(itertools.product(servers.WORKS, (False, True)))
-    for (work, long, _), one in sides.items():
-        ours = sides[work, long, "swaymeter"]
-        assert one["over_this"] == pytest.approx(ours["a_second"] / one["a_second"])
+def test_benchmark_of_servers_runs_in_small(tmp_path: Path) -> None:
+    content = run_small("servers", tmp_path, "--dtype", "float32")
+    sides = {(side["work"], side["tokens"] > 100, side["side"]): side for side in content["settings"]}
+    assert {(work, is_long) for work, is_long, _ in sides} == set(itertools.product(servers.WORKS, (False, True)))
+    for (work, is_long, _), side in sides.items():
+        engine = sides[work, is_long, "swaymeter"]
+        assert side["over_this"] == pytest.approx(engine["a_second"] / side["a_second"])
     assert any(reason.startswith("measureLM") for reason in content["skipped"])
     if importlib.util.find_spec("xllamacpp"):
         assert all(seconds > 0 for client in content["seconds_a_request"].values() for seconds in client)
 
 
-def test_scoring_in_small(model: Path, tmp_path: Path) -> None:
-    settings = ran("scoring", tmp_path, "--models", str(model))["settings"]
-    assert [one["dtype"] for one in settings] == ["float32", "bfloat16"]
-    assert all(one["engine"] == "prefix tree" for one in settings)
+def test_benchmark_of_scoring_runs_in_small(model: Path, tmp_path: Path) -> None:
+    settings = run_small("scoring", tmp_path, "--models", str(model))["settings"]
+    assert [setting["dtype"] for setting in settings] == ["float32", "bfloat16"]
+    assert all(setting["engine"] == "prefix tree" for setting in settings)
     assert settings[0]["kl_from_plain"] < 1e-5
 
 
-def test_scoring_of_shapes_needs_a_bare_machine(tmp_path: Path) -> None:
+def test_scoring_of_shapes_runs_on_bare_machine(tmp_path: Path) -> None:
     options = ("--models", *scoring.SHAPES, "--dtype", "bfloat16", "--tokens-a-pass", "1000")
-    content = ran("scoring", tmp_path, *options, python=("-c", BARE))
-    assert [one["model"] for one in content["settings"]] == ["pythia-6.9b", "llama-3-8b"]
+    content = run_small("scoring", tmp_path, *options, python=("-c", BARE_MACHINE))
+    assert [setting["model"] for setting in content["settings"]] == ["pythia-6.9b", "llama-3-8b"]
     assert content["tokens_a_pass"] == 1000
-    for one in content["settings"]:
-        assert one["engine"] == "prefix tree"
-        assert 0 <= one["kl_from_plain"] < one["mean_persuasion"] / 20
-        assert one["tflops"] / one["ceiling_tflops"] == pytest.approx(one["share_of_ceiling"])
-        seconds_a_query = np.median([128 / rate for rate in one["prompts_a_second"]["engine"]])
-        assert one["seconds_of_published_queries"] == pytest.approx(122 * 100 * 4 * seconds_a_query)
+    for setting in content["settings"]:
+        assert setting["engine"] == "prefix tree"
+        assert 0 <= setting["kl_from_plain"] < setting["mean_persuasion"] / 20
+        assert setting["tflops"] / setting["ceiling_tflops"] == pytest.approx(setting["share_of_ceiling"])
+        seconds_a_query = np.median([128 / rate for rate in setting["prompts_a_second"]["engine"]])
+        assert setting["seconds_of_published_queries"] == pytest.approx(122 * 100 * 4 * seconds_a_query)
 
 
-def test_verdicts_in_small(model: Path, tmp_path: Path) -> None:
-    content = ran("verdicts", tmp_path, "--judge", str(model), "--sample", "20")
+def test_benchmark_of_verdicts_runs_in_small(model: Path, tmp_path: Path) -> None:
+    content = run_small("verdicts", tmp_path, "--judge", str(model), "--sample", "20")
     assert content["answers"] == len(verdicts.read()[::20])
-    assert {one["kind"] for one in content["by_kind"]} >= {"short facts", "dates and times", "German", "all"}
-    shares = {(one["who"], one["replies"]): one for one in content["judge"]["agreement"]}
-    assert shares["verdict", "all"]["same"] > 0.8 > shares["judge", "all"]["same"]
-    assert shares["judge", "all"]["n"] == 20 - content["judge"]["unjudged"] > shares["judge", "undecided"]["n"]
+    assert {row["kind"] for row in content["by_kind"]} >= {"short facts", "dates and times", "German", "all"}
+    agreements = {(row["who"], row["replies"]): row for row in content["judge"]["agreement"]}
+    assert agreements["verdict", "all"]["same"] > 0.8 > agreements["judge", "all"]["same"]
+    assert agreements["judge", "all"]["n"] == 20 - content["judge"]["unjudged"] > agreements["judge", "undecided"]["n"]
 
 
-def test_stages_in_small(tmp_path: Path) -> None:
-    (parts,) = ran("stages", tmp_path)["seconds"].values()
+def test_benchmark_of_stages_runs_in_small(tmp_path: Path) -> None:
+    (parts,) = run_small("stages", tmp_path)["seconds"].values()
     assert all(parts[part] > 0 for part in ("imports", "preparing", "build", "score", "aggregate", "report", "end"))
     assert sum(parts[part] for part in stages.PARTS) == pytest.approx(parts["all"])
 
 
 @pytest.mark.usefixtures("one_server")
-def test_overhead_in_small(tmp_path: Path) -> None:
-    content = ran("overhead", tmp_path)
+def test_benchmark_of_overhead_runs_in_small(tmp_path: Path) -> None:
+    content = run_small("overhead", tmp_path)
     assert content["tasks"] == 6
     assert content["milliseconds"].keys() == {"plain", "run"}
     assert all(processor > 0 and wall > 0 for processor, wall in content["milliseconds"].values())
 
 
 @pytest.mark.usefixtures("one_server")
-def test_scale_in_small(tmp_path: Path) -> None:
-    content = ran("scale", tmp_path)
+def test_benchmark_of_scale_runs_in_small(tmp_path: Path) -> None:
+    content = run_small("scale", tmp_path)
     assert (content["relations"], content["queries"], content["contexts"]) == (3, 16, 24)
     assert content["prompts"] == 3 * 16 * 24
     for command in ("status", "aggregate", "report", "aggregate_and_report", "run_again", "aggregate_one_changed"):
-        assert all(content[f"{command}_{what}"] > 0 for what in ("seconds", "cpu_seconds", "peak_bytes"))
+        assert all(content[f"{command}_{quantity}"] > 0 for quantity in ("seconds", "cpu_seconds", "peak_bytes"))

@@ -1,4 +1,4 @@
-"""The committed workload: what the code writes, as large as it says, the small ones inside the large ones."""
+"""The committed workload: its files equal what the code writes, and a larger workload begins with a smaller one."""
 
 import json
 
@@ -6,16 +6,16 @@ import pytest
 
 from benchmarks import workload
 
-WRITE_ANEW = "write it anew: python benchmarks/workload.py; results measured before no longer compare"
+WRITE_AGAIN = "write the files again with benchmarks/workload.py; earlier results are then no longer comparable"
 
 
-def test_committed_texts_are_those_of_catalog_and_seed() -> None:
-    assert json.loads(workload.TEXTS.read_text(encoding="utf-8")) == workload.written(), WRITE_ANEW
+def test_committed_texts_equal_those_of_the_code() -> None:
+    assert json.loads(workload.TEXTS.read_text(encoding="utf-8")) == workload.written(), WRITE_AGAIN
 
 
-def test_committed_token_ids_are_those_of_texts() -> None:
+def test_committed_token_ids_equal_those_of_texts() -> None:
     ids = json.loads(workload.TOKEN_IDS.read_text(encoding="utf-8"))
-    assert ids == workload.tokenized(workload.written()), WRITE_ANEW
+    assert ids == workload.tokenized(workload.written()), WRITE_AGAIN
 
 
 @pytest.mark.parametrize("entities", [5, 10, 20, 40])
@@ -29,18 +29,18 @@ def test_an_entity_keeps_its_place_in_every_size(entities: int) -> None:
 
 def test_every_query_has_four_or_eight_relevant_contexts() -> None:
     texts = workload.texts()
-    for each, total in ((4, 128), (8, 256)):
-        contexts = texts.contexts(32, {"base": each})
+    for per_entity, total in ((4, 128), (8, 256)):
+        contexts = texts.contexts(32, {"base": per_entity})
         assert len(contexts) == total
-        assert sum("Ghana" in context for context in contexts) == each
+        assert sum("Ghana" in context for context in contexts) == per_entity
 
 
 def test_token_ids_stay_within_the_vocabulary() -> None:
     ids = workload.token_ids(512)
-    assert {token for one in ids.contexts(100) + ids.queries(100) for token in one} <= set(range(512))
+    assert {token for text in ids.contexts(100) + ids.queries(100) for token in text} <= set(range(512))
     assert len(ids.contexts(100)) == 600
 
 
-def test_more_entities_than_there_are_is_refused() -> None:
+def test_more_than_100_entities_are_refused() -> None:
     with pytest.raises(SystemExit, match="1 to 100 entities, not 101"):
         workload.texts().queries(101)

@@ -1,4 +1,4 @@
-"""Facts and questions as they are fetched, a workspace that holds them, and a yago_qec.json as it is published."""
+"""Facts and questions like fetched ones, workspaces with them, and a yago_qec.json like the published file."""
 
 import json
 from collections.abc import Iterable
@@ -18,12 +18,12 @@ CAPITAL = f"{YAGO}capital"
 
 
 def iri(name: str) -> str:
-    """The IRI of an entity of that name, whatever signs are in it."""
+    """Return the IRI of an entity, with its name percent-encoded."""
     return YAGO + quote(name.replace(" ", "_"))
 
 
-def fact(subject: str, answer: str, relation: str = "capital", **said: Any) -> Fact:
-    """A fact of the graph: IRIs made from the names, degrees, when it was fetched; and whatever is said otherwise."""
+def fact(subject: str, answer: str, relation: str = "capital", **columns: Any) -> Fact:
+    """Return a fact whose IRIs follow from its names; keyword arguments replace the values of other columns."""
     return Fact(
         **{
             "relation": RelationName(relation),
@@ -44,7 +44,7 @@ def fact(subject: str, answer: str, relation: str = "capital", **said: Any) -> F
             "query": "SELECT ?s ?o ?k",
             "retrieved_at": "2026-03-01T12:00:00+00:00",
         }
-        | said
+        | columns
     )
 
 
@@ -52,40 +52,43 @@ NORWAY, PERU, KENYA = fact("Norway", "Oslo"), fact("Peru", "Lima"), fact("Kenya"
 
 
 def _artifact(folder: Path, table: Table, step: str, subject: str, part: str, seed: int) -> TableArtifact:
-    made_from = {"step": ["fetch", step], "subject": [subject, part], "seed": seed}
-    return Workspace(folder).table(("facts",), f"{table.name}-{part or subject}", table, made_from)
+    key_inputs = {"step": ["fetch", step], "subject": [subject, part], "seed": seed}
+    return Workspace(folder).table(("facts",), f"{table.name}-{part or subject}", table, key_inputs)
 
 
-def keep(folder: Path, facts: Iterable[Fact], seed: int = 0) -> Path:
-    """The facts of one relation, in a file of the workspace that is this folder."""
-    listed = list(facts)
-    artifact = _artifact(folder, FACTS, "facts", listed[0].relation, "", seed)
-    return artifact.write(FACTS.of([as_row(one) for one in listed]))
+def store_facts(folder: Path, facts: Iterable[Fact], seed: int = 0) -> Path:
+    """Store the facts of one relation in a workspace, and return their file."""
+    records = list(facts)
+    artifact = _artifact(folder, FACTS, "facts", records[0].relation, "", seed)
+    return artifact.write(FACTS.of([as_row(record) for record in records]))
 
 
 def workspace(folder: Path, *facts: Fact) -> Path:
-    """A folder that holds the facts as a study's workspace does."""
-    for relation in dict.fromkeys(one.relation for one in facts):
-        keep(folder, (one for one in facts if one.relation == relation))
+    """Store facts as in the workspace of a study, and return its folder."""
+    for relation in dict.fromkeys(record.relation for record in facts):
+        store_facts(folder, (record for record in facts if record.relation == relation))
     return folder
 
 
 def with_texts(**columns: Any) -> Question:
-    """A question of these columns, and of the texts `original_context` and `counter_memory_context`."""
+    """Return a question of its columns, in which two texts stand in place of the contexts.
+
+    The texts are `original_context` and `counter_memory_context`.
+    """
     texts = [columns.pop(name) for name in ("original_context", "counter_memory_context")]
     bare = Question(**columns, contexts=())
     return replace(bare, contexts=both_contexts(*texts, bare.forms, bare.replacement))
 
 
 def changed(old: Question, /, **columns: Any) -> Question:
-    """The question with other columns, some of which may be these texts."""
+    """Return a question with other values of some columns; columns are those of `with_texts`."""
     texts = {name: getattr(old, name) for name in ("original_context", "counter_memory_context")}
-    same = {of.name: getattr(old, of.name) for of in fields(old) if of.name != "contexts"}
+    same = {field.name: getattr(old, field.name) for field in fields(old) if field.name != "contexts"}
     return with_texts(**(same | texts | columns))
 
 
-def question(**said: Any) -> Question:
-    """A question as it is made from live sources."""
+def question(**columns: Any) -> Question:
+    """Return a question like those built from live sources; keyword arguments replace values of its columns."""
     return with_texts(
         **{
             "question_id": "a1",
@@ -119,12 +122,12 @@ def question(**said: Any) -> Question:
             "address": "http://127.0.0.1",
             "retrieved_at": "2026-03-01T12:00:00+00:00",
         }
-        | said
+        | columns
     )
 
 
-def disputed(**said: Any) -> Question:
-    """A disputed sentence of a page, as it is made from live sources."""
+def disputed(**columns: Any) -> Question:
+    """Return a question about a disputed sentence of a page, like those built from live sources."""
     none = dict.fromkeys(("subject_id", "property_id", "object_id", "replacement_id", "object_popularity", "property"))
     return question(
         **{
@@ -142,12 +145,12 @@ def disputed(**said: Any) -> Question:
             "replacement_quality": None,
             "question": "What is it called?",
         }
-        | said
+        | columns
     )
 
 
-def a_dispute(**said: Any) -> Dispute:
-    """The dispute that the disputed question was made from, counted later."""
+def recounted_dispute(**columns: Any) -> Dispute:
+    """Return the dispute of the disputed question with later counts."""
     return Dispute(
         **{
             "page": "Persian Gulf",
@@ -166,24 +169,24 @@ def a_dispute(**said: Any) -> Dispute:
             "address": "http://127.0.0.1",
             "retrieved_at": "2026-04-01T12:00:00+00:00",
         }
-        | said
+        | columns
     )
 
 
-def keep_questions(folder: Path, part: str, *questions: Question, seed: int = 0) -> Path:
-    """The questions of one part (a partition, a property, a page) in a file of the workspace that is this folder."""
+def store_questions(folder: Path, part: str, *questions: Question, seed: int = 0) -> Path:
+    """Store the questions of a part (a partition, property or page) in a workspace, and return their file."""
     artifact = _artifact(folder, QUESTIONS, "questions", "disputable", part, seed)
-    return artifact.write(QUESTIONS.of([as_row(one) for one in questions]))
+    return artifact.write(QUESTIONS.of([as_row(record) for record in questions]))
 
 
-def keep_disputes(folder: Path, page: str, *disputes: Dispute) -> Path:
-    """The disputes of a page in a file of the workspace that is this folder."""
+def store_disputes(folder: Path, page: str, *disputes: Dispute) -> Path:
+    """Store the disputes of a page in a workspace, and return their file."""
     artifact = _artifact(folder, DISPUTES, "disputes", "disputable", page, 0)
-    return artifact.write(DISPUTES.of([as_row(one) for one in disputes]))
+    return artifact.write(DISPUTES.of([as_row(record) for record in disputes]))
 
 
 def published() -> dict[str, Any]:
-    """One predicate as the published file has it: South Africa is there once for each of its capitals."""
+    """Return one predicate in the layout of the published file; South Africa occurs once for each of its capitals."""
     return {
         CAPITAL: {
             "answer_types": {"http://schema.org/Place": 1.0},
@@ -211,7 +214,7 @@ def published() -> dict[str, Any]:
 
 
 def write(folder: Path, content: Any) -> Path:
-    """A yago_qec.json with that content, which is JSON or text."""
+    """Write a yago_qec.json, and return it; the content is a text or a value that is written as JSON."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "yago_qec.json"
     file.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Catalog files that a test writes or changes itself, in place of the bundled ones."""
+"""Fixtures that replace or change the content of a catalog file."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ Serve = Callable[[str, str | bytes], None]
 Change = Callable[[str, str, str], None]
 
 
-def _forget() -> None:
+def _clear_caches() -> None:
     for name, module in list(sys.modules.items()):
         for value in vars(module).values() if name.startswith("swaymeter.data.catalog") else ():
             if hasattr(value, "cache_clear"):
@@ -20,27 +20,27 @@ def _forget() -> None:
 
 @pytest.fixture
 def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
-    """Serves one catalog file with another content, and forgets what was read before and after."""
+    """Yield a function that replaces the content of one catalog file, and clears the caches of the catalog."""
     bundled = reading.content
 
-    def instead(filename: str, content: str | bytes) -> None:
-        served = content.encode() if isinstance(content, str) else content
-        monkeypatch.setattr(reading, "content", lambda name: served if name == filename else bundled(name))
-        _forget()
+    def replace(filename: str, content: str | bytes) -> None:
+        replacement = content.encode() if isinstance(content, str) else content
+        monkeypatch.setattr(reading, "content", lambda name: replacement if name == filename else bundled(name))
+        _clear_caches()
 
-    yield instead
+    yield replace
     monkeypatch.undo()
-    _forget()
+    _clear_caches()
 
 
 @pytest.fixture
 def change(serve: Serve) -> Change:
-    """Changes the first occurrence of a text in a catalog file."""
+    """Return a function that replaces the first occurrence of a text in a catalog file."""
     bundled = reading.content
 
-    def changed(filename: str, old: str, new: str) -> None:
+    def replace_first(filename: str, old: str, new: str) -> None:
         text = bundled(filename).decode()
         assert old in text
         serve(filename, text.replace(old, new, 1))
 
-    return changed
+    return replace_first

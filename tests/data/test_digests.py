@@ -1,4 +1,4 @@
-"""Today's digests and drawn numbers, by value: file names, keys and caches hold them, so none may change."""
+"""Fixed values of digests and random draws, because file names, keys and caches contain them."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -28,19 +28,19 @@ from swaymeter.tasks.models.files import hub
 from swaymeter.tasks.models.files.identity import _identify_folder
 
 
-def a_file(folder: Path, name: str = "zoë.ttl") -> Path:
+def write_file(folder: Path, name: str = "zoë.ttl") -> Path:
     file = folder / name
     file.write_bytes("<a:Zoë> <a:b> <a:c> .\n".encode() * 100)
     return file
 
 
-def of_model_folder(folder: Path) -> str:
+def model_revision(folder: Path) -> str:
     (folder / "config.json").write_text("{}")
-    a_file(folder, "model.safetensors")
+    write_file(folder, "model.safetensors")
     return _identify_folder(str(folder)).revision
 
 
-def of_request(folder: Path) -> str:
+def request_key(folder: Path) -> str:
     request = requests.Request("POST", "http://localhost/q", data="a=é".encode(), headers={"Accept": "text/csv"})
     return cache.key_of(request.prepare())
 
@@ -48,20 +48,20 @@ def of_request(folder: Path) -> str:
 PINNED: dict[str, Callable[[Path], object]] = {
     "key of a step": lambda folder: content_key({"seed": 1, "names": ["Zoë", None], "share": 0.1}),
     "identity of a row": lambda folder: identity("capital", "Zoë", 3, None),
-    "named file": lambda folder: digest_of_named_file(a_file(folder), "facts.file"),
-    "stored file": lambda folder: sha256_of_file(a_file(folder)),
-    "model file": lambda folder: hub.sha256_of_file(a_file(folder)),
-    "large file": lambda folder: digest_of_large(a_file(folder)),
-    "remembered file": lambda folder: remembered_digests([a_file(folder)], folder),
-    "graph": lambda folder: dump_digest([a_file(folder), a_file(folder, "b.nt")], folder),
-    "model folder": of_model_folder,
+    "named file": lambda folder: digest_of_named_file(write_file(folder), "facts.file"),
+    "stored file": lambda folder: sha256_of_file(write_file(folder)),
+    "model file": lambda folder: hub.sha256_of_file(write_file(folder)),
+    "large file": lambda folder: digest_of_large(write_file(folder)),
+    "remembered file": lambda folder: remembered_digests([write_file(folder)], folder),
+    "graph": lambda folder: dump_digest([write_file(folder), write_file(folder, "b.nt")], folder),
+    "model folder": model_revision,
     "note": lambda folder: seal({"b": "Zoë", "a": [1, 2.5]}),
     "table": lambda folder: table_digest(pa.table({"n": [1, None], "text": ["Zoë", ""], "lists": [[0.5], []]})),
     "part of the catalog": lambda folder: digest_of({"b": "Zoë", "a": [1, 2.5]}),
-    "request": of_request,
+    "request": request_key,
     "style of a page": lambda _: integrity("p { color: red } /* é */"),
     "text": lambda _: sha256("Z", "oë".encode()),
-    "blob of git": lambda folder: git_sha1(a_file(folder).read_bytes()),
+    "blob of git": lambda folder: git_sha1(write_file(folder).read_bytes()),
     "drawn by identity": lambda folder: generator(3, "capital", "Zoë", 1).integers(1 << 60, size=2).tolist(),
     "drawn for an answer": lambda folder: typed_generator(3, "capital", "Zoë", 1).integers(1 << 60, size=2).tolist(),
     "drawn first": lambda folder: drawn_first(["a", "b", "c", "d", "Zoë"], 3, 7, "capital"),
@@ -95,6 +95,6 @@ EXPECTED: dict[str, object] = {
 }
 
 
-@pytest.mark.parametrize("what", PINNED)
-def test_a_digest_stays_what_it_is(what: str, tmp_path: Path) -> None:
-    assert PINNED[what](tmp_path) == EXPECTED[what]
+@pytest.mark.parametrize("name", PINNED)
+def test_digests_and_draws_do_not_change(name: str, tmp_path: Path) -> None:
+    assert PINNED[name](tmp_path) == EXPECTED[name]

@@ -1,4 +1,4 @@
-"""Whatever anybody can write stays text wherever it is written."""
+"""Escaping: any text stays a text in every output format."""
 
 import csv
 import io
@@ -26,8 +26,8 @@ from swaymeter.data.escaping import (
     xml,
 )
 
-ACTS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-WRITTEN = (
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+TEXTS = (
     "plain",
     "",
     " ",
@@ -81,11 +81,11 @@ WRITTEN = (
     "~~a~~",
     "$x$",
 )
-"""Texts of studies, files, servers and models."""
+"""Texts that studies, files, servers and models may contain."""
 
 
-class Shown(HTMLParser):
-    """What a browser shows of HTML, and the elements that it has."""
+class Rendered(HTMLParser):
+    """The text that a browser shows of HTML, and the HTML's elements."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -94,89 +94,87 @@ class Shown(HTMLParser):
         self.close()
 
     def handle_data(self, data: str) -> None:
-        """A text."""
         self.text += data
 
     def handle_starttag(self, tag: str, attrs: object) -> None:
-        """An element."""
         self.elements.append(tag)
 
 
-def in_html(text: str) -> str:
-    shown = Shown(f"<p>{html(text)}</p>")
-    assert shown.elements == ["p"]
-    return shown.text
+def render_html(text: str) -> str:
+    rendered = Rendered(f"<p>{html(text)}</p>")
+    assert rendered.elements == ["p"]
+    return rendered.text
 
 
-def in_markdown(text: str) -> str:
-    shown = Shown(MarkdownIt("gfm-like", {"linkify": False}).render(markdown(text)))
-    assert set(shown.elements) <= {"p"}
-    return shown.text.removesuffix("\n")
+def render_markdown(text: str) -> str:
+    rendered = Rendered(MarkdownIt("gfm-like", {"linkify": False}).render(markdown(text)))
+    assert set(rendered.elements) <= {"p"}
+    return rendered.text.removesuffix("\n")
 
 
-def in_a_cell(text: str) -> str:
-    written = io.StringIO(newline="")
-    csv.writer(written).writerow([csv_cell(text), "end"])
-    ((cell, end),) = csv.reader(io.StringIO(written.getvalue(), newline=""))
+def read_cell(text: str) -> str:
+    file = io.StringIO(newline="")
+    csv.writer(file).writerow([csv_cell(text), "end"])
+    ((cell, end),) = csv.reader(io.StringIO(file.getvalue(), newline=""))
     assert end == "end"
     assert cell.startswith("'") or not looks_like_formula(cell) or re.fullmatch("-[0-9.e-]+", cell)
-    return re.sub("_x([0-9A-F]{4})_", lambda code: chr(int(code[1], 16)), cell.removeprefix("'"))
+    return re.sub("_x([0-9A-F]{4})_", lambda match: chr(int(match[1], 16)), cell.removeprefix("'"))
 
 
-def in_xml(text: str) -> str:
+def read_xml(text: str) -> str:
     return str(ElementTree.fromstring(ElementTree.tostring(ElementTree.Element("a", text=xml(text)))).get("text"))
 
 
-def on_one_line(text: str) -> str:
+def expected_terminal_line(text: str) -> str:
     return terminal(" ".join(text.split()))
 
 
-def same(text: str) -> str:
+def unchanged(text: str) -> str:
     return text
 
 
-def in_lines(text: str) -> str:
+def normalise_newlines(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-@pytest.mark.parametrize("text", WRITTEN)
+@pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize(
-    ("write", "shown", "expected"),
+    ("escape", "read", "expected"),
     [
         (terminal, terminal, terminal),
-        (html, in_html, lambda text: ACTS.sub(code, in_lines(text))),
-        (markdown, in_markdown, on_one_line),
-        (csv_cell, in_a_cell, same),
-        (xml, in_xml, lambda text: re.sub(r"[\ufffe\uffff]", code, ACTS.sub(code, text))),
-        (json_text, lambda text: json.loads(json_text(text)), same),
+        (html, render_html, lambda text: CONTROL.sub(escape_code, normalise_newlines(text))),
+        (markdown, render_markdown, expected_terminal_line),
+        (csv_cell, read_cell, unchanged),
+        (xml, read_xml, lambda text: re.sub(r"[\ufffe\uffff]", escape_code, CONTROL.sub(escape_code, text))),
+        (json_text, lambda text: json.loads(json_text(text)), unchanged),
     ],
     ids=["terminal", "html", "markdown", "csv", "xml", "json"],
 )
 def test_any_text_stays_text(
-    write: Callable[[str], str], shown: Callable[[str], str], expected: Callable[[str], str], text: str
+    escape: Callable[[str], str], read: Callable[[str], str], expected: Callable[[str], str], text: str
 ) -> None:
-    assert not ACTS.search(str(write(text)))
-    if write is not csv_cell or not text.startswith("'"):
-        assert shown(text) == expected(text)
+    assert not CONTROL.search(str(escape(text)))
+    if escape is not csv_cell or not text.startswith("'"):
+        assert read(text) == expected(text)
 
 
-def code(character: re.Match[str]) -> str:
+def escape_code(character: re.Match[str]) -> str:
     return character[0].encode("unicode_escape").decode()
 
 
-@pytest.mark.parametrize("text", WRITTEN)
+@pytest.mark.parametrize("text", TEXTS)
 def test_no_text_is_a_command_of_latex(text: str) -> None:
-    made = latex(text)
-    assert made.isascii()
-    assert made.isprintable()
-    assert not re.search(r"\\(input|frac)|(?<!\\)[$%&#_]|\^\^", made)
+    escaped = latex(text)
+    assert escaped.isascii()
+    assert escaped.isprintable()
+    assert not re.search(r"\\(input|frac)|(?<!\\)[$%&#_]|\^\^", escaped)
 
 
 def test_markup_is_not_escaped_again() -> None:
     assert html(Markup("<b>a</b>")) == "<b>a</b>"
 
 
-ANY = [
+CELL_TEXTS = [
     "",
     "Oslo",
     "=1+1",
@@ -225,7 +223,7 @@ ANY = [
 ]
 
 
-@pytest.mark.parametrize("text", ANY)
+@pytest.mark.parametrize("text", CELL_TEXTS)
 def test_a_cell_is_harmless_and_read_back(text: str) -> None:
     assert sheet_text(sheet_cell(text)) == text
     assert not looks_like_formula(sheet_cell(text).lstrip("'")) or sheet_cell(text).startswith("'")
@@ -255,17 +253,17 @@ def test_numbers_and_dates_get_an_apostrophe_in_csv(text: str, cell: str) -> Non
     assert sheet_cell(text) == cell
 
 
-@pytest.mark.parametrize("between", ["; ", ";", "\n", " \n ", "\n\n\t", ";;\"' ", ' \t"', " ; "])
+@pytest.mark.parametrize("separator", ["; ", ";", "\n", " \n ", "\n\n\t", ";;\"' ", ' \t"', " ; "])
 @pytest.mark.parametrize("sign", "=+-@\uff1d")
-def test_formulas_do_not_begin_after_a_line_end(between: str, sign: str) -> None:
-    cell = sheet_cell(f"a{between}{sign}{sign}1")
-    assert cell == f"a{between}_x{ord(sign):04X}_{sign}1"
-    assert sheet_text(cell) == f"a{between}{sign}{sign}1"
+def test_formulas_do_not_begin_after_a_separator(separator: str, sign: str) -> None:
+    cell = sheet_cell(f"a{separator}{sign}{sign}1")
+    assert cell == f"a{separator}_x{ord(sign):04X}_{sign}1"
+    assert sheet_text(cell) == f"a{separator}{sign}{sign}1"
 
 
 @pytest.mark.parametrize("blanks", ["\n", "\n ", ";", "; ", '\t"', "'\n"])
-def test_a_cell_full_of_blanks_takes_no_time(blanks: str) -> None:
+def test_cell_full_of_blanks_is_escaped_quickly(blanks: str) -> None:
     text = blanks * (32_767 // len(blanks))
-    begun = perf_counter()
+    start = perf_counter()
     assert sheet_text(sheet_cell(f"a{text}b=1")) == f"a{text}b=1"
-    assert perf_counter() - begun < 0.5
+    assert perf_counter() - start < 0.5

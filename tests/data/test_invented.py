@@ -29,48 +29,48 @@ def test_every_class_has_500_clean_names(entity_class: str) -> None:
 
 
 def test_names_do_not_depend_on_hash_seeds() -> None:
-    asked = (
+    script = (
         "from swaymeter.data.invented import invented_names as n; "
         "print(n('person', 60, seed=5) + n('company', 60, seed=5))"
     )
-    said = [
+    outputs = [
         subprocess.run(
-            [sys.executable, "-c", asked],
-            env={"PYTHONHASHSEED": hashes, "PYTHONPATH": str(CATALOG.parents[2])},
+            [sys.executable, "-c", script],
+            env={"PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(CATALOG.parents[2])},
             capture_output=True,
             text=True,
             check=True,
             cwd="/",
         ).stdout.strip()
-        for hashes in ("1", "2")
+        for hash_seed in ("1", "2")
     ]
-    assert said[0] == said[1] == str(invented_names("person", 60, seed=5) + invented_names("company", 60, seed=5))
+    assert outputs[0] == outputs[1] == str(invented_names("person", 60, seed=5) + invented_names("company", 60, seed=5))
 
 
-def test_words_that_somebody_has_are_in_no_name(change: Change) -> None:
-    real = name_parts().forbidden_words
-    assert {"cameron", "verona", "moravia"} <= real
+def test_invented_names_have_no_forbidden_words(change: Change) -> None:
+    forbidden = name_parts().forbidden_words
+    assert {"cameron", "verona", "moravia"} <= forbidden
     for entity_class in ("person", "city", "country", "company"):
         words = {word for name in invented_names(entity_class, 500, seed=3) for word in name.casefold().split()}
-        assert words.isdisjoint(real)
+        assert words.isdisjoint(forbidden)
     before = invented_names("city", 1, seed=0)
     change("name_parts.yaml", "real: [", f"real: [{before[0].lower()},")
     assert invented_names("city", 5, seed=0)[0] != before[0]
 
 
-def test_zero_names_are_allowed_negative_ones_are_refused() -> None:
+def test_zero_names_are_allowed_negative_counts_refused() -> None:
     assert invented_names("city", 0, seed=0) == []
     with pytest.raises(UsageError, match="-1 invented names are requested"):
         invented_names("city", -1, seed=0)
 
 
 @pytest.mark.parametrize("entity_class", ["date", "capital"])
-def test_an_unknown_class_has_no_names(entity_class: str) -> None:
+def test_unknown_class_of_entities_is_refused(entity_class: str) -> None:
     with pytest.raises(UnknownName, match=f"no class of entities is named '{entity_class}'"):
         invented_names(entity_class, 1, seed=0)
 
 
-def test_too_few_names_are_refused_with_numbers(change: Change) -> None:
+def test_refusal_of_many_names_states_both_numbers(change: Change) -> None:
     change("name_parts.yaml", 'names: ["{root}{genus_ending} {epithet}"]', "names: [velmari, osquan]")
     with pytest.raises(InputError, match=r"class taxon: 30 invented names are requested, but its parts give 2;"):
         invented_names("taxon", 30, seed=0)

@@ -27,7 +27,7 @@ def test_a_registry_is_a_mapping_in_order() -> None:
         animals.add(Animal("dog"))
 
 
-def test_an_added_item_leaves_with_its_context() -> None:
+def test_added_item_is_removed_after_the_block() -> None:
     animals = Registry("animal", [DOG])
     with added(animals, CAT):
         assert list(animals) == ["dog", "cat"]

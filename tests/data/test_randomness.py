@@ -9,13 +9,13 @@ NAMES = [f"entity {number}" for number in range(60)]
 @pytest.mark.parametrize(
     "changed", [{"seed": 2}, {"dtype": "bfloat16"}, {"texts": ["b", "a"]}, {"texts": ["ab"]}, {"more": None}]
 )
-def test_key_changes_with_everything_it_is_made_from(changed: dict[str, object]) -> None:
-    made_from: dict[str, object] = {"seed": 1, "dtype": "float32", "texts": ["a", "b"]}
-    assert content_key(made_from) == content_key(dict(reversed(made_from.items())))
-    assert content_key(made_from) != content_key({**made_from, **changed})
+def test_key_depends_on_every_input(changed: dict[str, object]) -> None:
+    inputs: dict[str, object] = {"seed": 1, "dtype": "float32", "texts": ["a", "b"]}
+    assert content_key(inputs) == content_key(dict(reversed(inputs.items())))
+    assert content_key(inputs) != content_key({**inputs, **changed})
 
 
-def test_a_key_refuses_not_a_number() -> None:
+def test_nan_in_a_key_is_refused() -> None:
     with pytest.raises(ValueError, match="JSON"):
         content_key({"threshold": float("nan")})
 
@@ -37,7 +37,7 @@ def test_a_draw_depends_on_seed_and_identity() -> None:
     assert sorted(drawn_first(NAMES, 1000, 7)) == sorted(NAMES)
 
 
-def test_thing_that_is_added_moves_no_other_one() -> None:
+def test_added_name_keeps_the_order_of_others() -> None:
     before = drawn_first(NAMES, 10, 7, "capital")
     for new in ("newcomer", "another", "a third"):
         after = drawn_first([*NAMES, new], 10, 7, "capital")

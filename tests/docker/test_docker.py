@@ -1,4 +1,4 @@
-"""The compose file's commands work, as plain processes on a real PostgreSQL: no container engine is needed."""
+"""Commands of the compose file, which run as plain processes on a real PostgreSQL, without a container engine."""
 
 import os
 import pwd
@@ -22,7 +22,7 @@ import yaml
 from tests.end_to_end.tiny_study import Run, TinyStudy
 
 ROOT = Path(__file__).resolve().parents[2]
-PASSWORD = "p@ss/word"  # signs that would break a connection URL
+PASSWORD = "p@ss/word"  # characters that would break a connection URL
 POSTGRES = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
 
 needs_compose = pytest.mark.skipif(not shutil.which("docker-compose"), reason="docker-compose is not installed")
@@ -41,25 +41,25 @@ VARIABLES = {"SWAYMETER_DATABASE_PASSWORD": PASSWORD, "DASK_SCHEDULER_ADDRESS": 
 
 @pytest.fixture(scope="module")
 def services() -> dict[str, Any]:
-    """The services with their variables filled in, so that their commands can be run where there is no engine."""
+    """Return the services with values for their variables, so that their commands run without an engine."""
     text = (ROOT / "docker/compose.yaml").read_text()
-    filled = re.sub(r"\$\{(\w+):?([-?])([^}]*)\}", lambda one: VARIABLES.get(one[1], one[3]), text)
+    filled = re.sub(r"\$\{(\w+):?([-?])([^}]*)\}", lambda match: VARIABLES.get(match[1], match[3]), text)
     services: dict[str, Any] = yaml.safe_load(filled)["services"]
     return services
 
 
 @needs_compose
-def test_docker_compose_takes_the_file() -> None:
-    done = compose_config(**VARIABLES)
-    assert done.returncode == 0, done.stderr
-    assert yaml.safe_load(done.stdout)["services"].keys() >= {"server", "worker-gpu", "dask-worker-gpu"}
+def test_docker_compose_accepts_the_file() -> None:
+    process = compose_config(**VARIABLES)
+    assert process.returncode == 0, process.stderr
+    assert yaml.safe_load(process.stdout)["services"].keys() >= {"server", "worker-gpu", "dask-worker-gpu"}
 
 
 @needs_compose
-def test_no_password_is_in_file_or_made_up() -> None:
-    done = compose_config()
-    assert done.returncode != 0
-    assert "SWAYMETER_DATABASE_PASSWORD" in done.stderr
+def test_compose_file_has_no_default_password() -> None:
+    process = compose_config()
+    assert process.returncode != 0
+    assert "SWAYMETER_DATABASE_PASSWORD" in process.stderr
 
 
 def test_only_this_machine_reaches_the_services(services: dict[str, Any]) -> None:
@@ -82,17 +82,17 @@ def test_workers_share_workspaces_and_two_have_gpu(services: dict[str, Any]) -> 
 
 @pytest.fixture(scope="module")
 def objects() -> dict[tuple[str, str], Any]:
-    """The objects of the file for Kubernetes, by kind and name."""
+    """Return the objects of the file for Kubernetes, by kind and name."""
     documents = yaml.safe_load_all((ROOT / "docker/kubernetes.yaml").read_text())
-    return {(one["kind"], one["metadata"]["name"]): one for one in documents}
+    return {(document["kind"], document["metadata"]["name"]): document for document in documents}
 
 
 def containers(objects: dict[tuple[str, str], Any]) -> dict[str, tuple[Any, Any]]:
-    """What has pods, by name: their template and its only container."""
-    with_pods = {name: one["spec"] for (kind, name), one in objects.items() if kind in ("Deployment", "Job")}
-    templates = {name: spec["template"] for name, spec in with_pods.items()}
-    assert [len(one["spec"]["containers"]) for one in templates.values()] == [1] * len(templates)
-    return {name: (one, one["spec"]["containers"][0]) for name, one in templates.items()}
+    """Return the pod template and its only container for each deployment and job, by name."""
+    specs = {name: entry["spec"] for (kind, name), entry in objects.items() if kind in ("Deployment", "Job")}
+    templates = {name: spec["template"] for name, spec in specs.items()}
+    assert [len(template["spec"]["containers"]) for template in templates.values()] == [1] * len(templates)
+    return {name: (template, template["spec"]["containers"][0]) for name, template in templates.items()}
 
 
 def test_kubernetes_runs_the_commands_of_the_compose_file(
@@ -103,10 +103,10 @@ def test_kubernetes_runs_the_commands_of_the_compose_file(
     for name, (_, container) in pods.items():
         service = services[name]
         assert (container["image"], container.get("command")) == (service["image"], service.get("command")), name
-        assert {one["mountPath"] for one in container.get("volumeMounts", ())} == {
-            one.partition(":")[2] for one in service.get("volumes", ())
+        assert {mount["mountPath"] for mount in container.get("volumeMounts", ())} == {
+            volume.partition(":")[2] for volume in service.get("volumes", ())
         }
-        variables = {one["name"] for one in container.get("env", ())}
+        variables = {variable["name"] for variable in container.get("env", ())}
         if container.get("envFrom") == [{"configMapRef": {"name": "client"}}]:
             variables |= objects["ConfigMap", "client"]["data"].keys()
         assert service.get("environment", {}).keys() <= variables, name
@@ -118,28 +118,29 @@ def test_kubernetes_runs_the_commands_of_the_compose_file(
 
 def test_objects_of_kubernetes_find_each_other(objects: dict[tuple[str, str], Any]) -> None:
     pods = containers(objects)
-    for (kind, name), one in objects.items():
-        assert one["metadata"]["labels"]["app"] == "swaymeter"
+    for (kind, name), entry in objects.items():
+        assert entry["metadata"]["labels"]["app"] == "swaymeter"
         if kind == "Deployment":
-            assert one["spec"]["selector"]["matchLabels"] == one["spec"]["template"]["metadata"]["labels"]
-        if kind == "Service":  # whose names are the hosts of addresses
+            assert entry["spec"]["selector"]["matchLabels"] == entry["spec"]["template"]["metadata"]["labels"]
+        if kind == "Service":  # the name of a service is the host in addresses
             template, container = pods[name]
-            assert one["spec"]["selector"] == template["metadata"]["labels"]
-            assert [port["port"] for port in one["spec"]["ports"]] == [p["containerPort"] for p in container["ports"]]
+            assert entry["spec"]["selector"] == template["metadata"]["labels"]
+            ports = [port["containerPort"] for port in container["ports"]]
+            assert [port["port"] for port in entry["spec"]["ports"]] == ports
     for template, container in pods.values():
         spec = template["spec"]
         assert (spec["automountServiceAccountToken"], spec["enableServiceLinks"]) == (False, False)
-        claims = {one["name"]: one["persistentVolumeClaim"]["claimName"] for one in spec.get("volumes", ())}
-        assert {one["name"] for one in container.get("volumeMounts", ())} == claims.keys()
+        claims = {volume["name"]: volume["persistentVolumeClaim"]["claimName"] for volume in spec.get("volumes", ())}
+        assert {mount["name"] for mount in container.get("volumeMounts", ())} == claims.keys()
         assert {("PersistentVolumeClaim", claim) for claim in claims.values()} <= objects.keys()
-        secrets = [one["valueFrom"] for one in container.get("env", ()) if "PASSWORD" in one["name"]]
-        assert all(one == {"secretKeyRef": {"name": "swaymeter", "key": "password"}} for one in secrets)
+        secrets = [row["valueFrom"] for row in container.get("env", ()) if "PASSWORD" in row["name"]]
+        assert all(secret == {"secretKeyRef": {"name": "swaymeter", "key": "password"}} for secret in secrets)
     assert objects["PersistentVolumeClaim", "workspaces"]["spec"]["accessModes"] == ["ReadWriteMany"]
     assert objects["NetworkPolicy", "swaymeter"]["spec"]["ingress"] == [
         {"from": [{"podSelector": {"matchLabels": {"app": "swaymeter"}}}]}
     ]
-    with_gpu = {name for name, (_, one) in pods.items() if one.get("resources", {}).get("limits")}
-    assert with_gpu == {name for (_, name), one in objects.items() if "profile" in one["metadata"]["labels"]}
+    with_gpu = {name for name, (_, container) in pods.items() if container.get("resources", {}).get("limits")}
+    assert with_gpu == {name for (_, name), entry in objects.items() if "profile" in entry["metadata"]["labels"]}
     assert with_gpu == {"worker-gpu", "dask-worker-gpu"}
 
 
@@ -149,8 +150,8 @@ def test_image_copies_what_exists_and_runs_unprivileged() -> None:
     assert copied
     assert [name for name in copied if not (ROOT / name).exists()] == []
     assert ["USER", "swaymeter"] in lines
-    kept = (ROOT / "docker/Dockerfile.dockerignore").read_text().splitlines()
-    assert [name for name in copied if f"!{name}" not in kept] == []
+    ignore = (ROOT / "docker/Dockerfile.dockerignore").read_text().splitlines()
+    assert [name for name in copied if f"!{name}" not in ignore] == []
 
 
 @dataclass(frozen=True)
@@ -162,29 +163,29 @@ class Running:
     api: httpx.Client
 
     def deployments(self) -> dict[str, Any]:
-        """What `deploy` has registered, by name."""
+        """Return the deployments that `deploy` has registered, by name."""
         return {row["name"]: row for row in self.api.post("/deployments/filter", json={}).json()}
 
 
 @pytest.fixture(scope="module")
 def running(services: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A server of Prefect with the deployments of prefect.yaml."""
+    """Yield a server of Prefect with the deployments of prefect.yaml."""
     port, database_port, dask_port = free_port(), free_port(), free_port()
     ports = {"4200": str(port), "5432": str(database_port), "8786": str(dask_port)}
-    here = Services(services, tmp_path_factory.mktemp("compose"), ports)
+    local_services = Services(services, tmp_path_factory.mktemp("compose"), ports)
     with ExitStack() as stack:
         stack.enter_context(postgresql(services["database"]["environment"], database_port))
-        server = stack.enter_context(here.running("server"))
-        wait_until(lambda: here.healthy("server"), server)
+        server = stack.enter_context(local_services.running("server"))
+        wait_until(lambda: local_services.is_healthy("server"), server)
         api = stack.enter_context(httpx.Client(base_url=f"http://127.0.0.1:{port}/api", trust_env=False, timeout=60))
-        deploy = stack.enter_context(here.running("deploy"))
-        assert deploy.wait(240) == 0, here.said("deploy")
-        yield Running(here, server, api)
+        deploy = stack.enter_context(local_services.running("deploy"))
+        assert deploy.wait(240) == 0, local_services.output("deploy")
+        yield Running(local_services, server, api)
 
 
 @pytest.fixture(scope="module")
 def worker(running: Running) -> Iterator["subprocess.Popen[bytes]"]:
-    """The worker without a GPU."""
+    """Yield the worker without a GPU."""
     with running.services.running("worker-cpu") as process:
         yield process
 
@@ -197,15 +198,15 @@ def test_server_deployments_and_workers_start_on_postgresql(
     described = {row["name"] for row in yaml.safe_load((ROOT / "prefect.yaml").read_text())["deployments"]}
     assert deployments.keys() == described >= {"failed", "gpu", "refresh", "report", "study"}
     assert [row["schedule"]["cron"] for row in deployments["study"]["schedules"]] == ["0 3 * * 1"]
-    for row in deployments.values():  # no machine's folder: each worker has its own
+    for row in deployments.values():  # no folder of a machine, because each worker has its own
         assert row["pull_steps"] == [{"swaymeter.flows.server.home.enter": {}}]
     automations = api.post("/automations/filter", json={}).json()
-    assert deployments["failed"]["id"] in [one["actions"][0].get("deployment_id") for one in automations]
+    assert deployments["failed"]["id"] in [row["actions"][0].get("deployment_id") for row in automations]
 
     with running.services.running("worker-gpu") as gpu:
-        wait_until(lambda: online(api) == 2, worker, gpu)
-        wait_until(lambda: scheduled(api, deployments["study"]["id"]) > 0, running.server)
-    assert "Traceback" not in running.services.said("server")
+        wait_until(lambda: count_workers(api) == 2, worker, gpu)
+        wait_until(lambda: count_runs(api, deployments["study"]["id"]) > 0, running.server)
+    assert "Traceback" not in running.services.output("server")
 
 
 @needs_postgres
@@ -213,45 +214,45 @@ def test_a_deployment_scores_on_two_dask_workers(
     running: Running, worker: "subprocess.Popen[bytes]", undisturbed: tuple[TinyStudy, Run], tmp_path: Path
 ) -> None:
     distributed = pytest.importorskip("distributed")
-    here, deployment = running.services, running.deployments()["study"]["id"]
-    study = undisturbed[0].with_fewer_figures(tmp_path / "fewer.yaml").elsewhere(tmp_path / "space", with_files=False)
+    local_services, deployment = running.services, running.deployments()["study"]["id"]
+    study = undisturbed[0].with_fewer_figures(tmp_path / "fewer.yaml").copy(tmp_path / "space", with_files=False)
     parameters = {"study": str(study.file), "workspace": str(study.workspace), "runner": "dask"}
-    asked = {"parameters": parameters | {"stages": ["fetch", "build", "score"]}}
+    body = {"parameters": parameters | {"stages": ["fetch", "build", "score"]}}
 
     def state() -> str:
         return str(running.api.get(f"/flow_runs/{run}").json()["state_name"])
 
     with ExitStack() as stack:
         names = ("dask-scheduler", "dask-worker-cpu", "dask-worker-cpu")
-        processes = [worker, *(stack.enter_context(here.running(name)) for name in names)]
-        answer = running.api.post(f"/deployments/{deployment}/create_flow_run", json=asked)
+        processes = [worker, *(stack.enter_context(local_services.running(name)) for name in names)]
+        answer = running.api.post(f"/deployments/{deployment}/create_flow_run", json=body)
         run = answer.raise_for_status().json()["id"]
-        address = here.environment("worker-cpu")["DASK_SCHEDULER_ADDRESS"]
+        address = local_services.environment("worker-cpu")["DASK_SCHEDULER_ADDRESS"]
         with distributed.Client(address, set_as_default=False) as client:
             wait_until(lambda: state() in {"Completed", "Failed", "Crashed"}, *processes, seconds=150)
-            assert state() == "Completed", here.said("worker-cpu")
+            assert state() == "Completed", local_services.output("worker-cpu")
             steps = client.run(lambda dask_worker: dask_worker.state.executed_count)
     assert (len(steps), sum(steps.values())) == (2, 3)  # a step for each relation
     scores, expected = study.scores(), undisturbed[0].scores()
     persuasion = {name: rows for name, rows in scores.items() if "/persuasion-" in name}
     assert (len(scores), len(persuasion)) == (6, 3)
-    for name, rows in persuasion.items():  # of one chunk each, the others of two
+    for name, rows in persuasion.items():  # here of one chunk, in the undisturbed study of two
         assert rows.drop("persuasion") == expected[name].drop("persuasion")
         assert rows["persuasion"].to_numpy() == pytest.approx(expected[name]["persuasion"].to_numpy(), abs=1e-5)
 
 
-def online(api: httpx.Client) -> int:
-    """How many workers of the pool have said that they are there."""
+def count_workers(api: httpx.Client) -> int:
+    """Count the workers that have registered in the pool."""
     return len(api.post("/work_pools/swaymeter/workers/filter", json={}).json())
 
 
-def scheduled(api: httpx.Client, deployment: str) -> int:
-    """How many runs the server's scheduler has planned."""
+def count_runs(api: httpx.Client, deployment: str) -> int:
+    """Count the runs that the server's scheduler has planned."""
     return int(api.post("/flow_runs/count", json={"deployments": {"id": {"any_": [deployment]}}}).json())
 
 
 class Services:
-    """Runs services of the compose file as processes here: names of hosts become 127.0.0.1, ports become free ones."""
+    """Services of the compose file as local processes: hosts become 127.0.0.1, and ports become free ports."""
 
     def __init__(self, services: dict[str, Any], folder: Path, ports: Mapping[str, str]) -> None:
         self.services = services
@@ -260,10 +261,10 @@ class Services:
 
     @contextmanager
     def running(self, name: str) -> Iterator[subprocess.Popen[bytes]]:
-        """The service's command with the service's environment; what it says goes into a file."""
+        """Run the command of a service in its environment, and write its output into a file."""
         with (self.folder / f"{name}.log").open("ab") as log:
             process = subprocess.Popen(
-                [self.here(part) for part in self.services[name]["command"]],
+                [self.localise(part) for part in self.services[name]["command"]],
                 cwd=ROOT,
                 env=self.environment(name),
                 stdin=subprocess.DEVNULL,
@@ -280,26 +281,26 @@ class Services:
                     process.kill()
                     process.wait()
 
-    def healthy(self, name: str) -> bool:
-        """What the service's own health check says."""
+    def is_healthy(self, name: str) -> bool:
+        """Return True if the service passes its own health check."""
         _, *command = self.services[name]["healthcheck"]["test"]
-        command = [self.here(part) for part in command]
+        command = [self.localise(part) for part in command]
         return subprocess.run(command, env=self.environment(name), capture_output=True, check=False).returncode == 0
 
-    def said(self, name: str) -> str:
-        """What the service has written so far."""
+    def output(self, name: str) -> str:
+        """Return the output of the service so far."""
         return (self.folder / f"{name}.log").read_text(errors="replace")
 
-    def here(self, text: str) -> str:
+    def localise(self, text: str) -> str:
         longest_first = sorted(map(re.escape, self.replace), key=len, reverse=True)
-        return re.sub("|".join(longest_first), lambda found: self.replace[found[0]], text)
+        return re.sub("|".join(longest_first), lambda match: self.replace[match[0]], text)
 
     def environment(self, name: str) -> dict[str, str]:
         foreign = ("PREFECT_", "NO_PROXY", "no_proxy")
         plain = {key: value for key, value in os.environ.items() if not key.startswith(foreign)}
-        given = {key: self.here(value) for key, value in self.services[name].get("environment", {}).items()}
-        if "PREFECT_SERVER_DATABASE_HOST" in given:
-            given["PREFECT_SERVER_DATABASE_HOST"] = "127.0.0.1"
+        own = {key: self.localise(value) for key, value in self.services[name].get("environment", {}).items()}
+        if "PREFECT_SERVER_DATABASE_HOST" in own:
+            own["PREFECT_SERVER_DATABASE_HOST"] = "127.0.0.1"
         return (
             plain
             | {
@@ -313,15 +314,15 @@ class Services:
                 "OMP_NUM_THREADS": "1",
                 "NO_PROXY": "127.0.0.1",
             }
-            | given
+            | own
         )
 
 
 @contextmanager
 def postgresql(environment: dict[str, str], port: int) -> Iterator[Callable[..., None]]:
-    """A PostgreSQL as the database service sets it up, and what starts and stops it.
+    """Run a PostgreSQL with the settings of the database service, and yield the function that controls it.
 
-    It refuses to be root, so root lends it the user postgres.
+    PostgreSQL refuses to run as root, so root starts it as the user postgres.
     """
     tools = POSTGRES[-1].parent
     owner = pwd.getpwnam("postgres") if os.geteuid() == 0 else pwd.getpwuid(os.geteuid())
@@ -356,7 +357,7 @@ def postgresql(environment: dict[str, str], port: int) -> Iterator[Callable[...,
 
 
 def create_database(environment: dict[str, str], port: int) -> None:
-    """Create the database, as the image of PostgreSQL does."""
+    """Create the database, like the image of PostgreSQL."""
     subprocess.run(
         [str(POSTGRES[-1].parent / "createdb"), "-h", "127.0.0.1", "-p", str(port), environment["POSTGRES_DB"]],
         env={"PGUSER": environment["POSTGRES_USER"], "PGPASSWORD": environment["POSTGRES_PASSWORD"]},
@@ -366,7 +367,7 @@ def create_database(environment: dict[str, str], port: int) -> None:
 
 
 def wait_until(happened: Callable[[], bool], *processes: subprocess.Popen[bytes], seconds: float = 240) -> None:
-    """Wait for something that the processes do; fail at once when one of them has ended."""
+    """Wait until a condition holds, and fail at once if one of the processes has ended."""
     deadline = time.monotonic() + seconds
     while not happened():
         assert [process.poll() for process in processes] == [None] * len(processes), "a service ended early"

@@ -1,7 +1,7 @@
-"""The command `swaymeter` in a process that is forked from one that has imported all of it: each would take long to.
+"""Programs for forked processes, whose parent has imported all modules, because imports take long.
 
-Chunks hold eight queries, so that a study that is over in seconds has several of them, and a figure is an empty
-picture: drawing them takes as long as everything else together.
+A chunk has eight queries, so that a study of seconds has several chunks. Figures are empty pictures, because drawing
+takes as long as all other steps together.
 """
 
 import faulthandler
@@ -13,29 +13,28 @@ import signal
 import sys
 from collections.abc import Callable, Mapping
 
-SIGN = "SWAYMETER_PRELOAD"
-"""A variable that says that this is the process from which others are forked."""
+PRELOAD = "SWAYMETER_PRELOAD"
+"""Environment variable of the process from which others are forked."""
 
 FIXED = {"HF_HUB_OFFLINE": "1", "COLUMNS": "400", "DO_NOT_TRACK": "1"}
-"""What libraries read once, when they are imported."""
+"""Environment variables that libraries read on import."""
 
 
-def in_small_chunks() -> None:
-    """Makes chunks small."""
+def use_small_chunks() -> None:
     from swaymeter.tasks.measures import measure
 
     measure.LEAST_QUERIES, measure.LEAST_PROMPTS = 8, 1
 
 
-def _with_empty_figures() -> None:
+def _use_empty_figures() -> None:
     from swaymeter.reports import report
     from swaymeter.reports.figures.rendering import Pictures
 
     report.rendered = lambda drawn, limits: Pictures("<svg></svg>", b"<svg></svg>", b"")  # type: ignore[attr-defined]
 
 
-def _become(command: list[str], environment: Mapping[str, str], said: str) -> None:
-    file = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+def _become(command: list[str], environment: Mapping[str, str], output: str) -> None:
+    file = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(file, 1)
     os.dup2(file, 2)
     sys.argv = command
@@ -46,49 +45,49 @@ def _become(command: list[str], environment: Mapping[str, str], said: str) -> No
     from swaymeter.flows.server.settings import keep_quiet
 
     keep_quiet()
-    refresh_global_settings_context()  # else the API that the environment names is not used, and Prefect starts its own
+    refresh_global_settings_context()  # otherwise Prefect ignores the API in the environment and starts its own
 
 
-def script(arguments: list[str], environment: Mapping[str, str], said: str, before: None) -> None:
-    """Becomes the script that is the first argument, with the others; the rest as `swaymeter` below."""
-    _become(arguments, environment, said)
-    _with_empty_figures()
+def script(arguments: list[str], environment: Mapping[str, str], output: str, before: None) -> None:
+    """Become the script that is the first argument."""
+    _become(arguments, environment, output)
+    _use_empty_figures()
     runpy.run_path(arguments[0], run_name="__main__")
 
 
-def prefect(arguments: list[str], environment: Mapping[str, str], said: str, before: None) -> None:
+def prefect(arguments: list[str], environment: Mapping[str, str], output: str, before: None) -> None:
     """Become the command `prefect`."""
-    _become(["prefect", *arguments], environment, said)
+    _become(["prefect", *arguments], environment, output)
     from prefect.cli import app
 
     app()
 
 
 def swaymeter(
-    arguments: list[str], environment: Mapping[str, str], said: str, before: Callable[[], None] | None
+    arguments: list[str], environment: Mapping[str, str], output: str, before: Callable[[], None] | None
 ) -> None:
-    """Becomes the command.
+    """Become the command `swaymeter`.
 
     Args:
-        arguments: of the command line.
-        environment: all of it.
-        said: the file of what it writes on both outputs.
-        before: is called first of all.
+        arguments: the arguments of the command line.
+        environment: all environment variables.
+        output: the file for both output streams.
+        before: a function that is called before the command.
     """
-    interrupted = signal.signal(signal.SIGINT, signal.SIG_DFL)  # what is done here is none of the command's
-    _become(["swaymeter", *arguments], environment, said)
-    faulthandler.register(signal.SIGUSR1, all_threads=True)  # of a command that hangs
+    handler = signal.signal(signal.SIGINT, signal.SIG_DFL)  # an interrupt of this preparation just ends the process
+    _become(["swaymeter", *arguments], environment, output)
+    faulthandler.register(signal.SIGUSR1, all_threads=True)  # shows where a command hangs
     from swaymeter.flows.cli.main import main
 
-    in_small_chunks()
-    _with_empty_figures()
-    signal.signal(signal.SIGINT, interrupted)
+    use_small_chunks()
+    _use_empty_figures()
+    signal.signal(signal.SIGINT, handler)
     if before:
         before()
     main()
 
 
-if os.environ.get(SIGN):
+if os.environ.get(PRELOAD):
     os.environ.update(FIXED)
     for name in (
         "swaymeter.flows.cli.main",
@@ -113,10 +112,10 @@ if os.environ.get(SIGN):
         "transformers.models.bert.modeling_bert",
     ):
         importlib.import_module(name)
-    gc.freeze()  # else each command looks for garbage among all of these modules
+    gc.freeze()  # keeps the garbage collection of each command out of these modules
 
-if __name__ == "__main__":  # a real process, with figures
+if __name__ == "__main__":  # a new process, with figures
     from swaymeter.flows.cli.main import main
 
-    in_small_chunks()
+    use_small_chunks()
     main()

@@ -1,4 +1,4 @@
-"""Preloaded by Dask workers: variables say whether they are slow, kill themselves, or are of another version."""
+"""Preload module of Dask workers, in which environment variables cause delays, a kill or another version."""
 
 import os
 import signal
@@ -8,26 +8,26 @@ from pathlib import Path
 from typing import Any
 
 SLOW = "SWAYMETER_TEST_SLOW"
-"""The seconds before a chunk is stored, so that there is a middle of a step."""
+"""Seconds before each chunk is stored, so that tests can disturb a worker in the middle of a step."""
 KILLED = "SWAYMETER_TEST_KILLED"
-"""A file that the one worker makes which dies before its second chunk is stored."""
+"""File that the first worker creates before its second chunk is stored, just before it kills itself."""
 VERSION = "SWAYMETER_TEST_VERSION"
 
 
 def dask_setup(worker: Any) -> None:
-    """What a Dask worker calls that is told to preload this module."""
+    """Change a worker; Dask calls this function of preload modules."""
     from swaymeter.flows.execution import dask
     from swaymeter.tasks.measures import stored_chunks
-    from tests.end_to_end.preloaded import in_small_chunks
+    from tests.end_to_end.preloaded import use_small_chunks
 
-    in_small_chunks()
-    store, seen = stored_chunks._store, 0
+    use_small_chunks()
+    store, count = stored_chunks._store, 0
 
     def store_later(*arguments: Any) -> None:
-        nonlocal seen
-        seen += 1
+        nonlocal count
+        count += 1
         time.sleep(float(os.environ.get(SLOW, "0")))
-        if seen == 2 and KILLED in os.environ:
+        if count == 2 and KILLED in os.environ:
             with suppress(FileExistsError):
                 Path(os.environ[KILLED]).touch(exist_ok=False)
                 os.kill(os.getpid(), signal.SIGKILL)

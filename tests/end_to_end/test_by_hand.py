@@ -1,4 +1,4 @@
-"""A study by hand: one command, which says what it did and nothing else."""
+"""A run that a person starts: its page, its database and an output without noise."""
 
 from pathlib import Path
 
@@ -16,34 +16,34 @@ def test_a_run_leaves_a_page_and_a_database(undisturbed: tuple[TinyStudy, Run]) 
     assert study.processes() == []
 
 
-def test_the_database_has_every_measure_and_their_correlations(undisturbed: tuple[TinyStudy, Run]) -> None:
+def test_database_has_measures_and_their_correlations(undisturbed: tuple[TinyStudy, Run]) -> None:
     study, _ = undisturbed
     with opened(study.workspace / "study.duckdb", schema()) as warehouse:
         queries = len(warehouse.frame("susceptibility_of_queries"))
-        for question in ("fisher_of_queries", "memorization_of_queries", "answer_set_of_queries"):
-            frame = warehouse.frame(question)
+        for name in ("fisher_of_queries", "memorization_of_queries", "answer_set_of_queries"):
+            frame = warehouse.frame(name)
             assert len(frame) == queries > 0
             assert frame["susceptibility"].notna().all()
         assert "entity_independent_susceptibility" in set(warehouse.frame("runs")["measure"])
-        agreement = warehouse.frame("correlations")
-    assert {"fisher_top_k", "answer_set_susceptibility"} <= set(agreement["measure_a"])
-    of_all = agreement[(agreement["level"] == "query") & (agreement["query_type"] == "all")]
-    assert of_all.set_index("measure_a")["n"].to_dict()["fisher_top_k"] == queries
+        correlations = warehouse.frame("correlations")
+    assert {"fisher_top_k", "answer_set_susceptibility"} <= set(correlations["measure_a"])
+    pooled = correlations[(correlations["level"] == "query") & (correlations["query_type"] == "all")]
+    assert pooled.set_index("measure_a")["n"].to_dict()["fisher_top_k"] == queries
 
 
-def test_a_person_sees_no_noise_and_gets_figures(study: TinyStudy, tmp_path: Path) -> None:
+def test_output_has_no_noise_and_page_has_figures(study: TinyStudy, tmp_path: Path) -> None:
     run = study.with_fewer_figures(tmp_path / "small.yaml").run_by_hand("run")
-    assert (run.code, run.prompts) == (0, 0), run.said
+    assert (run.code, run.prompts) == (0, 0), run.output
     page = study.workspace / "report" / "index.html"
     assert "</html>" in page.read_text()
     assert len(list(page.parent.glob("figures/*.png"))) > 2
     for noise in ("Traceback", "Error", "WARNING", "prefect.", "Prefect", "nanobind", "leaked"):
-        assert noise not in run.said
+        assert noise not in run.output
     assert study.processes() == []
 
 
-def test_status_says_that_all_is_done(undisturbed: tuple[TinyStudy, Run]) -> None:
+def test_status_reports_that_all_is_done(undisturbed: tuple[TinyStudy, Run]) -> None:
     study, _ = undisturbed
     status = study.run("status")
     assert status.code == 0
-    assert "0 missing, 0 blocked, 0 failed, 0 damaged in" in status.said
+    assert "0 missing, 0 blocked, 0 failed, 0 damaged in" in status.output

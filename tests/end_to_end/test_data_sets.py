@@ -1,4 +1,4 @@
-"""A study of a published data set with a tiny model: every step to the page, and the database."""
+"""A study of a published data set with a tiny model, from its file to the page."""
 
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from tests.reports.pixels import without_figures
 from tests.tasks.models.tiny import save_language_model
 
 
-def test_a_published_data_set_takes_every_step(tmp_path: Path) -> None:
+def test_published_data_set_runs_to_the_page(tmp_path: Path) -> None:
     content = {
         "name": "published",
         "questions": {"source": "conflictqa", "file": str(write(tmp_path, "conflictqa"))},
@@ -22,18 +22,18 @@ def test_a_published_data_set_takes_every_step(tmp_path: Path) -> None:
         "measures": {"answers": {"samples": 1, "max_new_tokens": 3}, "whose_answer": {}},
     }
     (tmp_path / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
-    chosen = Study.load(str(tmp_path / "study.yaml"), str(tmp_path / "workspace"))
+    study = Study.load(str(tmp_path / "study.yaml"), str(tmp_path / "workspace"))
     memory: dict[Any, Any] = {}
     with without_figures():
-        graph = run(lambda: graph_of(chosen.plan, memory))
+        graph = run(lambda: graph_of(study.plan, memory))
     assert {str(node.id): node.reason for node in graph if node.state != "done"} == {}
-    with duckdb.connect(chosen.workspace.database, read_only=True) as database:
-        asked = database.execute(
+    with duckdb.connect(study.workspace.database, read_only=True) as database:
+        counts = database.execute(
             "SELECT q.partition, w.condition, count(*) FROM whose_answer AS w JOIN questions AS q USING (question_id) "
             "WHERE w.sample = 0 GROUP BY ALL ORDER BY ALL"
         ).fetchall()
         rejected = database.execute("SELECT part, source, licence FROM rejected ORDER BY part").fetchall()
-    assert asked == [
+    assert counts == [
         ("PopQA", "conflicting", 12),
         ("PopQA", "none", 6),
         ("PopQA", "supporting", 12),
@@ -41,6 +41,6 @@ def test_a_published_data_set_takes_every_step(tmp_path: Path) -> None:
         ("StrategyQA", "none", 4),
         ("StrategyQA", "supporting", 8),
     ]
-    about = ("ConflictQA, Xie et al. 2023, arXiv:2305.13300", "Apache 2.0")
-    assert rejected == [("line 11", *about), ("line 12", *about)]
-    assert "ConflictQA" in (chosen.workspace.report / "index.html").read_text(encoding="utf-8")
+    origin = ("ConflictQA, Xie et al. 2023, arXiv:2305.13300", "Apache 2.0")
+    assert rejected == [("line 11", *origin), ("line 12", *origin)]
+    assert "ConflictQA" in (study.workspace.report / "index.html").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A study as a deployment on a Prefect server: a worker runs it, and Retry computes what failed, and nothing else."""
+"""A study as a deployment on a Prefect server: a worker runs it, and Retry computes only failed steps."""
 
 import re
 import subprocess
@@ -14,79 +14,79 @@ import pytest
 from prefect.client.base import PrefectHttpxSyncClient
 
 from tests.end_to_end import preloaded
-from tests.end_to_end.tiny_study import ROOT, Run, TinyStudy, started, task_runs
+from tests.end_to_end.tiny_study import ROOT, Run, TinyStudy, start_command, task_runs
 
 SECONDS = 240
 ENDED = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
 
 
 class Deployed:
-    """The deployments of prefect.yaml on a server, with a worker for them."""
+    """The deployments of prefect.yaml on a server, and a worker that runs them."""
 
     def __init__(self, url: str, environment: dict[str, str], log: Path) -> None:
         self.log = log
         self.environment = environment | {"PREFECT_API_URL": url, "NO_PROXY": "127.0.0.1", "DO_NOT_TRACK": "1"}
-        # Like Prefect's page and clients it asks again where a busy server's database answers 503.
+        # Like Prefect's page, this client repeats a request if a busy server answers 503.
         self.api = PrefectHttpxSyncClient(base_url=url, trust_env=False, timeout=60)
 
     def prefect(self, *arguments: str) -> None:
-        """A command of Prefect that has to succeed."""
-        with started(["--no-prompt", *arguments], self.environment, program=preloaded.prefect) as command:
-            done = command.ended()
-        assert done.code == 0, done.said
+        """Run a command of Prefect and check that it succeeds."""
+        with start_command(["--no-prompt", *arguments], self.environment, program=preloaded.prefect) as command:
+            run = command.wait()
+        assert run.code == 0, run.output
 
     @contextmanager
     def worker(self) -> Iterator[None]:
-        """A process worker; what it says goes into the log."""
+        """Run a process worker, whose output goes into the log."""
         command = [sys.executable, "-m", "prefect", "worker", "start", "--pool", "swaymeter", "--type", "process"]
-        often = {"PREFECT_WORKER_QUERY_SECONDS": "1", "SWAYMETER_HOME": str(ROOT)}
+        variables = {"PREFECT_WORKER_QUERY_SECONDS": "1", "SWAYMETER_HOME": str(ROOT)}
         with (
-            self.log.open("wb") as said,
-            subprocess.Popen(command, cwd=ROOT, env=self.environment | often, stdout=said, stderr=said) as process,
+            self.log.open("wb") as log,
+            subprocess.Popen(command, cwd=ROOT, env=self.environment | variables, stdout=log, stderr=log) as worker,
         ):
             try:
                 yield
-            finally:  # asked to end, a worker first waits for the runs that it has started
-                for one in (*psutil.Process(process.pid).children(recursive=True), process):
-                    one.kill()
+            finally:  # terminated, a worker would first wait for the runs that it has started
+                for process in (*psutil.Process(worker.pid).children(recursive=True), worker):
+                    process.kill()
 
     def start(self, study: TinyStudy, name: str = "study", **parameters: Any) -> str:
-        """A run of a deployment with the tiny study's parameters; gives its id."""
+        """Start a run of a deployment with a tiny study, and return the id of the run."""
         deployment = self.api.get(f"/deployments/name/study/{name}").json()["id"]
         parameters |= {"study": str(study.file), "workspace": str(study.workspace)}
         created = self.api.post(f"/deployments/{deployment}/create_flow_run", json={"parameters": parameters})
         return str(created.raise_for_status().json()["id"])
 
-    def ended(self, run: str, run_count: int = 1) -> dict[str, Any]:
-        """The flow run once it has ended for the `run_count`th time."""
+    def wait(self, run: str, run_count: int = 1) -> dict[str, Any]:
+        """Wait until a flow run has ended for the `run_count`th time, and return the flow run."""
         deadline = time.monotonic() + SECONDS
         while True:
-            found: dict[str, Any] = self.api.get(f"/flow_runs/{run}").json()
-            if found["state_type"] in ENDED and found["run_count"] >= run_count:
-                return found
-            assert time.monotonic() < deadline, f"{found['state_name']} after {SECONDS} s"
+            flow_run: dict[str, Any] = self.api.get(f"/flow_runs/{run}").json()
+            if flow_run["state_type"] in ENDED and flow_run["run_count"] >= run_count:
+                return flow_run
+            assert time.monotonic() < deadline, f"{flow_run['state_name']} after {SECONDS} s"
             time.sleep(0.3)
 
     def task_runs(self, run: str) -> dict[str, str]:
-        """The states of a run's task runs, by their names."""
+        """Return the states of a run's task runs, by name."""
         return {row["name"]: row["state_name"] for row in task_runs(self.api, run)}
 
     def artifact(self, run: str, key: str) -> str:
-        """What an artifact of a run shows."""
-        asked = {"artifacts": {"key": {"any_": [key]}, "flow_run_id": {"any_": [run]}}}
-        (artifact,) = self.api.post("/artifacts/filter", json=asked).json()
+        """Return the data of an artifact of a run."""
+        body = {"artifacts": {"key": {"any_": [key]}, "flow_run_id": {"any_": [run]}}}
+        (artifact,) = self.api.post("/artifacts/filter", json=body).json()
         return str(artifact["data"])
 
 
 @contextmanager
 def deployments(study: TinyStudy, log: Path) -> Iterator[Deployed]:
-    """A server with the deployments as docs/schedules.md sets them up, and a worker."""
-    here = Deployed(study.api, study.environment, log)
-    with here.api:
-        here.prefect("work-pool", "create", "swaymeter", "--type", "process", "--overwrite")
-        here.prefect("deploy", "--all")
-        with here.worker():
-            yield here
+    """Create the deployments on the server of a study, as docs/schedules.md describes, and run a worker."""
+    deployed = Deployed(study.api, study.environment, log)
+    with deployed.api:
+        deployed.prefect("work-pool", "create", "swaymeter", "--type", "process", "--overwrite")
+        deployed.prefect("deploy", "--all")
+        with deployed.worker():
+            yield deployed
 
 
 @pytest.fixture(scope="module")
@@ -98,13 +98,13 @@ def deployed(undisturbed: tuple[TinyStudy, Run], tmp_path_factory: pytest.TempPa
 @pytest.mark.timeout(600)
 def test_a_deployment_fails_and_completes_on_retry(deployed: Deployed, study: TinyStudy, tmp_path: Path) -> None:
     study = study.with_fewer_figures(tmp_path / "small.yaml")
-    asked = [study.stored_prompts(relation, "persuasion") for relation in ("capital", "director")]
-    study.forget_scores("director")
-    study.forget_scores("capital")
+    prompts = [study.stored_prompts(relation, "persuasion") for relation in ("capital", "director")]
+    study.delete_scores("director")
+    study.delete_scores("capital")
     obstacle = study.workspace / "scores" / "capital"
-    obstacle.touch()  # a file where a folder has to be
+    obstacle.touch()  # a file in place of a folder
     run = deployed.start(study)
-    failed = deployed.ended(run)
+    failed = deployed.wait(run)
     assert failed["state_name"] == "Failed"
     assert re.fullmatch(r"small, run, \d{4}-\d\d-\d\d \d\d:\d\d:\d\d", failed["name"])
     assert str(obstacle) in deployed.artifact(run, "failed-steps")
@@ -114,21 +114,21 @@ def test_a_deployment_fails_and_completes_on_retry(deployed: Deployed, study: Ti
     assert (capital, director, states["report · study · page"]) == ("Failed", "Completed", "Completed")
 
     obstacle.unlink()
-    others = study.written()
+    before = study.write_times()
     deployed.prefect("flow-run", "retry", failed["name"])
-    completed = deployed.ended(run, run_count=2)
+    completed = deployed.wait(run, run_count=2)
     assert (completed["state_name"], completed["name"]) == ("Completed", failed["name"])
     summary = deployed.artifact(run, "summary")
     assert "Invented entities are swayed significantly more than real ones" in summary
     assert str(study.workspace / "report" / "index.html") in summary.replace("\\", "")
-    new = {path for path, when in study.written().items() if others.get(path) != when}
-    assert {path.parts[:2] for path in new} == {("scores", "capital")}
-    assert [study.stored_prompts(relation, "persuasion") for relation in ("capital", "director")] == asked
+    changed = {path for path, time in study.write_times().items() if before.get(path) != time}
+    assert {path.parts[:2] for path in changed} == {("scores", "capital")}
+    assert [study.stored_prompts(relation, "persuasion") for relation in ("capital", "director")] == prompts
     assert "nanobind" not in deployed.log.read_text()
 
 
 @pytest.mark.timeout(600)
-def test_what_cannot_be_done_is_refused_by_name(deployed: Deployed, study: TinyStudy) -> None:
-    refused = deployed.ended(deployed.start(study, relations=["capitol"]))
+def test_unknown_relation_is_refused_by_name(deployed: Deployed, study: TinyStudy) -> None:
+    refused = deployed.wait(deployed.start(study, relations=["capitol"]))
     assert (refused["state_name"], refused["tags"]) == ("Refused", ["swaymeter", "tiny"])
     assert refused["state"]["message"] == "no relation is named 'capitol'; did you mean 'capital'?"

@@ -1,4 +1,4 @@
-"""A study of two servers and a model of this machine: asked once, and without a key in anything that it writes."""
+"""A study of two model servers and a local model: no request is repeated, and no file has the key."""
 
 import json
 import re
@@ -15,7 +15,7 @@ import pytest
 from tests.data.sources.servers.faults import FaultServer, Say, ServedRequest, says, serving
 from tests.end_to_end.tiny_study import Run, TinyStudy
 from tests.tasks.models.endpoints import fake_servers
-from tests.tasks.models.endpoints.made_up import MadeUp, made_up
+from tests.tasks.models.endpoints.made_up import MadeUpServer, made_up_server
 from tests.tasks.models.tiny import save_language_model
 
 KEY = "sk-made/up+0123456789"
@@ -23,7 +23,14 @@ KEY = "sk-made/up+0123456789"
 
 @dataclass
 class Scene:
-    """A study, what its first run said, and its two servers; the first one repeats its key wherever it can."""
+    """A study of two model servers after its first run.
+
+    Attributes:
+        study: the study.
+        run: the first run.
+        servers: the servers; responses of the first server repeat its key.
+        dead: indices of servers that refuse all requests.
+    """
 
     study: TinyStudy
     run: Run
@@ -35,30 +42,30 @@ class Scene:
 def scene(tmp_path_factory: pytest.TempPathFactory, api: str) -> Iterator[Scene]:
     folder = tmp_path_factory.mktemp("endpoints")
     dead = set[int]()
-    answers = MadeUp(frozenset(), "openai")
+    answers = MadeUpServer(frozenset(), "openai")
 
-    def first(asked: ServedRequest) -> Say | None:
-        assert asked.headers["authorization"] == f"Bearer {KEY}"
+    def first(request: ServedRequest) -> Say | None:
+        assert request.headers["authorization"] == f"Bearer {KEY}"
         if 0 in dead:
             return Say(status=403)
-        if asked.method == "GET":
+        if request.method == "GET":
             return says({"data": [{"id": "made-up", "owned_by": KEY, "root": f"at {KEY}"}]}, headers={"X-Key": KEY})
-        content = json.loads(answers.answer(asked).body)
+        content = json.loads(answers.answer(request).body)
         for choice in content["choices"]:
-            written, text = (choice["message"], "content") if "message" in choice else (choice, "text")
-            written[text] += f" {KEY}"
+            part, name = (choice["message"], "content") if "message" in choice else (choice, "text")
+            part[name] += f" {KEY}"
         escaped = json.dumps(content).replace(KEY, KEY.replace("/", "\\/").replace("s", "\\u0073"))
         return Say(escaped, headers={"X-Key": KEY}, delay_s=0.02)
 
-    def second(asked: ServedRequest) -> Say | None:
-        assert "authorization" not in asked.headers
-        return Say(status=403) if 1 in dead else None  # not dropped: that is tried again
+    def second(request: ServedRequest) -> Say | None:
+        assert "authorization" not in request.headers
+        return Say(status=403) if 1 in dead else None  # a dropped connection would be tried again
 
-    with ExitStack() as opened:
-        patch = opened.enter_context(pytest.MonkeyPatch.context())
+    with ExitStack() as stack:
+        patch = stack.enter_context(pytest.MonkeyPatch.context())
         patch.setenv("MADE_UP_KEY", KEY)
-        servers = [opened.enter_context(made_up(dialect="openai", before=before)) for before in (first, second)]
-        here = save_language_model(folder / "tiny-model")
+        servers = [stack.enter_context(made_up_server(dialect="openai", override=before)) for before in (first, second)]
+        local = save_language_model(folder / "tiny-model")
         models: list[dict[str, Any]] = [
             {"name": name, "endpoint": server.address, "served_as": "made-up"}
             for name, server in zip(("one", "two"), servers, strict=True)
@@ -68,12 +75,12 @@ def scene(tmp_path_factory: pytest.TempPathFactory, api: str) -> Iterator[Scene]
             "name": "served",
             "seed": 1,
             "questions": {"partitions": ["static"], "per_partition": 1},
-            "models": [*models, {"name": str(here), "dtype": "float32", "device": "cpu"}],
+            "models": [*models, {"name": str(local), "dtype": "float32", "device": "cpu"}],
             "measures": {"answers": {"samples": 2, "max_new_tokens": 4}, "accuracy": {}},
         }
         study = TinyStudy.of(folder / "served.yaml", folder / "workspace", api, content)
         run = study.run("run")
-        assert run.code == 0, run.said
+        assert run.code == 0, run.output
         yield Scene(study, run, servers, dead)
 
 
@@ -81,66 +88,66 @@ def request_count(scene: Scene) -> int:
     return sum(len(server.received) for server in scene.servers)
 
 
-def test_done(scene: Scene) -> None:
+def test_finished_study_sends_no_request(scene: Scene) -> None:
     before = request_count(scene)
     scene.dead |= {0, 1}
     try:
         for command in (("run",), ("run", "--offline"), ("status",)):
-            done = scene.study.run(*command)
-            assert done.code == 0, done.said
+            run = scene.study.run(*command)
+            assert run.code == 0, run.output
     finally:
         scene.dead.clear()
     assert request_count(scene) == before
 
 
-def test_a_server_dies(scene: Scene, tmp_path: Path) -> None:
-    study = scene.study.elsewhere(tmp_path / "workspace")
+def test_dead_server_stops_no_other_model(scene: Scene, tmp_path: Path) -> None:
+    study = scene.study.copy(tmp_path / "workspace")
     shutil.rmtree(study.workspace / "scores")
     scene.dead.add(1)
     before = len(scene.servers[0].received)
     try:
         offline = study.run("run", "--stage", "score", "--offline")
-        assert offline.code == 0, offline.said
+        assert offline.code == 0, offline.output
         assert study.scores() == scene.study.scores()
         assert len(scene.servers[0].received) == before
         shutil.rmtree(study.workspace / "scores")
         shutil.rmtree(study.workspace / "downloads" / "endpoints")
         died = study.run("run", "--stage", "score")
-        assert died.code == 1, died.said
-        assert "model two (http://127.0.0.1" in died.said
-        found = {name for name in study.scores() if "/answers" in name}
-        assert len(found) == 2, "the other models' steps did not go on"
+        assert died.code == 1, died.output
+        assert "model two (http://127.0.0.1" in died.output
+        scored = {name for name in study.scores() if "/answers" in name}
+        assert len(scored) == 2, "the failure stopped the steps of other models"
         offline = study.run("run", "--stage", "score", "--offline")
-        assert offline.code == 2, offline.said  # before anything runs
-        assert "run again with a network" in offline.said
+        assert offline.code == 2, offline.output  # refused before a step runs
+        assert "run again with a network" in offline.output
     finally:
         scene.dead.clear()
     again = study.run("run", "--stage", "score")
-    assert again.code == 0, again.said
+    assert again.code == 0, again.output
     assert study.scores() == scene.study.scores()
 
 
-def test_no_key_anywhere(scene: Scene) -> None:
-    texts = [scene.run.said.encode()]
+def test_no_file_or_output_has_the_key(scene: Scene) -> None:
+    texts = [scene.run.output.encode()]
     folders = (scene.study.workspace, scene.study.prefect_home, scene.study.file.parent)
     files = [file for folder in folders for file in folder.rglob("*") if file.is_file()]
     assert any("report" in file.parts for file in files)
-    assert any(file.suffix == ".db" for file in files), "Prefect's database was not looked at"
+    assert any(file.suffix == ".db" for file in files), "the files lack Prefect's database"
     texts += [file.read_bytes() for file in files]
     escaped = [KEY, json.dumps(KEY)[1:-1], KEY.replace("/", "\\/"), KEY.replace("s", "\\u0073").replace("/", "\\/")]
-    named = zip(["said", *files], texts, strict=True)
-    assert not [file for file, text in named if any(of.encode() in text for of in escaped)]
-    assert b"[key]" in b"".join(texts), "the server did not repeat it"
+    named_texts = zip(["output", *files], texts, strict=True)
+    assert not [file for file, text in named_texts if any(key.encode() in text for key in escaped)]
+    assert b"[key]" in b"".join(texts), "the server did not repeat the key"
 
 
-def test_audit_of_a_thinking_model(tmp_path: Path, api: str) -> None:
+def test_audit_compares_contexts_of_a_thinking_model(tmp_path: Path, api: str) -> None:
     questions = tmp_path / "questions.csv"
     questions.write_text(fake_servers.QUESTIONS)
     audit = TinyStudy(questions, tmp_path / "workspace", tmp_path / "prefect", uuid.uuid4().hex, api)
     with serving(play=fake_servers.Ollama().answer) as server:
         run = audit.run("audit", "--model", f"qwen3:4b@{server.address.removesuffix('/ask')}/v1")
-    assert run.code == 0, run.said
+    assert run.code == 0, run.output
     rows = r"with a right passage +2 of 2 .*follow\.supporting", r"with a wrong passage +0 of 2 +2 of 2 .*follow\.conf"
     for row in rows:
-        assert re.search(row, run.said), run.said
-    assert "declined" not in run.said
+        assert re.search(row, run.output), run.output
+    assert "declined" not in run.output

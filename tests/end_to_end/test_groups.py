@@ -1,4 +1,4 @@
-"""The bundled studies of groups and of a corpus, with a tiny model: every step to the page, and numbers by hand."""
+"""The bundled studies of groups and of a corpus with a tiny model, compared with plain transformers and SciPy."""
 
 import json
 import re
@@ -23,9 +23,9 @@ from tests.tasks.models.tiny import save_language_model
 
 GROUPS = {"friends-and-enemies-small": "pair", "gender-small": "feminineExchanged"}
 CORPUS = "training-data-small"
-STUDY = {**GROUPS, CORPUS: "capital"}
-"""The studies, each with one of its sets of contexts, or relations."""
-QUERIES = 10
+RELATIONS = {**GROUPS, CORPUS: "capital"}
+"""A relation of each study."""
+QUERY_COUNT = 10
 
 
 @pytest.fixture(scope="module")
@@ -48,36 +48,36 @@ def study(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 def rows(study: Study, identity: StepId, role: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = study.graph.nodes[identity].output(role).read().to_pylist()
-    return found
+    table_rows: list[dict[str, Any]] = study.graph.nodes[identity].output(role).read().to_pylist()
+    return table_rows
 
 
 def by_hand(folder: str, contexts: list[str], query: str) -> tuple[torch.Tensor, torch.Tensor]:
-    """Persuasion of every context before a query, and its susceptibility, one prompt after the other."""
+    """Return the persuasion of each context and the susceptibility of a query, computed one prompt at a time."""
     tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModelForCausalLM.from_pretrained(folder).eval()
     with torch.no_grad():
         logits = [model(**tokenizer(text + query, return_tensors="pt")).logits[0, -1].double() for text in contexts]
-    p = torch.stack(logits).log_softmax(dim=1)
-    mixture = p.exp().mean(dim=0).log()
-    persuasion = (p.exp() * (p - mixture)).sum(dim=1)
+    log_probs = torch.stack(logits).log_softmax(dim=1)
+    mixture = log_probs.exp().mean(dim=0).log()
+    persuasion = (log_probs.exp() * (log_probs - mixture)).sum(dim=1)
     return persuasion, persuasion.mean()
 
 
-@pytest.mark.parametrize("study", STUDY, indirect=True)
-def test_scores_equal_those_of_plain_transformers(study: Study) -> None:
-    relation, model = STUDY[study.study.name], study.study.models[0]
+@pytest.mark.parametrize("study", RELATIONS, indirect=True)
+def test_scores_equal_scores_of_plain_transformers(study: Study) -> None:
+    relation, model = RELATIONS[study.study.name], study.study.models[0]
     build = StepId("build", relation, "queries and contexts")
     queries, contexts = rows(study, build, "queries"), rows(study, build, "contexts")
-    of_set = {node.id.product: node.id for node in study.graph if node.id.subject == relation and node.id.model}
+    steps = {node.id.product: node.id for node in study.graph if node.id.subject == relation and node.id.model}
     persuasion: dict[str, dict[str, float]] = defaultdict(dict)
-    for row in rows(study, of_set["persuasion"], "persuasion"):
+    for row in rows(study, steps["persuasion"], "persuasion"):
         persuasion[row["query_id"]][row["context_id"]] = row["persuasion"]
     susceptibility = {
-        row["query_id"]: row["susceptibility"] for row in rows(study, of_set["susceptibility"], "susceptibility")
+        row["query_id"]: row["susceptibility"] for row in rows(study, steps["susceptibility"], "susceptibility")
     }
     texts = [context["text"] for context in contexts]
-    assert len(set(texts)) == len(texts)  # each weighs the same
-    for query in queries[:: len(queries) // QUERIES][:QUERIES]:
+    assert len(set(texts)) == len(texts)  # so all contexts have the same weight
+    for query in queries[:: len(queries) // QUERY_COUNT][:QUERY_COUNT]:
         scores, mean = by_hand(model.name, texts, query["text"])
         stored = [persuasion[query["query_id"]][context["context_id"]] for context in contexts]
         assert stored == pytest.approx(scores.tolist(), abs=1e-4)
@@ -85,9 +85,9 @@ def test_scores_equal_those_of_plain_transformers(study: Study) -> None:
 
 
 @pytest.mark.parametrize("study", GROUPS, indirect=True)
-def test_the_page_and_the_database_have_the_groups(study: Study) -> None:
+def test_page_and_database_have_the_groups(study: Study) -> None:
     page = (study.workspace.report / "index.html").read_text(encoding="utf-8")
-    is_pairs = "pair" in STUDY[study.study.name]
+    is_pairs = "pair" in RELATIONS[study.study.name]
     assert ("Which groups are swayed more easily?" in page) == is_pairs
     assert ("Which contexts sway which groups more easily?" in page) != is_pairs
     assert ("How far do contexts persuade by what they say" in page) == is_pairs
@@ -101,16 +101,16 @@ def test_the_page_and_the_database_have_the_groups(study: Study) -> None:
 
 
 @pytest.mark.parametrize("study", [CORPUS], indirect=True)
-def test_susceptibility_goes_with_counts_as_scipy_says(study: Study) -> None:
+def test_correlation_with_counts_equals_scipys(study: Study) -> None:
     lines = [line for file in sorted((STUDIES / "made-up-corpus").glob("*")) for line in file.read_text().splitlines()]
     text = " . ".join(re.sub(r"[^\w\s]", "", json.loads(line)["text"]) for line in lines)
     with opened(study.workspace.database, schema()) as warehouse:
-        queries, found = (warehouse.frame(name) for name in ("susceptibility_of_queries", "correlations"))
+        queries, correlations = (warehouse.frame(name) for name in ("susceptibility_of_queries", "correlations"))
     real = queries[~queries["invented"].astype(bool) & (queries["query_type"] == "open")]
-    of_entity = real.groupby(["relation", "entity"], observed=True)["susceptibility"].mean()
-    counts = [len(re.findall(rf"\b{re.escape(plain)}\b", text)) for _, plain in of_entity.index]
-    expected = spearmanr(counts, of_entity)
-    (row,) = found.query(
+    means = real.groupby(["relation", "entity"], observed=True)["susceptibility"].mean()
+    counts = [len(re.findall(rf"\b{re.escape(name)}\b", text)) for _, name in means.index]
+    expected = spearmanr(counts, means)
+    (row,) = correlations.query(
         "relation == 'all' and query_type == 'open' and measure_a == 'log_entity_count' and level == 'entity'"
     ).to_dict("records")
     assert (row["n"], row["spearman"], row["spearman_p"]) == (24, *map(pytest.approx, expected))

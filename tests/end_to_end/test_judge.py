@@ -1,4 +1,4 @@
-"""A judge of an audit: one that fails takes no verdict of the rule with it, and one that works decides the rest."""
+"""A judge of an audit decides undecided replies, and its failure leaves the verdicts of the rule."""
 
 import json
 from dataclasses import replace
@@ -10,7 +10,7 @@ import pytest
 from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.stages.aggregate import schema
 from swaymeter.reports.frames import records
-from tests.end_to_end.asking_model import save_asking_model
+from tests.end_to_end.asking_model import save_constant_model
 from tests.end_to_end.tiny_study import TinyStudy
 
 JUDGE = "def decide(*, question, context, original, reply):\n    {}\n"
@@ -18,7 +18,7 @@ JUDGE = "def decide(*, question, context, original, reply):\n    {}\n"
 
 @pytest.fixture(scope="module")
 def audit(tmp_path_factory: pytest.TempPathFactory) -> TinyStudy:
-    """An audit of a model that says " The usual place", undecided for one question and right for the other."""
+    """An audit of a model that always replies " The usual place": undecided for one question, right for the other."""
     folder = tmp_path_factory.mktemp("judged")
     rows = [("Where does the fair take place?", "Harbour hall"), ("Where do they meet?", "The usual place")]
     (folder / "mine.jsonl").write_text(
@@ -27,7 +27,7 @@ def audit(tmp_path_factory: pytest.TempPathFactory) -> TinyStudy:
             for question, answer in rows
         )
     )
-    save_asking_model(folder / "model", " The usual place")
+    save_constant_model(folder / "model", " The usual place")
     study = TinyStudy.of(folder / "study.yaml", folder / "workspace", "", {})
     return replace(study, file=folder / "mine.jsonl")
 
@@ -40,13 +40,13 @@ def verdicts(audit: TinyStudy) -> dict[str, tuple[str, str | None]]:
     return {row["question"]: (row["verdict"], deciders[row["question"]]) for row in rows}
 
 
-def test_a_judge_failing_first_leaves_a_page(audit: TinyStudy, tmp_path: Path) -> None:
+def test_judge_that_fails_first_leaves_a_page(audit: TinyStudy, tmp_path: Path) -> None:
     first, judge = replace(audit, workspace=tmp_path / "workspace"), tmp_path / "judges.py"
     judge.write_text(JUDGE.format("raise ValueError('gone')"))
     options = ("--model", f"{audit.file.parent / 'model'}:float32", "--samples", "1", "--max-new-tokens", "2")
     failed = first.run("audit", *options, "--judge", f"{judge}:decide")
-    assert failed.code == 1, failed.said
-    assert "missing (judged_answers): the page and the database show the other scores; verdicts are" in failed.said
+    assert failed.code == 1, failed.output
+    assert "missing (judged_answers): the page and the database show the other scores; verdicts are" in failed.output
     assert "The usual place" in (first.workspace / "report" / "answers.html").read_text()
     assert verdicts(first)["Where do they meet?"] == ("context", "rule")
 
@@ -54,19 +54,19 @@ def test_a_judge_failing_first_leaves_a_page(audit: TinyStudy, tmp_path: Path) -
 def test_judge_that_fails_leaves_verdicts_of_rule(audit: TinyStudy, tmp_path: Path) -> None:
     options = ("--model", f"{audit.file.parent / 'model'}:float32", "--samples", "1", "--max-new-tokens", "2")
     without, page = audit.run("audit", *options), audit.workspace / "report" / "index.html"
-    assert "a judge decides them (audit: --judge NAME)" in without.said
+    assert "a judge decides them (audit: --judge NAME)" in without.output
     before, judge = page.read_bytes(), tmp_path / "judges.py"
     judge.write_text(JUDGE.format("raise ValueError('gone')"))
     failed = audit.run("audit", *options, "--judge", f"{judge}:decide")
-    assert failed.code == 1, failed.said
-    assert "judge judges.py:decide failed on 'The usual place': ValueError: gone" in failed.said
+    assert failed.code == 1, failed.output
+    assert "judge judges.py:decide failed on 'The usual place': ValueError: gone" in failed.output
     by_rule = {"Where does the fair take place?": ("neither", None), "Where do they meet?": ("context", "rule")}
     assert verdicts(audit) == by_rule
     assert page.read_bytes() == before
     judge.write_text(JUDGE.format("return 'context' if context else 'neither'"))
-    ended = audit.run("audit", *options, "--judge", f"{judge}:decide")
-    assert ended.code == 0, ended.said
-    assert ended.prompts == 0
+    decided = audit.run("audit", *options, "--judge", f"{judge}:decide")
+    assert decided.code == 0, decided.output
+    assert decided.prompts == 0
     assert verdicts(audit) == by_rule | {"Where does the fair take place?": ("context", "judge")}
-    assert "The judge judges.py:decide decided 2 of 2 undecided answers" in ended.said
+    assert "The judge judges.py:decide decided 2 of 2 undecided answers" in decided.output
     assert page.read_bytes() != before

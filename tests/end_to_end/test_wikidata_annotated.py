@@ -1,4 +1,4 @@
-"""Live questions that people judge: what they accept or change is asked, and nothing else."""
+"""Questions from servers that people judge: the study asks only accepted and changed questions."""
 
 import csv
 from collections import Counter
@@ -23,7 +23,7 @@ BEN: Choices = {
     "The Salt Ledger": ("misinformation", ""),
 }
 CEM: Choices = {"Cora Ashdown": ("incomplete", "")}
-"""What three people say of a subject's question, and its new words, where they do not accept it."""
+"""Choices of three people, and new texts, for the questions that they do not accept, by subject."""
 LEFT_OUT = {
     "Adela Fenwick": reasons.ANNOTATORS_DISCARD,
     "Cora Ashdown": reasons.ANNOTATORS_INCOMPLETE,
@@ -31,42 +31,42 @@ LEFT_OUT = {
 }
 
 
-def test_only_what_annotators_accept_or_change_is_asked(done: Done, studies: WikiStudies, tmp_path: Path) -> None:
+def test_only_accepted_or_changed_questions_are_asked(done: Done, studies: WikiStudies, tmp_path: Path) -> None:
     content = yaml.safe_load(done.study.file.read_text())
     content["questions"]["annotated"] = True
     sheets = {name: tmp_path / f"{name}.csv" for name in ("ada", "ben", "cem")}
 
-    def judged(*names: str) -> TinyStudy:
+    def study_with_sheets(*names: str) -> TinyStudy:
         content["judgements"] = [str(sheets[name]) for name in names]
         (tmp_path / "annotated.yaml").write_text(yaml.safe_dump(content))
         return studies.copy(done.study, tmp_path / "annotated.yaml")
 
     def export(study: TinyStudy, name: str, *options: str) -> None:
         run = study.run("export", str(sheets[name]), "--annotator", name, *options, group=("annotate",))
-        assert run.code == 0, run.said
+        assert run.code == 0, run.output
 
     questions = {row["subject"]: row["question_id"] for row in rows(done.study, "questions")}
-    study, said = judged(), dict[str, dict[str, str]]()
+    study, judgements = study_with_sheets(), dict[str, dict[str, str]]()
     for name, choices in (("ada", ADA), ("ben", BEN)):
         export(study, name)
-        said[name] = judge(sheets[name], choices, questions)
-        assert said[name].keys() == questions.keys()
-    export(judged("ada", "ben"), "cem", "--conflicts")
+        judgements[name] = judge(sheets[name], choices, questions)
+        assert judgements[name].keys() == questions.keys()
+    export(study_with_sheets("ada", "ben"), "cem", "--conflicts")
     assert judge(sheets["cem"], CEM, questions).keys() == {"Cora Ashdown", "The Salt Ledger"}
-    study = judged("ada", "ben", "cem")
+    study = study_with_sheets("ada", "ben", "cem")
     units = sorted(questions.keys() - {"Ansel Brook"})
-    names = sorted({choice for one in said.values() for choice in one.values()})
-    ratings = [[names.index(of_one[subject]) for subject in units] for of_one in said.values()]
+    names = sorted({choice for judgement in judgements.values() for choice in judgement.values()})
+    ratings = [[names.index(judgement[subject]) for subject in units] for judgement in judgements.values()]
     alpha = krippendorff.alpha(ratings, level_of_measurement="nominal")
-    status = study.run("status", group=("annotate",)).said
+    status = study.run("status", group=("annotate",)).output
     assert f"Krippendorff's alpha of each choice: {alpha:.3f} over {len(units)} items" in status
     for stage in ("build", "aggregate"):
-        assert (run := study.run("run", "--stage", stage)).code == 0, run.said
-    asked = {row["subject"]: row for row in rows(study, "questions")}
-    assert asked.keys() == questions.keys() - LEFT_OUT.keys()
-    assert asked["Bram Okoto"]["question"] == NEW_QUESTION
+        assert (run := study.run("run", "--stage", stage)).code == 0, run.output
+    final = {row["subject"]: row for row in rows(study, "questions")}
+    assert final.keys() == questions.keys() - LEFT_OUT.keys()
+    assert final["Bram Okoto"]["question"] == NEW_QUESTION
     before, now = (
-        Counter((row["subject"], row["reason"]) for row in rows(one, "rejected")) for one in (done.study, study)
+        Counter((row["subject"], row["reason"]) for row in rows(each, "rejected")) for each in (done.study, study)
     )
     assert now - before == Counter(LEFT_OUT.items())
     assert before <= now

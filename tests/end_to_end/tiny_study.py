@@ -1,4 +1,4 @@
-"""A study that is over in seconds, of a random model in a folder, and runs of it."""
+"""A study of a tiny random model, which runs in seconds, and the commands that run it."""
 
 import json
 import multiprocessing
@@ -39,24 +39,29 @@ _fork = multiprocessing.get_context("forkserver")
 
 @dataclass(frozen=True)
 class Run:
-    """How a command ended: its exit status and all that it said."""
+    """The exit status and the output of a command that has ended."""
 
     code: int
-    said: str
+    output: str
 
     @property
     def prompts(self) -> int:
-        """How many prompts the command says that it asked."""
-        found = re.search(r"computed now: (\d+) prompts", self.said)
-        assert found, self.said
-        return int(found[1])
+        """Return the number of prompts that the command reports as computed."""
+        match = re.search(r"computed now: (\d+) prompts", self.output)
+        assert match, self.output
+        return int(match[1])
 
 
 @dataclass(frozen=True)
 class TinyStudy:
-    """A study file and a workspace; every process of its commands carries a mark by which it can be found.
+    """A study file and a workspace.
 
-    api: a Prefect server that its commands use; without one, each starts its own.
+    Attributes:
+        file: the study file.
+        workspace: the workspace.
+        prefect_home: the home folder of Prefect.
+        mark: the value of an environment variable by which `processes` finds the processes of the study.
+        api: the Prefect server of all commands; if it is empty, each command starts its own.
     """
 
     file: Path
@@ -67,13 +72,13 @@ class TinyStudy:
 
     @classmethod
     def of(cls, file: Path, workspace: Path, api: str, content: Mapping[str, Any]) -> "TinyStudy":
-        """Writes the file of a study with an empty workspace."""
+        """Write a study file, and return its study with an empty workspace."""
         file.write_text(yaml.safe_dump(dict(content)))
         return cls(file, workspace, file.parents[1] / "prefect", uuid.uuid4().hex, api)
 
     @property
     def environment(self) -> dict[str, str]:
-        """No Prefect configured but a home that the tests share, and no network."""
+        """Return the environment of a command, without network and without other settings of Prefect."""
         foreign = ("PREFECT_", "NO_PROXY", "no_proxy", "PYTHON")
         plain = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
         return plain | {
@@ -86,22 +91,22 @@ class TinyStudy:
         }
 
     def start(self, *command: str, group: tuple[str, ...] = (), before: Callable[[], None] | None = None) -> "Command":
-        """Starts a command on this study and workspace in a forked process; before: what that calls first of all."""
+        """Start a command on this study and workspace in a forked process, which first calls `before`."""
         verb, *options = command
-        return started(
+        return start_command(
             [*group, verb, str(self.file), "--workspace", str(self.workspace), *options], self.environment, before
         )
 
     def run(self, *command: str, group: tuple[str, ...] = (), before: Callable[[], None] | None = None) -> Run:
-        """Runs a command on this study and workspace to its end."""
+        """Run a command on this study and workspace to its end."""
         with self.start(*command, group=group, before=before) as running:
-            return running.ended()
+            return running.wait()
 
     def run_by_hand(self, *command: str) -> Run:
-        """The same in a process of its own, as a person starts it, with figures and a temporary Prefect server."""
+        """Run a command in a new process, as a person does, with figures and a temporary Prefect server."""
         verb, *options = command
         arguments = ["-m", "tests.end_to_end.preloaded", verb, str(self.file), "--workspace", str(self.workspace)]
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, *arguments, *options],
             cwd=ROOT,
             env=replace(self, api="").environment,
@@ -111,16 +116,16 @@ class TinyStudy:
             timeout=SECONDS,
             check=False,
         )
-        return Run(done.returncode, done.stdout)
+        return Run(process.returncode, process.stdout)
 
-    def elsewhere(self, workspace: Path, *, with_files: bool = True) -> "TinyStudy":
-        """The same study in another workspace, with what is done already or empty."""
+    def copy(self, workspace: Path, *, with_files: bool = True) -> "TinyStudy":
+        """Return the study with a copy of its workspace or, without files, with an empty workspace."""
         if with_files:
             shutil.copytree(self.workspace, workspace)
         return replace(self, workspace=workspace, mark=uuid.uuid4().hex)
 
     def with_fewer_figures(self, file: Path) -> "TinyStudy":
-        """The study with two measures and without questions in another file: they take as long as all of the rest."""
+        """Return the study without questions and with two measures, so that a run takes about half the time."""
         content = yaml.safe_load(self.file.read_text())
         content["measures"] = {"persuasion": {}, "susceptibility": {}}
         del content["questions"]
@@ -128,37 +133,36 @@ class TinyStudy:
         return replace(self, file=file)
 
     def processes(self) -> list[psutil.Process]:
-        """Every process that a command of this study has started and that is still there."""
+        """Return the running processes of the commands of this study."""
         return [process for process in psutil.process_iter() if _variable("SWAYMETER_TEST", process) == self.mark]
 
     def temporary_files(self) -> list[Path]:
-        """What only a run that is killed leaves behind."""
+        """Return the files and folders that only a killed run leaves behind."""
         return sorted(self.workspace.rglob(".*.unfinished*")) + sorted(self.workspace.glob(".report.*"))
 
     def scores(self, relation: str = "*") -> dict[str, pa.Table]:
-        """The rows of every score file of a relation, by the file's place in the workspace without its digest."""
+        """Return the rows of each score file of a relation, by the file's path without its digest."""
         return {
             str(path.relative_to(self.workspace)).rpartition("-")[0]: pq.read_table(path, partitioning=None)
             for path in sorted(self.workspace.glob(f"scores/{relation.lower()}/*/*.parquet"))
         }
 
-    def written(self) -> dict[Path, int]:
-        """When each file of prompts and scores was written."""
+    def write_times(self) -> dict[Path, int]:
+        """Return the time when each file of prompts and scores was written."""
         files = [*self.workspace.glob("prompts/**/*.parquet"), *self.workspace.glob("scores/**/*.parquet")]
         return {path.relative_to(self.workspace): path.stat().st_mtime_ns for path in files}
 
     def stored_prompts(self, relation: str = "*", measure: str = "*") -> int:
-        """Prompts of the chunks that are done, as their files say; measure: of this pass alone."""
+        """Return the number of prompts that the score files of a relation and of a pass state."""
         files = self.workspace.glob(f"scores/{relation.lower()}/*/{measure}-*.parquet")
         about = (json.loads(pq.read_schema(path).metadata[b"swaymeter"])["about"] for path in files)
-        return sum(int(one["prompts"]) for one in about)
+        return sum(int(notes["prompts"]) for notes in about)
 
-    def forget_scores(self, relation: str) -> None:
-        """Removes the scores of a relation."""
+    def delete_scores(self, relation: str) -> None:
         shutil.rmtree(self.workspace / "scores" / relation.lower())
 
     def results(self) -> dict[str, list[tuple[object, ...]]]:
-        """The rows of every table of results in the database, and what it says of the runs."""
+        """Return the rows of the tables of results in the database, and a part of its table of runs."""
         tables = ("statistics", "correlations", "summaries", "susceptibility", "facts", "queries", "contexts")
         queries = {name: f'FROM "{name}" ORDER BY ALL' for name in tables}
         queries["runs"] = "SELECT measure, relation, prompts, rows FROM runs ORDER BY ALL"
@@ -166,33 +170,32 @@ class TinyStudy:
             return {name: database.execute(query).fetchall() for name, query in queries.items()}
 
     def one_file(self, pattern: str) -> Path:
-        """The one file of the workspace that fits the pattern."""
-        (found,) = self.workspace.glob(pattern)
-        return found
+        """Return the only file of the workspace that fits a pattern."""
+        (file,) = self.workspace.glob(pattern)
+        return file
 
 
 @dataclass(frozen=True)
 class Command:
-    """A command that runs in a forked process; it is killed on leaving."""
+    """A command that runs in a forked process and is killed at the end of the block; `file` has its output."""
 
     process: Any
     file: Path
 
     @property
     def pid(self) -> int:
-        """Of its process."""
         return int(self.process.pid)
 
     def poll(self) -> int | None:
-        """Its exit status once it has ended, minus the number of the signal that ended it."""
+        """Return the exit status, minus the number of a signal that ended the command, or None if it still runs."""
         code: int | None = self.process.exitcode
         return code
 
-    def ended(self) -> Run:
-        """Waits for its end."""
+    def wait(self) -> Run:
+        """Wait for the end of the command."""
         self.process.join(SECONDS)
         if self.poll() is None:
-            os.kill(self.pid, signal.SIGUSR1)  # it says what each of its threads is at
+            os.kill(self.pid, signal.SIGUSR1)  # the command prints the stacks of its threads
             time.sleep(2)
         assert self.poll() is not None, f"still running after {SECONDS} s: {self.file.read_text()}"
         return Run(self.poll() or 0, self.file.read_text())
@@ -206,14 +209,14 @@ class Command:
         self.file.unlink(missing_ok=True)
 
 
-def started(
+def start_command(
     arguments: list[str],
     environment: Mapping[str, str],
     before: Callable[[], None] | None = None,
     program: Callable[..., None] = preloaded.swaymeter,
 ) -> Command:
-    """Starts the command `swaymeter`, or another program of `preloaded`, with these arguments in a forked process."""
-    begin_to_preload()
+    """Start the command `swaymeter`, or another program of `preloaded`, in a forked process."""
+    start_preloading()
     handle, file = tempfile.mkstemp(prefix="swaymeter-said-")
     os.close(handle)
     process = _fork.Process(target=program, args=(arguments, dict(environment), file, before))
@@ -221,17 +224,17 @@ def started(
     return Command(process, Path(file))
 
 
-def begin_to_preload() -> None:
-    """Starts the process that commands are forked from; that goes on importing when this returns."""
+def start_preloading() -> None:
+    """Start the process from which commands are forked, without waiting for its imports."""
     _fork.set_forkserver_preload([preloaded.__name__])
-    with mock.patch.dict(os.environ, {"PYTHONPATH": str(ROOT), preloaded.SIGN: "yes"}):
+    with mock.patch.dict(os.environ, {"PYTHONPATH": str(ROOT), preloaded.PRELOAD: "yes"}):
         multiprocessing.forkserver.ensure_running()
 
 
 @contextmanager
 def prefect_server(folder: Path) -> Iterator[str]:
-    """The address of a Prefect server for many commands, since each would wait for its own."""
-    begin_to_preload()
+    """Yield the address of a Prefect server for many commands, because each would wait for its own."""
+    start_preloading()
     home = folder / "prefect"
     home.mkdir(exist_ok=True)
     settings = {**QUIET, **TEMPORARY, "PREFECT_HOME": str(home)}
@@ -239,39 +242,43 @@ def prefect_server(folder: Path) -> Iterator[str]:
         yield url
 
 
-def until(reached: Callable[[], bool], command: Command) -> None:
-    """Returns when it is so; AssertionError where the process ends before, or a minute and a half has passed."""
-    last = time.monotonic() + MOST_SECONDS
+def wait_until(reached: Callable[[], bool], command: Command) -> None:
+    """Wait until a condition holds.
+
+    Raises:
+        AssertionError: The command has ended, or `MOST_SECONDS` have passed.
+    """
+    deadline = time.monotonic() + MOST_SECONDS
     while not reached():
-        assert command.poll() is None, command.ended().said
-        assert time.monotonic() < last
+        assert command.poll() is None, command.wait().output
+        assert time.monotonic() < deadline
         time.sleep(0.02)
 
 
 def task_runs(api: httpx.Client, flow_run: str) -> list[dict[str, Any]]:
-    """The task runs of a flow run that has ended, once the server has recorded all: it does so every second."""
-    last = time.monotonic() + MOST_SECONDS
+    """Wait until the server has recorded all task runs of a flow run that has ended, and return them."""
+    deadline = time.monotonic() + MOST_SECONDS
     while True:
-        asked = {"flow_runs": {"id": {"any_": [flow_run]}}}
-        rows: list[dict[str, Any]] = api.post("/task_runs/filter", json=asked).json()
+        body = {"flow_runs": {"id": {"any_": [flow_run]}}}
+        rows: list[dict[str, Any]] = api.post("/task_runs/filter", json=body).json()
         states = {row["name"]: row["state_name"] for row in rows}
-        upstream = {one["id"] for row in rows for one in row["task_inputs"].get("wait_for", ())}
-        is_whole = "report · study · page" in states and upstream <= {row["id"] for row in rows}
-        if is_whole and {*states.values()} <= {"Completed", "Failed", "NotReady"}:
+        upstream = {task["id"] for row in rows for task in row["task_inputs"].get("wait_for", ())}
+        is_complete = "report · study · page" in states and upstream <= {row["id"] for row in rows}
+        if is_complete and {*states.values()} <= {"Completed", "Failed", "NotReady"}:
             return rows
-        assert time.monotonic() < last, (states, upstream - {row["id"] for row in rows})
+        assert time.monotonic() < deadline, (states, upstream - {row["id"] for row in rows})
         time.sleep(0.2)
 
 
-def cut_short(path: Path) -> bytes:
-    """Leaves the first half of a file; gives what the whole file held."""
-    whole = path.read_bytes()
-    path.write_bytes(whole[: len(whole) // 2])
-    return whole
+def truncate(path: Path) -> bytes:
+    """Delete the second half of a file, and return the content before."""
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+    return content
 
 
 def processes_below(folder: Path) -> list[psutil.Process]:
-    """Every process whose Prefect home is below a folder."""
+    """Return the processes whose Prefect home is below a folder."""
     return [process for process in psutil.process_iter() if _variable("PREFECT_HOME", process).startswith(f"{folder}/")]
 
 
@@ -283,7 +290,7 @@ def _variable(name: str, process: psutil.Process) -> str:
 
 
 def new_study(folder: Path, api: str) -> TinyStudy:
-    """The tiny study with its models and an empty workspace; api: a Prefect server."""
+    """Save tiny models, and return a study of them with an empty workspace."""
     model = save_language_model(folder / "tiny-model")
     entailment = save_entailment_model(folder / "tiny-entailment")
     study = {

@@ -1,4 +1,4 @@
-"""Runs of studies of an invented world: with parts that fail at first, killed, and refreshed after changes."""
+"""Runs of studies of an invented world: with faulty responses at first, with kills, and after changes."""
 
 import os
 import signal
@@ -10,8 +10,8 @@ from pathlib import Path
 from tests.data.sources.servers import wiki_world
 from tests.data.sources.servers.faults import Say, ServedRequest
 from tests.data.sources.servers.wiki_world import Served, Views, World, serving_world
-from tests.end_to_end.tiny_study import Run, TinyStudy, until
-from tests.end_to_end.wiki_studies import Holding, WikiStudies, kind_of, of_disputes, rows
+from tests.end_to_end.tiny_study import Run, TinyStudy, wait_until
+from tests.end_to_end.wiki_studies import ResponseGate, WikiStudies, disputable_questions, request_kind, rows
 
 SKIRMISH, LEVY, VELM = "Skirmish of Ostrel", "Tidewater levy", 'Who owns "Velm"? / Question & answer'
 BROKEN: Mapping[str, tuple[str, Say, str]] = {
@@ -19,112 +19,138 @@ BROKEN: Mapping[str, tuple[str, Say, str]] = {
     LEVY: (LEVY, Say("<!DOCTYPE html><title>Wikimedia Error</title>"), "answered with something that is not JSON"),
     VELM: (VELM, Say('{"batchcomplete":true,"query":{"pages":[{"pageid":1,"ns'), "answered with JSON cut short"),
 }
-"""Parts that fail at first: the page whose history cannot be had, what is answered in its place, and the reason."""
+"""Parts that fail at first: title of the page without a history, response in its place, and reason of the failure."""
 KILLED_AT = ((4, "items"), (3, "history", "page"), (4, "views"))
-"""Which answers are held back at each kill: the so-maniest of a kind since the kill before, and those after it."""
-AT_A_TIME = 3
+"""Arguments of `ResponseGate.close` before each kill."""
+PARALLEL_REQUESTS = 3
 
 
 @dataclass(frozen=True)
-class AtFirst:
-    """What was said and done while some parts failed."""
+class BeforeRepair:
+    """Results while some parts failed.
+
+    Attributes:
+        run: the run.
+        status: `status` after the run.
+        failed: requests with a faulty response.
+        scored: relations with replies.
+        pages: pages with a disputable question.
+        write_times: times when the files of prompts and scores were written.
+    """
 
     run: Run
     status: Run
     failed: tuple[ServedRequest, ...]
     scored: frozenset[str]
     pages: frozenset[str]
-    written: Mapping[Path, int]
+    write_times: Mapping[Path, int]
 
 
 @dataclass(frozen=True)
 class Done:
-    """A study that was run to its end, after some parts failed at first; its workspace is not to be changed.
+    """A study that was run twice: while some parts failed, and to its end.
 
-    received: what was answered until then.
+    Attributes:
+        study: the study, whose workspace tests must not change.
+        before_repair: results of the first run.
+        run: the second run.
+        received: requests with a right response until its end.
+        world: the world.
+        served: addresses and requests of its server.
+        gate: the gate of its responses.
     """
 
     study: TinyStudy
-    at_first: AtFirst
+    before_repair: BeforeRepair
     run: Run
     received: tuple[ServedRequest, ...]
     world: World
     served: Served
-    holding: Holding
+    gate: ResponseGate
 
 
 @dataclass(frozen=True)
 class Killed:
-    """A study that was killed while answers were held back, and then run to its end; asked: what was answered."""
+    """A study that was killed while responses were held back, and then run to its end.
+
+    Attributes:
+        study: the study.
+        run: the last run.
+        received: requests with a response.
+        unanswered: requests without a response.
+    """
 
     study: TinyStudy
     run: Run
     received: tuple[ServedRequest, ...]
-    held: tuple[ServedRequest, ...]
+    unanswered: tuple[ServedRequest, ...]
 
 
 @contextmanager
-def failing_at_first(studies: WikiStudies) -> Iterator[Done]:
-    """A study that is run while parts fail, and once more when that is mended."""
-    world, holding = wiki_world.world(), Holding()
-    broken = {title: say for title, say, _ in BROKEN.values()}
+def run_before_and_after_repair(studies: WikiStudies) -> Iterator[Done]:
+    """Run a study while parts fail, and once more after their repair."""
+    world, gate = wiki_world.world(), ResponseGate()
+    broken = {title: response for title, response, _ in BROKEN.values()}
     failed: list[ServedRequest] = []
 
-    def before(asked: ServedRequest) -> Say | None:
-        say = broken.get(asked.form.get("titles", "")) if kind_of(asked) == "history" else None
-        if say:
-            failed.append(asked)
-        return say
+    def before(request: ServedRequest) -> Say | None:
+        response = broken.get(request.form.get("titles", "")) if request_kind(request) == "history" else None
+        if response:
+            failed.append(request)
+        return response
 
-    with serving_world(world, before=before, after=holding) as served:
+    with serving_world(world, before=before, after=gate) as served:
         study = studies.study(served.addresses)
         run, status = study.run("run"), study.run("status")
         scored = frozenset(row["relation"] for row in rows(study, "answers"))
-        at_first = AtFirst(run, status, tuple(failed), scored, frozenset(of_disputes(study)), study.written())
+        pages = frozenset(disputable_questions(study))
+        before_repair = BeforeRepair(run, status, tuple(failed), scored, pages, study.write_times())
         broken.clear()
         run = study.run("run")
-        asked = tuple(one for one in served.received if one not in failed)
-        yield Done(study, at_first, run, asked, world, served, holding)
+        received = tuple(request for request in served.received if request not in failed)
+        yield Done(study, before_repair, run, received, world, served, gate)
 
 
-def killed_fetch(studies: WikiStudies) -> Killed:
-    """A study whose fetch is killed three times."""
-    holding = Holding()
-    with serving_world(wiki_world.world(), after=holding) as served:
+def kill_fetch(studies: WikiStudies) -> Killed:
+    """Kill the fetch of a study three times, and run it to its end."""
+    gate = ResponseGate()
+    with serving_world(wiki_world.world(), after=gate) as served:
         study = studies.study(served.addresses)
-        for held in KILLED_AT:
-            _kill_while_held(study, holding, held, "run", "--stage", "fetch")
+        for moment in KILLED_AT:
+            _kill_while_waiting(study, gate, moment, "run", "--stage", "fetch")
         run = study.run("run", "--stage", "fetch")
-        return Killed(study, run, holding.answered(served.received), tuple(holding.held))
+        return Killed(study, run, gate.answered(served.received), tuple(gate.unanswered))
 
 
-def killed_refresh(done: Done, studies: WikiStudies) -> Killed:
-    """A copy of a study, whose refresh is killed, after the world has changed.
+def kill_refresh(done: Done, studies: WikiStudies) -> Killed:
+    """Change the world, kill the refresh of a copied study, and run it to its end.
 
-    A lanternist was a bell tuner for a while, a film got another name, a war went on for two more turns, and people
-    read other pages.
+    A lanternist was a bell tuner for a while, a film gets another name, an edit war has two more edits, and two
+    pages have other views.
     """
     person, turns = done.world.items["Q505"], done.world.wikipedia.pages[SKIRMISH].revisions[-2:]
-    person.changes("P106", "Q101", "Q103")
-    person.changes("P106", "Q103", "Q101")
-    done.world.items["Q405"].calls("en", "Two Doors Up")
+    person.change("P106", "Q101", "Q103")
+    person.change("P106", "Q103", "Q101")
+    done.world.items["Q405"].set_label("en", "Two Doors Up")
     for turn in turns:
         done.world.wikipedia.save(SKIRMISH, turn.content, user=turn.user)
     done.world.views |= {"Adela Fenwick": Views(250), SKIRMISH: Views(900)}
-    study, before, held = studies.copy(done.study), len(done.served.received), len(done.holding.held)
-    _kill_while_held(study, done.holding, KILLED_AT[-1], "run", "--refresh")
+    study, before, unanswered = studies.copy(done.study), len(done.served.received), len(done.gate.unanswered)
+    _kill_while_waiting(study, done.gate, KILLED_AT[-1], "run", "--refresh")
     run = study.run("run")
-    answered = done.holding.answered(done.served.received[before:])
-    return Killed(study, run, answered, tuple(done.holding.held[held:]))
+    answered = done.gate.answered(done.served.received[before:])
+    return Killed(study, run, answered, tuple(done.gate.unanswered[unanswered:]))
 
 
-def _kill_while_held(study: TinyStudy, holding: Holding, held: tuple[int, *tuple[str, ...]], *command: str) -> None:
-    """Starts a command, and kills it when every task waits for an answer: all that was answered is kept by then."""
-    before = len(holding.held)
-    holding.from_the(*held)
+def _kill_while_waiting(
+    study: TinyStudy, gate: ResponseGate, moment: tuple[int, *tuple[str, ...]], *command: str
+) -> None:
+    """Start a command, and kill it when every task waits for a response and has stored all earlier responses."""
+    before = len(gate.unanswered)
+    gate.close(*moment)
     with study.start(*command) as running:
-        until(lambda: len(holding.held) == before + AT_A_TIME, running)
+        wait_until(lambda: len(gate.unanswered) == before + PARALLEL_REQUESTS, running)
         os.kill(running.pid, signal.SIGKILL)
     for other in study.processes():
         other.kill()
-    holding.go_on()
+    gate.open()

@@ -1,4 +1,4 @@
-"""Studies of an invented world behind real HTTP servers: what they ask, what is held back from them, what they hold."""
+"""Studies of an invented world behind real HTTP servers: their requests, responses and tables."""
 
 import json
 import shutil
@@ -15,32 +15,32 @@ import pyarrow.parquet as pq
 
 from tests.data.sources.servers.faults import Say, ServedRequest
 from tests.data.sources.servers.wiki_world import OUTCOME, Fact, as_csv, service_of
-from tests.end_to_end.asking_model import save_asking_model
+from tests.end_to_end.asking_model import save_constant_model
 from tests.end_to_end.tiny_study import TinyStudy
 from tests.tasks.models.tiny import save_entailment_model, save_language_model
 
-_NOT_OF_THE_WORLD = ("address", "retrieved_at")
+_REQUEST_COLUMNS = ("address", "retrieved_at")
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class WikiStudies:
-    """Makes studies of a world, each with a workspace of its own; models and lists are in one folder."""
+    """A maker of studies of a world, each with a new workspace; its folder has models and the list of facts."""
 
     folder: Path
     api: str
 
     @classmethod
     def of(cls, folder: Path, api: str) -> "WikiStudies":
-        """With a random model that is asked, another that judges, and one that writes questions."""
+        """Save the list of facts, a random model, a random entailment model and a model that writes questions."""
         save_language_model(folder / "model")
         save_entailment_model(folder / "judge")
-        save_asking_model(folder / "writer")
+        save_constant_model(folder / "writer")
         (folder / "facts.csv").write_text(as_csv(OUTCOME))
         return cls(folder, api)
 
     def study(self, addresses: Mapping[str, str], *, contact: bool = True, **questions: Any) -> TinyStudy:
-        """A study of all that the world has, in an empty workspace. addresses: of the services, by name."""
+        """Return a study of the whole world in an empty workspace; `addresses` has services by name."""
         services: dict[str, Any] = {
             name: {"address": address, "requests_per_minute": 60_000} for name, address in addresses.items()
         }
@@ -66,7 +66,7 @@ class WikiStudies:
         return TinyStudy.of(self.folder / f"{name}.yaml", self.folder / f"workspace-{name}", self.api, content)
 
     def copy(self, study: TinyStudy, file: Path | None = None) -> TinyStudy:
-        """A study with all that is done already, in a workspace of its own; file: another study that shares it."""
+        """Return a study with a copy of the workspace, and with another study file if given."""
         mark = uuid.uuid4().hex
         workspace = self.folder / f"workspace-{mark}"
         shutil.copytree(study.workspace, workspace)
@@ -74,99 +74,99 @@ class WikiStudies:
 
 
 @dataclass
-class Holding:
-    """Answers a world as ever, until it is told to hold answers back, and till it goes on.
+class ResponseGate:
+    """A gate that sends or holds back the responses of a world; `unanswered` has requests without a response."""
 
-    `held` are the requests that nobody answered.
-    """
-
-    held: list[ServedRequest] = field(default_factory=list)
+    unanswered: list[ServedRequest] = field(default_factory=list)
     _kinds: tuple[str, ...] = ()
     _left: int = 0
     _event: threading.Event = field(default_factory=threading.Event)
 
-    def from_the(self, number: int, kind: str, *then: str) -> None:
-        """Holds back the answer to the so-maniest request of a kind from now on, and to all that come after it.
+    def close(self, number: int, kind: str, *later_kinds: str) -> None:
+        """Hold back the response to the `number`th next request of a kind, and some later responses.
 
-        then: only to those of these kinds.
+        Args:
+            number: the number of the request, from 1.
+            kind: the kind of the request.
+            later_kinds: the kinds of later requests; without these, `kind` again.
         """
-        self._left, self._event, self._kinds = number, threading.Event(), (kind, *then)
+        self._left, self._event, self._kinds = number, threading.Event(), (kind, *later_kinds)
 
-    def go_on(self) -> None:
-        """Holds nothing back any more; who waits is answered, if somebody is still there."""
+    def open(self) -> None:
+        """Send the responses that were held back, and every later response."""
         self._kinds = ()
         self._event.set()
 
-    def __call__(self, asked: ServedRequest, said: Say) -> Say:
-        """What is said at last."""
-        kind = kind_of(asked)
+    def __call__(self, request: ServedRequest, response: Say) -> Say:
+        """Return the response, which waits for `open` if it is held back."""
+        kind = request_kind(request)
         if not self._kinds or (self._left and kind != self._kinds[0]):
-            return said
+            return response
         if self._left:
             self._left -= 1
             is_held = not self._left
         else:
             is_held = kind in (self._kinds[1:] or [kind])
         if is_held:
-            self.held.append(asked)
-        return replace(said, hold=self._event) if is_held else said
+            self.unanswered.append(request)
+        return replace(response, hold=self._event) if is_held else response
 
-    def answered(self, asked: Sequence[ServedRequest]) -> tuple[ServedRequest, ...]:
-        """The requests that were not held back."""
-        held = set(map(id, self.held))
-        return tuple(one for one in asked if id(one) not in held)
-
-
-def sent(asked: Iterable[ServedRequest]) -> Counter[str]:
-    """What was asked, wherever the services are, and how often."""
-    return Counter(f"{one.method} {one.path} {sorted(one.form.items())}" for one in asked)
+    def answered(self, requests: Sequence[ServedRequest]) -> tuple[ServedRequest, ...]:
+        """Return the requests whose responses were not held back."""
+        unanswered = set(map(id, self.unanswered))
+        return tuple(request for request in requests if id(request) not in unanswered)
 
 
-def kind_of(asked: ServedRequest) -> str:
-    """What a request is about: items, history, contents, page, list, views or similar."""
-    props = asked.form.get("prop", "").split("|")
-    if asked.form.get("action") == "wbgetentities":
+def count_requests(requests: Iterable[ServedRequest]) -> Counter[str]:
+    """Count equal requests; addresses of servers do not matter."""
+    return Counter(f"{request.method} {request.path} {sorted(request.form.items())}" for request in requests)
+
+
+def request_kind(request: ServedRequest) -> str:
+    """Return the kind of a request: items, history, contents, page, list, views or similar."""
+    props = request.form.get("prop", "").split("|")
+    if request.form.get("action") == "wbgetentities":
         return "items"
     if "extracts" in props:
         return "page"
     if "links" in props:
         return "list"
     if "revisions" in props:
-        return "contents" if "revids" in asked.form else "history"
-    return {"pageviews": "views", "wembedder": "similar"}[service_of(asked) or ""]
+        return "contents" if "revids" in request.form else "history"
+    return {"pageviews": "views", "wembedder": "similar"}[service_of(request) or ""]
 
 
-def fetched(study: TinyStudy) -> dict[tuple[str, ...], list[Row]]:
-    """The rows of every fetched file, by table and by what it is of, without when and where they were asked for."""
-    found = {}
+def fetched_rows(study: TinyStudy) -> dict[tuple[str, ...], list[Row]]:
+    """Return the rows of each fetched file by its table, step and subject, without columns of the request."""
+    fetched = {}
     for path in sorted(study.workspace.glob("facts/*.parquet")):
         table = pq.read_table(path, partitioning=None)
         about = json.loads(table.schema.metadata[b"swaymeter"])
         made_from = about["made_from"]
         key = (about["table"], *made_from["step"], *made_from["subject"])
-        assert key not in found, f"{path} is of the same as another file"
-        found[key] = [
-            {name: value for name, value in row.items() if name not in _NOT_OF_THE_WORLD} for row in table.to_pylist()
+        assert key not in fetched, f"{path} has the same table, step and subject as another file"
+        fetched[key] = [
+            {name: value for name, value in row.items() if name not in _REQUEST_COLUMNS} for row in table.to_pylist()
         ]
-    return found
+    return fetched
 
 
 def rows(study: TinyStudy, table: str) -> list[Row]:
-    """All rows of a table of the study's database."""
+    """Return all rows of a table of the study's database."""
     with duckdb.connect(study.workspace / "study.duckdb", read_only=True) as database:
         return database.table(table).to_arrow_table().to_pylist()
 
 
 def triple(row: Row) -> Fact:
-    """The fact that a row is about, by its ids."""
+    """Return the ids of the fact that a row is about."""
     return row["subject_id"], row["property_id"], row["object_id"]
 
 
-def of_facts(study: TinyStudy) -> dict[Fact, Row]:
-    """The static and temporal questions in the study's database."""
+def fact_questions(study: TinyStudy) -> dict[Fact, Row]:
+    """Return the static and temporal questions in the study's database, by fact."""
     return {triple(row): row for row in rows(study, "questions") if row["partition"] != "disputable"}
 
 
-def of_disputes(study: TinyStudy) -> dict[str, Row]:
-    """The disputable ones, by their pages."""
+def disputable_questions(study: TinyStudy) -> dict[str, Row]:
+    """Return the disputable questions in the study's database, by page."""
     return {row["page"]: row for row in rows(study, "questions") if row["partition"] == "disputable"}

@@ -1,1 +1,1 @@
-"""The modules that docs/extending.md shows, as somebody would write them."""
+"""Modules that docs/extending.md quotes."""

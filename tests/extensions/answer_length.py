@@ -17,7 +17,7 @@ class AnswerLength(QuestionScore):
 
 
 def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
-    """The words of every question's greedy answers: alone, and with each of its contexts."""
+    """Yield the number of words of the greedy answers to each question, alone and with each of its contexts."""
     origins = question_provenance(inputs.scores["answers"], questions)
     for case, (greedy,) in rows_by_question(inputs, "answers", questions, "text", greedy=True).items():
         yield {**origins[case], "words": len(greedy["text"].split())}

@@ -1,4 +1,4 @@
-"""How far apart contexts pull queries, relation by relation."""
+"""Figure of the persuasion range of queries, by relation."""
 
 from functools import partial
 
@@ -13,11 +13,11 @@ from swaymeter.reports.style import QUERY_HUES, blank, dots, legend_above, mark,
 
 
 def persuasion_range_by_relation(axes: Axes, data: pd.DataFrame, unit: str) -> Axes:
-    """Draws the persuasion range of every query, a row per relation, in the hue of its query type."""
+    """Draw the persuasion range of each query, in a row per relation and a hue per query type."""
     names = list(dict.fromkeys(data["relation"]))
-    for at, (query_type, hue) in enumerate(QUERY_HUES.items()):
+    for number, (query_type, hue) in enumerate(QUERY_HUES.items()):
         rows = data[data["query_type"] == query_type]
-        y = rows["relation"].map({name: place + 0.3 * at - 0.15 for place, name in enumerate(names)})
+        y = rows["relation"].map({name: position + 0.3 * number - 0.15 for position, name in enumerate(names)})
         dots(axes, rows["persuasion_range"], y, alpha=0.5, color=hue, markersize=4)
     axes.set_yticks(range(len(names)), [plain(name, 30) for name in names])
     axes.set_xlim(left=0)
@@ -26,18 +26,18 @@ def persuasion_range_by_relation(axes: Axes, data: pd.DataFrame, unit: str) -> A
 
 
 def draw(model: Model, frames: Frames) -> Drawing | None:
-    """The queries of a model."""
-    every = frames["persuasion_range_of_queries"]
-    found = finite(every, "persuasion_range")
-    if found.rows.empty:
+    """Return the drawing of a model's queries, or None if no query has a finite value."""
+    frame = frames["persuasion_range_of_queries"]
+    queries = finite(frame, "persuasion_range")
+    if queries.rows.empty:
         return None
-    unit, relations = units(every)["persuasion_range"], found.rows["relation"].nunique()
+    unit, relations = units(frame)["persuasion_range"], queries.rows["relation"].nunique()
     caption = (
         "Each dot is a query; further right the study's contexts differ more in how far they persuade. "
-        f"{model}; n = {len(found.rows)} queries in {relations} relations.{found.note('queries')}"
+        f"{model}; n = {len(queries.rows)} queries in {relations} relations.{queries.note('queries')}"
     )
-    numbers = every.drop(columns=["model", "dtype"])
-    return Drawing(caption, numbers, numbers.head(20), partial(_paint, found.rows, unit))
+    numbers = frame.drop(columns=["model", "dtype"])
+    return Drawing(caption, numbers, numbers.head(20), partial(_paint, queries.rows, unit))
 
 
 def _paint(rows: pd.DataFrame, unit: str) -> Canvas:

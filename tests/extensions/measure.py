@@ -17,7 +17,7 @@ class PersuasionRange(QueryScore):
 
 
 def compute(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[Row]:
-    """The range of every query's persuasion over the contexts of its relation."""
+    """Yield the range of each query's persuasion over the contexts of its relation."""
     stored = inputs.scores["persuasion"]
     origins = provenance(stored, "query_id")
     for group, contexts in inputs.by_contexts(queries):  # queries with the same contexts

@@ -28,12 +28,16 @@ class CsvFacts(FactsOptions):
 
     @classmethod
     def available_relations(cls) -> tuple[str, ...]:
-        """Every relation that the catalog has texts for."""
+        """Return every relation that the catalog has texts for."""
         return tuple(catalog.relations())
 
 
 def facts(options: CsvFacts, relation: str) -> list[Fact]:
-    """The facts of a relation, in the order of the file; InputError where it cannot be read."""
+    """Return the facts of a relation, in the order of the file.
+
+    Raises:
+        InputError: The file cannot be read.
+    """
     file, name = Path(options.file), RelationName(relation)
     return [
         Fact(name, row.cells["subject"], row.cells["object"], None, None, None, file.name, options.licence)
@@ -43,13 +47,13 @@ def facts(options: CsvFacts, relation: str) -> list[Fact]:
 
 
 def key(options: CsvFacts, relation: str, seed: int, access: Access) -> dict[str, Any]:
-    """What the fetched facts depend on."""
-    found = [[fact.subject, fact.object, fact.source, fact.licence] for fact in facts(options, relation)]
-    return {"source": "csv", "version": 1, "facts": content_key({"facts": found})}
+    """Return the values that the fetched facts depend on."""
+    values = [[fact.subject, fact.object, fact.source, fact.licence] for fact in facts(options, relation)]
+    return {"source": "csv", "version": 1, "facts": content_key({"facts": values})}
 
 
 def fetch(options: CsvFacts, relation: str, seed: int, access: Access) -> FetchedFacts:
-    """Reads the facts of a relation."""
+    """Read the facts of a relation."""
     return FetchedFacts(facts(options, relation), {}, 0)
 
 

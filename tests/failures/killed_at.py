@@ -9,16 +9,18 @@ from typing import Any, Literal
 
 
 class Prompts(int):
-    """A number of prompts, in contrast to the items of a measure without prompts."""
+    """A number of prompts, in contrast to a number of items of a measure without prompts."""
 
 
 @dataclass(frozen=True)
 class KilledAt:
-    """What is called first of all in a command that is to be killed.
+    """A function that a command calls first, and that lets the command kill itself.
 
-    moment: what is about to happen: a layer of the model computes in the nth chunk, a part of the scores takes its name
-    for the nth time, a table is loaded into the database for the nth time. prompts: a file that grows by a byte a
-    prompt when a chunk is begun.
+    Attributes:
+        moment: the event before which the command dies: a layer of the model computes in the nth chunk, the file of a
+            part of the scores is renamed for the nth time, or the nth table is loaded into the database.
+        nth: the number of the event, from 1.
+        prompts: a file that grows by one byte for each prompt of a chunk that begins.
     """
 
     moment: Literal["layer", "rename", "load"]
@@ -26,42 +28,42 @@ class KilledAt:
     prompts: Path
 
     def __call__(self) -> None:
-        """Makes the command die in time."""
+        """Change the command so that it dies at the moment."""
         from transformers.models.llama.modeling_llama import LlamaMLP
 
         from swaymeter.data.warehouse.loading import Building
         from swaymeter.tasks.measures import stored_chunks
 
-        noted = os.open(self.prompts, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        within, count_prompts = stored_chunks._chunk_reporter, stored_chunks.count_prompts
-        begun = seen = 0
+        prompts_file = os.open(self.prompts, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        report, count_prompts = stored_chunks._chunk_reporter, stored_chunks.count_prompts
+        chunks = events = 0
 
-        def note(progress: Any, done: int, prompts: int, total: int) -> Any:
-            nonlocal begun
+        def report_and_count(progress: Any, done: int, prompts: int, total: int) -> Any:
+            nonlocal chunks
             if isinstance(prompts, Prompts) and prompts:
-                begun += 1
-                os.write(noted, b"." * prompts)
-            return within(progress, done, prompts, total)
+                chunks += 1
+                os.write(prompts_file, b"." * prompts)
+            return report(progress, done, prompts, total)
 
-        def perhaps_die(subject: Any) -> None:
-            nonlocal seen
+        def die_at_moment(subject: Any) -> None:
+            nonlocal events
             if self.moment == "rename" and ".part-" not in subject.name:
                 return
-            seen += 1
-            if (begun if self.moment == "layer" else seen) == self.nth:
+            events += 1
+            if (chunks if self.moment == "layer" else events) == self.nth:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-        stored_chunks._chunk_reporter = note  # which begins a chunk
-        stored_chunks.count_prompts = lambda *of: Prompts(count_prompts(*of))
+        stored_chunks._chunk_reporter = report_and_count  # is called when a chunk begins
+        stored_chunks.count_prompts = lambda *arguments: Prompts(count_prompts(*arguments))
         moments = {"layer": (LlamaMLP, "forward"), "rename": (Path, "replace"), "load": (Building, "_insert")}
-        _before(*moments[self.moment], perhaps_die)
+        _call_before(*moments[self.moment], die_at_moment)
 
 
-def _before(owner: type, method: str, do: Callable[[Any], None]) -> None:
+def _call_before(owner: type, method: str, function: Callable[[Any], None]) -> None:
     original = getattr(owner, method)
 
-    def also(self: Any, *arguments: Any, **options: Any) -> Any:
-        do(self)
+    def function_and_method(self: Any, *arguments: Any, **options: Any) -> Any:
+        function(self)
         return original(self, *arguments, **options)
 
-    setattr(owner, method, also)
+    setattr(owner, method, function_and_method)

@@ -1,4 +1,4 @@
-"""A kill costs at most the chunk that was being computed, leaves no process, and the next run goes on from there."""
+"""A kill costs at most the chunk in progress and leaves no process, and the next run goes on."""
 
 import signal
 from collections.abc import Iterator
@@ -16,34 +16,34 @@ SECONDS_TO_DIE = 5
 
 @pytest.fixture
 def fresh(undisturbed: tuple[TinyStudy, Run], tmp_path: Path) -> Iterator[TinyStudy]:
-    """The study in an empty workspace; whatever a failed test leaves running is ended."""
-    study = undisturbed[0].elsewhere(tmp_path / "workspace", with_files=False)
+    """Yield the study in an empty workspace, and kill its processes at the end."""
+    study = undisturbed[0].copy(tmp_path / "workspace", with_files=False)
     yield study
     for process in study.processes():
         process.kill()
 
 
 def kill(study: TinyStudy, moment: Literal["layer", "rename", "load"], nth: int) -> int:
-    """Runs the study and kills it at that moment, sees that nothing survives; gives the prompts it began to ask."""
+    """Kill a run at a moment, check that no process survives, and return the prompts of the begun chunks."""
     prompts = study.workspace.parent / "prompts"
     died = study.run("run", before=KilledAt(moment, nth, prompts))
-    assert died.code == -signal.SIGKILL, died.said
+    assert died.code == -signal.SIGKILL, died.output
     _, alive = psutil.wait_procs(study.processes(), timeout=SECONDS_TO_DIE)
     assert alive == []
     return prompts.stat().st_size
 
 
-def test_killed_at_three_moments_it_ends_as_undisturbed(undisturbed: tuple[TinyStudy, Run], fresh: TinyStudy) -> None:
+def test_run_killed_at_three_moments_ends_as_undisturbed(undisturbed: tuple[TinyStudy, Run], fresh: TinyStudy) -> None:
     finished, run = undisturbed
     total, relation = run.prompts, finished.stored_prompts("capital", "persuasion")
     first_chunk = relation * 2 // 3  # 8 of the relation's 12 queries
     assert finished.stored_prompts() == total
 
-    # in the middle of a forward pass of the second chunk: the first one is kept, nothing is half-written
+    # in a forward pass of the second chunk: the first chunk is kept, and no file is half-written
     assert kill(fresh, "layer", 2) == relation
     assert fresh.stored_prompts() == first_chunk
 
-    # between the temporary file and its rename: at most the chunk of that file is lost
+    # before the rename of a temporary file: at most the chunk of this file is lost
     second_chunk = relation - first_chunk
     begun = kill(fresh, "rename", 2)
     assert begun >= second_chunk
@@ -51,16 +51,16 @@ def test_killed_at_three_moments_it_ends_as_undisturbed(undisturbed: tuple[TinyS
     kept = fresh.stored_prompts()
     assert 0 <= first_chunk + begun - kept <= max(first_chunk, second_chunk)
 
-    # while the database is loaded: by then this run has computed what was missing, and nothing else
+    # while the database is loaded: the run has computed the missing scores and no others
     assert kill(fresh, "load", 4) == total - kept
     assert fresh.temporary_files() != []
     assert not (fresh.workspace / "study.duckdb").exists()
 
-    # left alone: all was computed, and stays as it is
-    before = fresh.written()
+    # without a kill: all scores are stored already, and do not change
+    before = fresh.write_times()
     last = fresh.run("run")
-    assert fresh.written() == before
-    assert (last.code, last.prompts) == (0, 0), last.said
+    assert fresh.write_times() == before
+    assert (last.code, last.prompts) == (0, 0), last.output
     assert fresh.processes() == []
     assert fresh.temporary_files() == []
     assert fresh.scores() == finished.scores()

@@ -20,23 +20,25 @@ Fault = Literal["killed", "hung", "damaged"]
 
 @dataclass(frozen=True)
 class Failing:
-    """What is called first of all in a command whose temporary server is to fail when the first chunk is begun.
+    """A function that a command calls first, and that lets its temporary server fail at the first chunk.
 
-    told: the signal that the command gets then, too.
+    Attributes:
+        fault: the state of the server.
+        command_signal: a signal that the command gets after the fault.
     """
 
     fault: Fault
-    told: signal.Signals | None = None
+    command_signal: signal.Signals | None = None
 
     def __call__(self) -> None:
-        """Lets it fail in time."""
+        """Change the command so that the server fails at the first chunk."""
         from prefect.context import refresh_global_settings_context
 
         from swaymeter.flows.server import api, temporary
         from swaymeter.tasks.measures import stored_chunks
 
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # also where pytest runs in the background
-        api.ANSWER_SECONDS = api.STOP_SECONDS = temporary.STOP_SECONDS = 1.0  # the test is over sooner
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # even if pytest runs in the background
+        api.ANSWER_SECONDS = api.STOP_SECONDS = temporary.STOP_SECONDS = 1.0  # shorter waits for the test
         os.environ.update({"PREFECT_API_REQUEST_TIMEOUT": "2", "PREFECT_CLIENT_RETRY_JITTER_FACTOR": "0"})
         refresh_global_settings_context()
         count_prompts, has_failed = stored_chunks.count_prompts, False
@@ -46,14 +48,14 @@ class Failing:
             if not has_failed:
                 has_failed = True
                 self._fail()
-                if self.told:
-                    os.kill(os.getpid(), self.told)
+                if self.command_signal:
+                    os.kill(os.getpid(), self.command_signal)
             return count_prompts(*arguments)  # type: ignore[arg-type]
 
         stored_chunks.count_prompts = fail_first  # type: ignore[assignment]
 
     def _fail(self) -> None:
-        if self.fault == "damaged":  # every request that needs a run is answered by 500
+        if self.fault == "damaged":  # the server answers every request that needs a run with 500
             with closing(sqlite3.connect(Path(os.environ["PREFECT_HOME"], "prefect.db"), timeout=30)) as database:
                 database.execute("PRAGMA foreign_keys = OFF")
                 database.execute("DROP TABLE flow_run_state")
@@ -61,18 +63,18 @@ class Failing:
             return
         from swaymeter.flows.server.temporary import APP
 
-        (server,) = [one for one in psutil.Process().children() if APP in one.cmdline()]
+        (server,) = [child for child in psutil.Process().children() if APP in child.cmdline()]
         server.send_signal(signal.SIGKILL if self.fault == "killed" else signal.SIGSTOP)
 
 
 @pytest.fixture
 def alone(undisturbed: tuple[TinyStudy, Run], tmp_path: Path) -> Iterator[TinyStudy]:
-    """The study, with the scores of one relation missing, whose commands start servers on a database of their own."""
-    study = undisturbed[0].elsewhere(tmp_path / "workspace")
+    """Yield the study without the scores of a relation; its commands start servers with a copied database."""
+    study = undisturbed[0].copy(tmp_path / "workspace")
     home = tmp_path / "prefect"
     home.mkdir()
-    shutil.copy(study.prefect_home / "prefect.db", home)  # making its tables takes ten seconds
-    study.forget_scores("capital")
+    shutil.copy(study.prefect_home / "prefect.db", home)  # creating its tables takes ten seconds
+    study.delete_scores("capital")
     yield replace(study, prefect_home=home, api="")
     for process in study.processes():
         process.kill()
@@ -83,11 +85,11 @@ def test_the_next_run_resumes_after_a_failed_server(
     fault: Fault, alone: TinyStudy, undisturbed: tuple[TinyStudy, Run]
 ) -> None:
     run = alone.run("run", "--stage", "score", before=Failing(fault))
-    assert run.code == 1, run.said
-    (error,) = [line for line in run.said.splitlines() if line.startswith("error  ")]
+    assert run.code == 1, run.output
+    (error,) = [line for line in run.output.splitlines() if line.startswith("error  ")]
     assert error.startswith("error  Prefect's API at http://127.0.0.1:")
     assert error.endswith("what was computed is kept: run the same command again")
-    assert "Traceback" not in run.said
+    assert "Traceback" not in run.output
     assert alone.processes() == []
     if fault != "damaged":
         again = alone if fault == "killed" else replace(alone, api=undisturbed[0].api)
@@ -95,10 +97,10 @@ def test_the_next_run_resumes_after_a_failed_server(
         assert alone.scores() == undisturbed[0].scores()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_run_told_to_end_does_not_go_on(number: signal.Signals, alone: TinyStudy) -> None:
-    run = alone.run("run", "--stage", "score", before=Failing("killed", number))
-    assert run.code == {signal.SIGTERM: -signal.SIGTERM, signal.SIGINT: 130}[number], run.said
-    assert "run the same command again" not in run.said.partition("stopped; ")[0]
-    assert "Traceback" not in run.said
+@pytest.mark.parametrize("command_signal", [signal.SIGTERM, signal.SIGINT])
+def test_signal_after_server_failure_ends_the_run(command_signal: signal.Signals, alone: TinyStudy) -> None:
+    run = alone.run("run", "--stage", "score", before=Failing("killed", command_signal))
+    assert run.code == {signal.SIGTERM: -signal.SIGTERM, signal.SIGINT: 130}[command_signal], run.output
+    assert "run the same command again" not in run.output.partition("stopped; ")[0]
+    assert "Traceback" not in run.output
     assert alone.processes() == []

@@ -1,4 +1,4 @@
-"""What cannot be done is refused with one clear message, and nothing that is there is lost."""
+"""Impossible runs are refused with one clear message, and no stored file is lost."""
 
 import time
 from pathlib import Path
@@ -8,11 +8,11 @@ import yaml
 from tests.end_to_end.tiny_study import TinyStudy
 
 UNREACHABLE = ("nobody/unreachable", "nobody/gone")
-"""The first and the last of the models."""
+"""Models that cannot be reached, before and after the study's model."""
 
 
 def with_models(study: TinyStudy, folder: Path, *names: str) -> TinyStudy:
-    """The study with other models, in the same workspace."""
+    """Return the study with other models, in the same workspace."""
     content = yaml.safe_load(study.file.read_text())
     content["models"] = [{"name": name, "dtype": "float32", "device": "cpu"} for name in names]
     file = folder / "other.yaml"
@@ -22,7 +22,7 @@ def with_models(study: TinyStudy, folder: Path, *names: str) -> TinyStudy:
 
 def test_second_of_two_runs_at_once_is_refused(study: TinyStudy) -> None:
     scores, prompts = study.scores(), study.stored_prompts("capital")
-    study.forget_scores("capital")
+    study.delete_scores("capital")
     lock = study.workspace / ".lock"
     lock.unlink(missing_ok=True)
     with study.start("run", "--stage", "score") as first:
@@ -30,40 +30,40 @@ def test_second_of_two_runs_at_once_is_refused(study: TinyStudy) -> None:
             assert first.poll() is None, "the first run ended early"
             time.sleep(0.01)
         second = study.run("run", "--stage", "score")
-        assert first.poll() is None, "the first run was over too soon"
-        run = first.ended()
+        assert first.poll() is None, "the first run ended before the second"
+        run = first.wait()
     assert second.code == 1
-    assert second.said.startswith(f"error  process {first.pid} on "), second.said
-    assert f"has used the workspace {study.workspace} since " in second.said
-    assert second.said.strip().endswith("; wait for it to end, or choose another --workspace")
-    assert (run.code, run.prompts) == (0, prompts), run.said
+    assert second.output.startswith(f"error  process {first.pid} on "), second.output
+    assert f"has used the workspace {study.workspace} since " in second.output
+    assert second.output.strip().endswith("; wait for it to end, or choose another --workspace")
+    assert (run.code, run.prompts) == (0, prompts), run.output
     assert study.scores() == scores
 
 
-def test_folder_without_model_is_named_and_loses_nothing(study: TinyStudy, tmp_path: Path) -> None:
+def test_folder_without_model_is_refused_by_name(study: TinyStudy, tmp_path: Path) -> None:
     no_model = tmp_path / "no-model"
     no_model.mkdir()
-    before = study.written()
+    before = study.write_times()
     refused = with_models(study, tmp_path, str(no_model)).run("run", "--stage", "score")
     assert refused.code == 2
-    assert f"model '{no_model}': the folder has no config.json" in refused.said
-    assert "Traceback" not in refused.said
-    assert study.written() == before
+    assert f"model '{no_model}': the folder has no config.json" in refused.output
+    assert "Traceback" not in refused.output
+    assert study.write_times() == before
 
 
-def test_models_that_cannot_be_reached_stop_no_other(study: TinyStudy, tmp_path: Path) -> None:
-    (model,) = (one["name"] for one in yaml.safe_load(study.file.read_text())["models"])
+def test_unreachable_models_stop_no_other_model(study: TinyStudy, tmp_path: Path) -> None:
+    (model,) = (row["name"] for row in yaml.safe_load(study.file.read_text())["models"])
     several = with_models(study, tmp_path, UNREACHABLE[0], model, UNREACHABLE[1])
-    asked = study.stored_prompts("capital")
-    study.forget_scores("capital")
+    prompts = study.stored_prompts("capital")
+    study.delete_scores("capital")
     run = several.run("run")
-    assert (run.code, run.prompts) == (1, asked), run.said
-    assert "Traceback" not in run.said
+    assert (run.code, run.prompts) == (1, prompts), run.output
+    assert "Traceback" not in run.output
     page = (study.workspace / "report" / "index.html").read_text()
     for name in UNREACHABLE:
-        assert name in run.said
+        assert name in run.output
         assert page.count(name) > 1
     assert several.run("run", "--stage", "report").code == 0
     status = several.run("status")
     assert status.code == 1
-    assert "failed" in status.said
+    assert "failed" in status.output

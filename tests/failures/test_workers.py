@@ -1,4 +1,4 @@
-"""A Dask worker that is killed in the middle of a step costs what was not stored yet, and nobody has to do anything."""
+"""A Dask worker killed in the middle of a step costs only chunks in progress, and the run goes on by itself."""
 
 import json
 from pathlib import Path
@@ -16,21 +16,21 @@ def test_killed_worker_leaves_every_score_once_as_undisturbed(
     died = tmp_path / "died"
     monkeypatch.setenv(preloaded_workers.KILLED, str(died))
     monkeypatch.setenv("DASK_DISTRIBUTED__WORKER__PRELOAD", json.dumps([preloaded_workers.__name__]))
-    study = undisturbed[0].with_fewer_figures(tmp_path / "fewer.yaml").elsewhere(tmp_path / "space", with_files=False)
+    study = undisturbed[0].with_fewer_figures(tmp_path / "fewer.yaml").copy(tmp_path / "space", with_files=False)
 
     run = study.run("run", "--runner", "dask")
-    assert run.code == 0, run.said
-    assert died.exists(), run.said
+    assert run.code == 0, run.output
+    assert died.exists(), run.output
     assert study.processes() == []
 
-    found, expected = study.scores(), undisturbed[0].scores()
-    assert len(found) == 6
-    assert found == {name: expected[name] for name in found}
+    scores, expected = study.scores(), undisturbed[0].scores()
+    assert len(scores) == 6
+    assert scores == {name: expected[name] for name in scores}
     assert len([*study.workspace.glob("scores/*/*/*.parquet")]) == 6
 
     with httpx.Client(base_url=study.api, trust_env=False, timeout=60) as api:
         flows = api.post("/flow_runs/filter", json={"sort": "START_TIME_DESC", "limit": 20}).json()
-        (flow,) = [one for one in flows if one["parameters"]["workspace"] == str(study.workspace)]
+        (flow,) = [run for run in flows if run["parameters"]["workspace"] == str(study.workspace)]
         assert flow["state_type"] == "COMPLETED"
         tasks = task_runs(api, flow["id"])
         assert {task["state_type"] for task in tasks} == {"COMPLETED"}

@@ -36,8 +36,8 @@ class Case:
         """Run a study without a fault."""
         case, began = cls(study, study, command, server or Server()), time.monotonic()
         with case.server.listening(), case.start() as running:
-            run = running.ended()
-        assert run.code == 0, run.said
+            run = running.wait()
+        assert run.code == 0, run.output
         return replace(case, seconds=time.monotonic() - began)
 
     def start(self, study: TinyStudy | None = None) -> Command:
@@ -53,16 +53,16 @@ class Case:
     def check_end(self, running: Command, *sentences: str) -> None:
         """Check that a run ends in time, with success or one of the sentences."""
         began = time.monotonic()
-        run = running.ended()
-        assert "Traceback" not in run.said, run.said
-        assert time.monotonic() - began < LONGEST_SECONDS, run.said
-        assert run.code == 0 or (run.code in (1, 2) and any(map(run.said.__contains__, sentences))), run.said
+        run = running.wait()
+        assert "Traceback" not in run.output, run.output
+        assert time.monotonic() - began < LONGEST_SECONDS, run.output
+        assert run.code == 0 or (run.code in (1, 2) and any(map(run.output.__contains__, sentences))), run.output
 
     def complete(self, superseded: int = 0) -> None:
-        """Run the study again and compare it with the undisturbed one, except for superseded tables."""
+        """Run the study again and compare it with the undisturbed study, except for superseded tables."""
         with self.start() as running:
-            run = running.ended()
-        assert run.code == 0, run.said
+            run = running.wait()
+        assert run.code == 0, run.output
         scores, undisturbed = self.study.scores(), self.undisturbed.scores()
         assert {name: scores.get(name) for name in undisturbed} == undisturbed
         files = [*self.study.workspace.glob("scores/*/*/*.parquet")]

@@ -37,10 +37,11 @@ def generator(request: pytest.FixtureRequest) -> random.Random:
 
 @pytest.fixture
 def case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[Case]:
-    """The study of the fixture `local_study`, or of one that a parameter names, in an empty workspace."""
-    monkeypatch.setenv("DASK_DISTRIBUTED__WORKER__PRELOAD", json.dumps([preloaded_workers.__name__]))  # equal chunks
+    """The study of `local_study`, or of the fixture that a parameter names, in an empty workspace."""
+    # Dask workers then use chunks of the same size
+    monkeypatch.setenv("DASK_DISTRIBUTED__WORKER__PRELOAD", json.dumps([preloaded_workers.__name__]))
     finished: Case = request.getfixturevalue(getattr(request, "param", "local_study"))
-    case = replace(finished, study=finished.study.elsewhere(tmp_path / "workspace", with_files=False))
+    case = replace(finished, study=finished.study.copy(tmp_path / "workspace", with_files=False))
     yield case
     for process in case.study.processes():
         process.kill()

@@ -11,7 +11,7 @@ from email.utils import formatdate
 
 from tests.data.sources.servers.faults import Say, ServedRequest, serving
 from tests.docker.test_docker import free_port
-from tests.tasks.models.endpoints.made_up import MadeUp
+from tests.tasks.models.endpoints.made_up import MadeUpServer
 
 IN_FLIGHT = 4
 TIMEOUT_SECONDS = 3.0
@@ -21,7 +21,7 @@ PROBE_TEXT = b"the first sentence of a story"
 HTML, JSON = {"Content-Type": "text/html"}, {"Content-Type": "application/json"}
 OVERLOADED = b'{"error": {"message": "The engine is overloaded", "type": "server_error"}}'
 Reply = Say | Callable[[Say], Say]
-"""A faulty response, or a function that makes it from the right one."""
+"""A faulty response, or a function that makes it from the right response."""
 
 
 def fewer_choices(right: Say) -> Say:
@@ -68,7 +68,7 @@ FAULTS: dict[str, dict[str, Reply]] = {
         "fewer choices": fewer_choices,
     },
 }
-MADE_UP = MadeUp(frozenset(), "openai")
+MADE_UP = MadeUpServer(frozenset(), "openai")
 
 
 def right_response(request: ServedRequest) -> Say:

@@ -62,9 +62,9 @@ def test_an_application_misbehaves(
     questions = generator.sample(QUESTIONS, generator.randint(1, 3))
     write_application(folder, f"if question in {questions}: {statements}")
     with case.start() as running:
-        run = running.ended()
-    assert (run.code, "Traceback" in run.said) == (code, False), run.said
-    assert reason in run.said
+        run = running.wait()
+    assert (run.code, "Traceback" in run.output) == (code, False), run.output
+    assert reason in run.output
     assert case.study.processes() == []
     calls = call_count(folder)
     write_application(folder)

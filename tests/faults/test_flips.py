@@ -26,7 +26,7 @@ from tests.tasks.models.tiny import save_language_model
 FLIPS = 100
 """Flips of a kind of file in each draw."""
 Content = Mapping[object, object]
-"""Parts of what is read, by their names; a part that is missing will be computed again."""
+"""Parts of a content by name; a part that is missing will be computed again."""
 
 
 def check_flips(read: Callable[[Path], Content], paths: list[Path], generator: random.Random) -> None:
@@ -54,11 +54,11 @@ def flipped(path: Path, byte: int, bit: int) -> Iterator[None]:
 
 @pytest.mark.parametrize("stage", ["fetch", "build", "score", "aggregate", "report"])
 def test_flips_in_artifacts(stage: str, local_study: Case, generator: random.Random, tmp_path: Path) -> None:
-    study = local_study.study.elsewhere(tmp_path / "workspace")
+    study = local_study.study.copy(tmp_path / "workspace")
     nodes = graph_of(plan_of(read_study(study.file), Workspace(study.workspace)))
     artifacts: dict[Path, Artifact] = {}
     for artifact in (
-        one for node in nodes if node.step and node.id.stage == stage for one in node.step.outputs.values()
+        output for node in nodes if node.step and node.id.stage == stage for output in node.step.outputs.values()
     ):
         if isinstance(artifact, FilesArtifact):
             paths = [artifact.manifest, *map(artifact.folder.joinpath, artifact.digests())]

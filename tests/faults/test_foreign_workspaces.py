@@ -1,4 +1,4 @@
-"""A workspace that somebody made to harm: its commands end, read nothing outside it, and run and show nothing of it."""
+"""Hostile workspaces: commands end, read no file outside, and neither run nor show hostile content."""
 
 import json
 import os
@@ -13,7 +13,7 @@ import duckdb
 import pytest
 
 from tests.data.warehouse.test_loading import NOT_RUN, REFUSED
-from tests.end_to_end.tiny_study import started
+from tests.end_to_end.tiny_study import start_command
 from tests.faults.case import LONGEST_SECONDS, Case
 
 SECRET = "a-secret-of-this-machine"
@@ -33,7 +33,7 @@ def limit_memory() -> None:
 
 @dataclass
 class Foreign:
-    """A workspace that others change, beside a folder with a secret, in which code that runs would leave a file."""
+    """A workspace that others change, and a folder outside with a secret, where executed code would leave a file."""
 
     workspace: Path
     outside: Path
@@ -44,7 +44,7 @@ class Foreign:
         files = [path for path in self.workspace.rglob(pattern) if path.is_file() and not path.is_symlink()]
         return self.generator.choice(sorted(files))
 
-    def freed(self) -> Path:
+    def free_path(self) -> Path:
         """Remove a file and return its path."""
         path = self.file()
         path.unlink()
@@ -53,7 +53,7 @@ class Foreign:
 
 def sql(foreign: Foreign) -> None:
     with suppress(duckdb.Error, OSError), duckdb.connect(foreign.workspace / "study.duckdb") as database:
-        database.execute(foreign.generator.choice(SQL))  # unless a change before has ended the database
+        database.execute(foreign.generator.choice(SQL))  # fails if an earlier change has destroyed the database
 
 
 def paths(foreign: Foreign) -> None:
@@ -70,11 +70,11 @@ def code(foreign: Foreign) -> None:
 
 
 CHANGES: dict[str, Callable[[Foreign], object]] = {
-    "a link to a secret": lambda foreign: foreign.freed().symlink_to(foreign.outside / "secret"),
-    "a link to itself": lambda foreign: (path := foreign.freed()).symlink_to(path),
-    "a pipe": lambda foreign: os.mkfifo(foreign.freed()),
-    "a folder": lambda foreign: foreign.freed().mkdir(),
-    "an endless device": lambda foreign: foreign.freed().symlink_to("/dev/zero"),
+    "a link to a secret": lambda foreign: foreign.free_path().symlink_to(foreign.outside / "secret"),
+    "a link to itself": lambda foreign: (path := foreign.free_path()).symlink_to(path),
+    "a pipe": lambda foreign: os.mkfifo(foreign.free_path()),
+    "a folder": lambda foreign: foreign.free_path().mkdir(),
+    "an endless device": lambda foreign: foreign.free_path().symlink_to("/dev/zero"),
     "a text": lambda foreign: foreign.file().write_text(f"{CONTROLS}{MARKUP}"),
     "random bytes": lambda foreign: foreign.file().write_bytes(foreign.generator.randbytes(5_000)),
     "three GiB": lambda foreign: os.truncate(foreign.file(), 3 * 2**30),
@@ -88,7 +88,7 @@ CHANGES: dict[str, Callable[[Foreign], object]] = {
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_foreign_workspaces_are_data(change: str, local_study: Case, tmp_path: Path, generator: random.Random) -> None:
-    study, outside = local_study.study.elsewhere(tmp_path / "theirs"), tmp_path / "outside"
+    study, outside = local_study.study.copy(tmp_path / "theirs"), tmp_path / "outside"
     outside.mkdir()
     (outside / "secret").write_text(SECRET)
     for name in (change, *generator.choices([*CHANGES], k=generator.randrange(MOST_CHANGES))):
@@ -100,13 +100,13 @@ def test_foreign_workspaces_are_data(change: str, local_study: Case, tmp_path: P
         ["diff", own, theirs],
         ["status", str(study.file), "--workspace", theirs, "--all"],
     ):
-        with started(command, study.environment, limit_memory) as running:
+        with start_command(command, study.environment, limit_memory) as running:
             running.process.join(LONGEST_SECONDS)
             assert running.poll() is not None, f"{command[0]} hangs"
-            run = running.ended()
-        assert run.code in (0, 1, 2), run.said
+            run = running.wait()
+        assert run.code in (0, 1, 2), run.output
         html = page.read_text() if page.exists() else ""
-        assert not [text for text in ("Traceback", SECRET, CONTROLS) if text in run.said + html], run.said + html
+        assert not [text for text in ("Traceback", SECRET, CONTROLS) if text in run.output + html], run.output + html
         assert MARKUP not in html
     assert [path.name for path in outside.iterdir()] == ["secret"]
     assert (outside / "secret").read_text() == SECRET

@@ -1,4 +1,4 @@
-"""A run that meets a fault goes on or says what to do, and the next run ends as an undisturbed one."""
+"""A run that meets a fault goes on or says what to do, and the next run ends like an undisturbed run."""
 
 import os
 import random
@@ -24,7 +24,7 @@ from swaymeter.flows.server.settings import QUIET, TEMPORARY
 from tests.docker.test_docker import free_port
 from tests.end_to_end import preloaded_workers
 from tests.end_to_end.test_deployment import Deployed, deployments
-from tests.end_to_end.tiny_study import MOST_SECONDS, ROOT, Command, TinyStudy, until
+from tests.end_to_end.tiny_study import MOST_SECONDS, ROOT, Command, TinyStudy, wait_until
 from tests.faults.case import Case
 from tests.faults.faulty_server import FAULTS, FOR_GOOD, IN_FLIGHT, Server
 from tests.mounts import MIB, can_mount, mounted
@@ -100,7 +100,7 @@ def test_services_that_go_and_come_again(case: Case, generator: random.Random) -
     with ExitStack() as before, ExitStack() as after:
         before.enter_context(server.listening())
         with case.start() as running:
-            until(server.reached.is_set, running)
+            wait_until(server.reached.is_set, running)
             before.close()
             server.left = 0
             timer = threading.Timer(generator.choice((2.0, 6.0, 20.0)), after.enter_context, [server.listening()])
@@ -116,7 +116,7 @@ def test_services_of_a_killed_run(case: Case, generator: random.Random) -> None:
     server = case.server.with_fault(generator, lambda right: right, 1)
     with server.listening():
         with case.start() as running:
-            until(server.reached.is_set, running)
+            wait_until(server.reached.is_set, running)
             running.process.kill()
         case.complete()
     assert len(server.repeated) <= IN_FLIGHT
@@ -173,7 +173,7 @@ def test_outages_of_a_mounted_workspace(case: Case, generator: random.Random, tm
 @needs_mounts
 def test_outages_of_a_full_folder_of_prefect(case: Case, generator: random.Random, tmp_path: Path) -> None:
     with mounted(tmp_path / "prefect", 64 * MIB) as home:
-        shutil.copy(case.study.prefect_home / "prefect.db", home)  # making its tables takes ten seconds
+        shutil.copy(case.study.prefect_home / "prefect.db", home)  # creating its tables takes ten seconds
         with case.start(replace(case.study, prefect_home=home, api="")) as running:
             case.wait(running, generator.uniform(0.0, case.seconds))
             with suppress(OSError):
@@ -194,10 +194,10 @@ def slow_server(case: Case, generator: random.Random) -> Iterator[Server]:
 def test_operations_restart_prefects_server(
     case: Case, slow_server: Server, generator: random.Random, tmp_path: Path
 ) -> None:
-    shutil.copy(case.study.prefect_home / "prefect.db", tmp_path)  # making its tables takes ten seconds
+    shutil.copy(case.study.prefect_home / "prefect.db", tmp_path)  # creating its tables takes ten seconds
     study = replace(case.study, prefect_home=tmp_path, api=f"http://127.0.0.1:{free_port()}/api")
     with prefect_server(study) as server, case.start(study) as running:
-        until(slow_server.reached.is_set, running)
+        wait_until(slow_server.reached.is_set, running)
         server.send_signal(generator.choice((signal.SIGTERM, signal.SIGKILL)))
         server.wait()
         time.sleep(generator.choice((0.0, 2.0, 10.0)))
@@ -215,11 +215,11 @@ def test_operations_cancel_and_retry(case: Case, slow_server: Server, generator:
         assert slow_server.reached.wait(MOST_SECONDS)
         time.sleep(generator.uniform(0.0, 2.0))
         set_state(deployed, run, type="CANCELLING")
-        assert deployed.ended(run)["state_type"] == "CANCELLED"
+        assert deployed.wait(run)["state_type"] == "CANCELLED"
         wait_for_worker(case)
         slow_server.left = 0
         set_state(deployed, run, type="SCHEDULED", name="AwaitingRetry")
-        assert deployed.ended(run, run_count=2)["state_type"] == "COMPLETED"
+        assert deployed.wait(run, run_count=2)["state_type"] == "COMPLETED"
         wait_for_worker(case)
     case.complete()
     assert len(slow_server.repeated) <= IN_FLIGHT
@@ -231,7 +231,7 @@ def test_operations_of_two_schedules(case: Case, slow_server: Server, tmp_path: 
         runs = [deployed.start(case.study), deployed.start(case.study)]
         assert slow_server.reached.wait(MOST_SECONDS)
         slow_server.left = 3
-        assert [deployed.ended(run)["state_type"] for run in runs] == ["COMPLETED"] * 2
+        assert [deployed.wait(run)["state_type"] for run in runs] == ["COMPLETED"] * 2
         wait_for_worker(case)
     case.complete()
     assert slow_server.repeated == []
@@ -251,14 +251,14 @@ def targets(case: Case, generator: random.Random, target: str, running: Command)
 def scoring(case: Case, generator: random.Random) -> Iterator[Command]:
     """Start a run, and wait for its first chunk and up to a second."""
     with case.start() as running:
-        until(lambda: any(case.study.workspace.glob("scores/*/*/*.parquet")), running)
+        wait_until(lambda: any(case.study.workspace.glob("scores/*/*/*.parquet")), running)
         case.wait(running, generator.uniform(0.0, 1.0))
         yield running
 
 
 @contextmanager
 def cluster(case: Case, port: int) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """Start a Dask scheduler and two slow workers, which runs within the block use."""
+    """Start a Dask scheduler and two slow workers for the runs within the block."""
     address = f"tcp://127.0.0.1:{port}"
     environment = case.study.environment | {preloaded_workers.SLOW: "0.5", "OMP_NUM_THREADS": "1", "SWAYMETER_TEST": ""}
     worker = f"dask_worker {address} --nthreads 1 --memory-limit 0 --resources CPU=1"

@@ -1,4 +1,4 @@
-"""The command line, run within a test, and a lasting server; files need not outlive the machine."""
+"""Fixtures that run commands within a test, and a server of Prefect for the session."""
 
 import os
 import subprocess
@@ -17,12 +17,18 @@ from swaymeter.flows.server.api import running_server
 from swaymeter.flows.server.settings import QUIET, SERVER
 from tests.flows.graph.toy import Toy
 
-Command = Callable[..., "Ended"]
+Command = Callable[..., "CommandResult"]
 
 
 @dataclass(frozen=True)
-class Ended:
-    """How a command ended: its exit code, and what it printed where."""
+class CommandResult:
+    """The result of a command.
+
+    Attributes:
+        code: The exit code.
+        out: The text on standard output.
+        err: The text on standard error.
+    """
 
     code: int
     out: str
@@ -30,7 +36,7 @@ class Ended:
 
     @property
     def error(self) -> str:
-        """The one message that a person gets in place of a traceback."""
+        """The error message; AssertionError if there is a traceback, or anything else on standard error."""
         assert "Traceback" not in self.out + self.err
         assert self.err.startswith("error  ")
         assert self.err.count("\n") == 1
@@ -39,23 +45,24 @@ class Ended:
 
 @pytest.fixture(autouse=True)
 def no_fsync(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sync no files to the disk, because the files of tests need not survive a power cut."""
     monkeypatch.setattr(os, "fsync", lambda handle: None)
 
 
 @pytest.fixture
 def swaymeter(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """The command, run within the test; what it does to the environment is undone."""
+    """Return a function that runs a command within the test; changes of the environment are undone."""
     for name in ("HF_HUB_OFFLINE", "FORCE_COLOR", "GITHUB_ACTIONS"):
         monkeypatch.setenv(name, "")
         monkeypatch.delenv(name)
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("TERM", "dumb")
 
-    def run(*arguments: str) -> Ended:
+    def run(*arguments: str) -> CommandResult:
         monkeypatch.setattr(sys, "argv", ["swaymeter", *arguments])
         code = cli.exit_code()  # main would end the process, and the tests with it
         printed = capsys.readouterr()
-        return Ended(code, printed.out, printed.err)
+        return CommandResult(code, printed.out, printed.err)
 
     return run
 
@@ -65,55 +72,60 @@ def toy(tmp_path: Path) -> Toy:
     return Toy(tmp_path / "workspace")
 
 
-def nothing_configured(home: Path) -> dict[str, str]:
-    """The environment of a program of ours that knows no Prefect but an own, empty home."""
-    foreign = ("PREFECT_", "NO_PROXY", "no_proxy")
-    plain = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
-    return plain | {"PREFECT_HOME": str(home)}
+def unconfigured_environment(home: Path) -> dict[str, str]:
+    """Return environment variables with a home of Prefect, and without other settings of Prefect and proxies."""
+    prefixes = ("PREFECT_", "NO_PROXY", "no_proxy")
+    variables = {name: value for name, value in os.environ.items() if not name.startswith(prefixes)}
+    return variables | {"PREFECT_HOME": str(home)}
 
 
 @pytest.fixture(scope="session")
-def of_server(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The environment of the lasting server and its clients: a Prefect home of its own, and nothing configured."""
-    return nothing_configured(tmp_path_factory.mktemp("prefect"))
+def server_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Return the environment variables of the server and its clients."""
+    return unconfigured_environment(tmp_path_factory.mktemp("prefect"))
 
 
 @pytest.fixture(scope="session")
-def lasting(of_server: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
-    """A client of a server with page, schedules and automations, which looks every second for what does not come."""
+def server_client(
+    server_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[httpx.Client]:
+    """Yield a client of a server with page, schedules and automations.
+
+    The automations look for missing events every second.
+    """
     quick = {"PREFECT_SERVER_EVENTS_PROACTIVE_GRANULARITY": "PT1S", "PREFECT_SERVER_REGISTER_BLOCKS_ON_START": "false"}
-    settings = {**QUIET, **SERVER, **of_server, **quick}
+    settings = {**QUIET, **SERVER, **server_environment, **quick}
     log = tmp_path_factory.mktemp("lasting") / "log"
     with (
-        log.open("w+b") as said,
-        running_server(settings, said) as (_, url),
+        log.open("w+b") as log_file,
+        running_server(settings, log_file) as (_, url),
         httpx.Client(base_url=url, trust_env=False, timeout=30) as client,
     ):
         yield client
 
 
 @pytest.fixture
-def program(of_server: dict[str, str], lasting: httpx.Client) -> Callable[..., subprocess.Popen[str]]:
-    """Starts a Python program that uses the lasting server, with arguments."""
+def program(server_environment: dict[str, str], server_client: httpx.Client) -> Callable[..., subprocess.Popen[str]]:
+    """Return a function that starts a Python program with arguments; the program uses the server of the session."""
 
-    def program(text: str, *arguments: str, **variables: str) -> subprocess.Popen[str]:
-        url = {"PREFECT_API_URL": str(lasting.base_url).rstrip("/"), "NO_PROXY": "127.0.0.1"}
+    def start(text: str, *arguments: str, **variables: str) -> subprocess.Popen[str]:
+        api = {"PREFECT_API_URL": str(server_client.base_url).rstrip("/"), "NO_PROXY": "127.0.0.1"}
         return subprocess.Popen(
             [sys.executable, "-c", text, *arguments],
-            env=of_server | QUIET | url | variables,
+            env=server_environment | QUIET | api | variables,
             text=True,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
 
-    return program
+    return start
 
 
-def until(happens: Callable[[], Any], seconds: float = 60) -> Any:
-    """What comes, as soon as it is true; AssertionError where it does not come."""
-    last = time.monotonic() + seconds
-    while not (found := happens()):
-        assert time.monotonic() < last, f"waited {seconds:.0f} s in vain"
+def wait_until(condition: Callable[[], Any], seconds: float = 60) -> Any:
+    """Wait until a condition is true, and return its value; AssertionError after these seconds."""
+    deadline = time.monotonic() + seconds
+    while not (value := condition()):
+        assert time.monotonic() < deadline, f"waited {seconds:.0f} s in vain"
         time.sleep(0.2)
-    return found
+    return value

@@ -1,4 +1,4 @@
-"""A study of a model that is only a folder's name, and its steps run one after the other, without Prefect."""
+"""A small study whose models cannot be loaded, and functions that run its steps without Prefect."""
 
 import shutil
 import tempfile
@@ -21,7 +21,7 @@ from swaymeter.flows.study_graph import graph_of
 from tests.data.warehouse.small_study import row
 
 PREPARED: tuple[Stage, ...] = ("fetch", "build")
-NOTED = {
+METADATA = {
     "started_at": "2026-03-01T12:00:00+00:00",
     "finished_at": "2026-03-01T12:00:03+00:00",
     "forward_passes": 1,
@@ -30,10 +30,11 @@ NOTED = {
     "transformers_version": "0",
     "hardware": "0",
 }
+"""Metadata of a score file."""
 
 
 def small_study(folder: Path, **changes: Any) -> dict[str, Any]:
-    """A sound study; its model is a folder that can be identified, and its entailment model another."""
+    """Return the content of the study file; write the files that identify its two models."""
     for name in ("model", "judge"):
         (folder / name).mkdir(parents=True, exist_ok=True)
         (folder / name / "config.json").write_text("{}")
@@ -57,35 +58,35 @@ def small_study(folder: Path, **changes: Any) -> dict[str, Any]:
 
 
 def labelled_models(folder: Path) -> list[dict[str, Any]]:
-    """The models of the sound study, with a label."""
+    """Return the models of the small study, with a label."""
     return [{**model, "label": "tuned"} for model in small_study(folder)["models"]]
 
 
 def write_study(folder: Path, study: Any) -> str:
-    """A study file with that content."""
+    """Write a study file with this content, and return its path."""
     file = folder / "study.yaml"
     file.write_text(yaml.safe_dump(study), encoding="utf-8")
     return str(file)
 
 
-def selected(folder: Path, **changes: Any) -> Study:
-    """The sound study, with changes to it; its graph is resolved when it is first asked for."""
+def load_study(folder: Path, **changes: Any) -> Study:
+    """Write and load the small study with these changes."""
     return Study.load(write_study(folder, small_study(folder, **changes)))
 
 
 def prepare(study: Study) -> Study:
-    """The study with its facts and questions fetched and its prompts built; what is alike is built once and copied."""
-    root, alike = study.workspace.root, study.study.model_dump_json(exclude={"models", "workspace"})
-    if alike in _prepared and not root.exists():
-        shutil.copytree(_prepared[alike], root)
+    """Run the stages fetch and build; studies with equal content share one run, whose workspace is copied."""
+    root, content = study.workspace.root, study.study.model_dump_json(exclude={"models", "workspace"})
+    if content in _prepared and not root.exists():
+        shutil.copytree(_prepared[content], root)
     shared_results: dict[Any, Any] = {}
     graph = run(lambda: graph_of(study.plan, shared_results), Selection(stages=PREPARED))
     failed = {str(node.id): node.reason for node in graph if node.id.stage in PREPARED and node.state == "failed"}
     assert failed == {}
-    if alike not in _prepared:
-        _prepared[alike] = Path(tempfile.mkdtemp(dir=_folder.name)) / "workspace"
-        shutil.copytree(root, _prepared[alike], ignore=shutil.ignore_patterns("scores", ".lock"))
-    return again(study)
+    if content not in _prepared:
+        _prepared[content] = Path(tempfile.mkdtemp(dir=_folder.name)) / "workspace"
+        shutil.copytree(root, _prepared[content], ignore=shutil.ignore_patterns("scores", ".lock"))
+    return renew(study)
 
 
 _folder = tempfile.TemporaryDirectory(prefix="swaymeter-tests-")
@@ -93,7 +94,7 @@ _prepared: dict[str, Path] = {}
 
 
 def score(study: Study, *, seconds: float = 3.0, prompts: int = 6) -> Study:
-    """The study with a row in each of its score files."""
+    """Write one row to each missing score file, and return the study."""
     while True:
         nodes = [node for node in study.graph if node.id.stage == "score" and node.step and node.state != "done"]
         if not nodes:
@@ -102,33 +103,33 @@ def score(study: Study, *, seconds: float = 3.0, prompts: int = 6) -> Study:
             assert node.step is not None
             for role in node.step.outputs:
                 table = node.step.table(role)
-                table.write(_one_row(table.table), {**NOTED, "seconds": seconds, "prompts": prompts})
+                table.write(_one_row(table.table), {**METADATA, "seconds": seconds, "prompts": prompts})
             study.workspace.forget_failure(str(node.id), node.step.key)
-        study = again(study)
+        study = renew(study)
 
 
-def again(study: Study) -> Study:
-    """The study, whose graph is resolved anew."""
+def renew(study: Study) -> Study:
+    """Return the study with a new graph."""
     return Study(study.name, study.study, study.workspace, study.selection)
 
 
-class Ended:
-    """The future of a task that has run already."""
+class CompletedFuture:
+    """The future of a task that has already run."""
 
     def add_done_callback(self, fn: Callable[[Any], None]) -> None:
         fn(self)
 
 
-class Here(Workers):
-    """Workers that tell each step after it has run."""
+class ReportingWorkers(Workers):
+    """Workers that call a function with each step after its run."""
 
-    def __init__(self, ran: Callable[[Step], None]) -> None:
+    def __init__(self, after_step: Callable[[Step], None]) -> None:
         super().__init__()
-        self._ran = ran
+        self._after_step = after_step
 
     def compute_step(self, step: Step, settings: RunSettings) -> Outcome:
         outcome = super().compute_step(step, settings)
-        self._ran(step)
+        self._after_step(step)
         return outcome
 
 
@@ -139,28 +140,28 @@ def executor(
     progress: Progress | None = None,
     pool: ThreadPoolExecutor | None = None,
 ) -> Executor:
-    """An executor that runs tasks in threads of a pool, or in this one."""
-    shown, workers = progress or Progress(), workers or Workers()
-    here = RunSettings(renew_graph().workspace.root)
+    """Return an executor that runs tasks in a pool of threads or, without a pool, in this thread."""
+    display, workers = progress or Progress(), workers or Workers()
+    settings = RunSettings(renew_graph().workspace.root)
 
     def submit(task: Task, upstream: Mapping[str, bool]) -> Any:
         if pool:
-            return pool.submit(task.compute, here, workers, shown)
-        task.compute(here, workers, shown)
-        return Ended()
+            return pool.submit(task.compute, settings, workers, display)
+        task.compute(settings, workers, display)
+        return CompletedFuture()
 
-    return Executor(renew_graph, selection or Selection(), submit, shown, workers)
+    return Executor(renew_graph, selection or Selection(), submit, display, workers)
 
 
 def run(
     renew_graph: Callable[[], Graph],
     selection: Selection | None = None,
-    ran: Callable[[Step], None] = lambda step: None,
+    after_step: Callable[[Step], None] = lambda step: None,
     progress: Any = None,
 ) -> Graph:
-    """Runs the steps of a graph in this thread; `ran` is told each, after it has run."""
+    """Run the steps of a graph in this thread; call `after_step` with each step after its run."""
     with renew_graph().workspace.lock():
-        return executor(renew_graph, selection, Here(ran), progress).run()
+        return executor(renew_graph, selection, ReportingWorkers(after_step), progress).run()
 
 
 def _one_row(table: Table) -> Any:

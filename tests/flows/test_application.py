@@ -1,4 +1,4 @@
-"""The page docs/application.md as it stands: its log, its assistant, and both audited from Python."""
+"""The examples of docs/application.md: its log, its application, and the audit of both from Python."""
 
 import json
 import re
@@ -20,8 +20,8 @@ def block(language: str, number: int = 0) -> str:
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with the page's files as the current one."""
+def page_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Enter a folder with the files of the page."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "log.csv").write_text(block("csv"))
     (tmp_path / "my_app.py").write_text(block("python"))
@@ -32,10 +32,10 @@ def shares(table: Any, model: str) -> Mapping[str, float]:
     return {row.name: row.mean for row in table[table["model"].str.startswith(model)].itertuples(index=False)}
 
 
-def test_the_page_audits_a_log_and_a_function(place: Path) -> None:
+def test_the_page_audits_a_log_and_a_function(page_folder: Path) -> None:
     names: dict[str, Any] = {"__name__": "notebook"}
     exec(compile(block("python"), "my_app.py", "exec"), names)
-    (place / "questions.csv").write_text(block("csv"))
+    (page_folder / "questions.csv").write_text(block("csv"))
     exec(compile(block("python", 1), "application.md", "exec"), names)
     audit: swaymeter.Audit = names["audit"]
     assert audit.passed, audit.failures
@@ -45,12 +45,12 @@ def test_the_page_audits_a_log_and_a_function(place: Path) -> None:
     assert log["follow.conflicting"] == function["follow.conflicting"] == 1
 
 
-def test_the_command_judges_a_log(place: Path, swaymeter: Command) -> None:
+def test_the_command_judges_a_log(page_folder: Path, swaymeter: Command) -> None:
     gate = ("audit", "log.csv", "--replies", "response", "--junit", "a.xml")
     assert swaymeter(*gate, "--fail-under", "follow.supporting=0.9").code == 0
-    ended = swaymeter(*gate, "--fail-under", "resist_wrong.all=0.9")
-    assert (ended.code, "resist_wrong.all of response (recorded) is 0" in ended.error) == (1, True)
-    assert ElementTree.parse(place / "a.xml").getroot().get("failures") == "1"
+    result = swaymeter(*gate, "--fail-under", "resist_wrong.all=0.9")
+    assert (result.code, "resist_wrong.all of response (recorded) is 0" in result.error) == (1, True)
+    assert ElementTree.parse(page_folder / "a.xml").getroot().get("failures") == "1"
     wrong = swaymeter("audit", "log.csv", "--replies", "responses", "--workspace", "other")
     assert (wrong.code, "has no column responses of replies" in wrong.error) == (2, True)
     assert wrong.error.endswith("--replies response (in a study file, replies: response)")
@@ -58,7 +58,7 @@ def test_the_command_judges_a_log(place: Path, swaymeter: Command) -> None:
     assert "samples" in swaymeter("audit", "log.csv", "--replies", "response", "--samples", "5").error
 
 
-FAILS = """
+FAILING_APPLICATION = """
 from pathlib import Path
 
 
@@ -71,57 +71,57 @@ def fails(question, passages):
         raise KeyError(question)
     return passages[0].text
 """
-OPENS = """question,answer,context,kind
+OPENING_HOURS = """question,answer,context,kind
 When does it open?,9 a.m.,It opens at 9 a.m.,supporting
 Where is it?,Bergen,It is in Bergen.,supporting
 """
 
 
-def test_failed_replies_do_not_meet_a_threshold(place: Path, swaymeter: Command) -> None:
-    (place / "my_app.py").write_text(FAILS)
-    (place / "opens.csv").write_text(OPENS)
-    command, calls = ("audit", "opens.csv", "--model", "my_app.py:fails"), place / "calls"
-    ended = swaymeter(*command, "--fail-under", "follow.supporting=0.9")
-    assert (ended.code, "only because replies state nothing (1 missing)" in ended.err) == (1, True)
-    printed = " ".join(ended.out.split())
+def test_failed_replies_do_not_meet_a_threshold(page_folder: Path, swaymeter: Command) -> None:
+    (page_folder / "my_app.py").write_text(FAILING_APPLICATION)
+    (page_folder / "opens.csv").write_text(OPENING_HOURS)
+    command, calls = ("audit", "opens.csv", "--model", "my_app.py:fails"), page_folder / "calls"
+    result = swaymeter(*command, "--fail-under", "follow.supporting=0.9")
+    assert (result.code, "only because replies state nothing (1 missing)" in result.err) == (1, True)
+    printed = " ".join(result.out.split())
     assert "1 of 4 replies is not judged, for which the application failed" in printed
     assert "failed replies: my_app.py:fails (application): KeyError: 'Where is it?' (1)" in printed
     assert calls.read_text().count("?") == 4
-    (place / "repaired").touch()
-    for repeated in (1, 0):  # the failed reply alone is requested again, once
+    (page_folder / "repaired").touch()
+    for requests in (1, 0):  # only the first rerun requests the failed reply
         calls.write_text("")
-        again = swaymeter(*command, "--json")
-        assert again.code == 0, again.err
-        measured = {f"{row['quantity']}.{row['group']}": row for row in json.loads(again.out)["measured"]}
-        assert (measured["follow.supporting"]["missing"], calls.read_text().count("?")) == (0, repeated)
+        rerun = swaymeter(*command, "--json")
+        assert rerun.code == 0, rerun.err
+        measured = {f"{row['quantity']}.{row['group']}": row for row in json.loads(rerun.out)["measured"]}
+        assert (measured["follow.supporting"]["missing"], calls.read_text().count("?")) == (0, requests)
 
 
-def test_missing_replies_do_not_meet_a_threshold(place: Path, swaymeter: Command) -> None:
-    (place / "log.csv").write_text(
+def test_missing_replies_do_not_meet_a_threshold(page_folder: Path, swaymeter: Command) -> None:
+    (page_folder / "log.csv").write_text(
         "question,answer,context,kind,response\n"
         "When does it open?,9 a.m.,It opens at 9 a.m.,supporting,At 9 a.m.\n"
         "Where is it?,Bergen,It is in Bergen.,supporting,\n"
     )
-    ended = swaymeter("audit", "log.csv", "--replies", "response", "--fail-under", "follow.supporting=0.9")
-    assert (ended.code, "only because replies state nothing (1 missing)" in ended.err) == (1, True)
-    assert "1 of 2 replies is not judged, which the file lacks" in " ".join(ended.out.split())
+    result = swaymeter("audit", "log.csv", "--replies", "response", "--fail-under", "follow.supporting=0.9")
+    assert (result.code, "only because replies state nothing (1 missing)" in result.err) == (1, True)
+    assert "1 of 2 replies is not judged, which the file lacks" in " ".join(result.out.split())
 
 
-def test_replies_are_judged_by_their_answer(place: Path, swaymeter: Command) -> None:
+def test_replies_are_judged_by_their_answer(page_folder: Path, swaymeter: Command) -> None:
     passage = "Not available in Ireland or on islands without a bridge."
-    opens = {"question": "When does it open?", "answer": "9 a.m.", "context": "It opens at 9 a.m."}
+    question = {"question": "When does it open?", "answer": "9 a.m.", "context": "It opens at 9 a.m."}
     rows = [
-        {**opens, "response": '{"reasoning": "The passage says 9, or 10?", "answer": "9 a.m."}'},
-        {**opens, "question": "When does it open on Mondays?", "response": '{"answer": null}'},
+        {**question, "response": '{"reasoning": "The passage says 9, or 10?", "answer": "9 a.m."}'},
+        {**question, "question": "When does it open on Mondays?", "response": '{"answer": null}'},
         {"question": "Is the service available in Ireland?", "answer": "No", "context": passage, "response": passage},
     ]
-    (place / "log.jsonl").write_text("\n".join(json.dumps({**row, "kind": "supporting"}) for row in rows))
-    ended = swaymeter("audit", "log.jsonl", "--replies", "response", "--json")
-    measured = {f"{row['quantity']}.{row['group']}": row["mean"] for row in json.loads(ended.out)["measured"]}
+    (page_folder / "log.jsonl").write_text("\n".join(json.dumps({**row, "kind": "supporting"}) for row in rows))
+    result = swaymeter("audit", "log.jsonl", "--replies", "response", "--json")
+    measured = {f"{row['quantity']}.{row['group']}": row["mean"] for row in json.loads(result.out)["measured"]}
     assert (measured["follow.supporting"], measured["refuse.supporting"]) == pytest.approx((2 / 3, 1 / 3))
 
 
-PRINTS = """
+PRINTING_APPLICATION = """
 import os
 def prints(question, passages):
     print("thinking")
@@ -133,9 +133,9 @@ def prints(question, passages):
 """
 
 
-def test_what_application_prints_is_not_in_json(place: Path, swaymeter: Command) -> None:
-    (place / "my_app.py").write_text(PRINTS)
-    (place / "opens.csv").write_text(OPENS)
-    ended = swaymeter("audit", "opens.csv", "--model", "my_app.py:prints", "--json")
-    assert (ended.code, "thinking" in ended.err) == (0, True)
-    assert {row["group"] for row in json.loads(ended.out)["measured"]} >= {"none", "supporting"}
+def test_json_omits_the_output_of_the_application(page_folder: Path, swaymeter: Command) -> None:
+    (page_folder / "my_app.py").write_text(PRINTING_APPLICATION)
+    (page_folder / "opens.csv").write_text(OPENING_HOURS)
+    result = swaymeter("audit", "opens.csv", "--model", "my_app.py:prints", "--json")
+    assert (result.code, "thinking" in result.err) == (0, True)
+    assert {row["group"] for row in json.loads(result.out)["measured"]} >= {"none", "supporting"}

@@ -1,4 +1,4 @@
-"""Studies from Python: results as data frames whose units and types survive, and errors that say what failed."""
+"""Studies from Python: results as data frames with units and types, and errors that name the failed step."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,14 +12,14 @@ from swaymeter.data.errors import InputError, UsageError, WorkFailed, WorkspaceE
 from swaymeter.data.warehouse.loading import build
 from swaymeter.flows.api import Study
 from swaymeter.flows.stages.aggregate import schema
-from tests.data.warehouse.small_study import MADE, small_study, stored, table
+from tests.data.warehouse.small_study import COMPUTED_TABLES, small_study, table, write_tables
 
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> swaymeter.Results:
     folder, study = tmp_path_factory.mktemp("results"), small_study()
-    computed = {table(name): study.get(name, ()) for name in MADE}
-    build(folder / "study.duckdb", "key", schema(), stored(folder / "files", study), computed=computed)
+    computed = {table(name): study.get(name, ()) for name in COMPUTED_TABLES}
+    build(folder / "study.duckdb", "key", schema(), write_tables(folder / "files", study), computed=computed)
     return swaymeter.open(folder)
 
 
@@ -29,9 +29,9 @@ def test_units_and_types_survive_a_file(results: swaymeter.Results, tmp_path: Pa
     assert frame.dtypes["substitute"] == pd.Int64Dtype()
     frame = results.frame("susceptibility_of_queries")
     frame.to_parquet(tmp_path / "frame.parquet")
-    again = pd.read_parquet(tmp_path / "frame.parquet")
-    assert again.attrs["units"]["susceptibility"] == "nats"
-    pd.testing.assert_frame_equal(again, frame)
+    reloaded = pd.read_parquet(tmp_path / "frame.parquet")
+    assert reloaded.attrs["units"]["susceptibility"] == "nats"
+    pd.testing.assert_frame_equal(reloaded, frame)
 
 
 def test_sql_keeps_units_of_columns_by_name(results: swaymeter.Results) -> None:
@@ -45,7 +45,7 @@ def test_every_name_has_a_frame(results: swaymeter.Results) -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "error"),
+    ("read", "error"),
     [
         (lambda results: results.frame("no such"), UsageError),
         (lambda results: results.sql("SELECT nothing FROM nowhere"), InputError),
@@ -54,9 +54,9 @@ def test_every_name_has_a_frame(results: swaymeter.Results) -> None:
         (lambda results: swaymeter.open(results.database.parent / "files"), UsageError),
     ],
 )
-def test_what_cannot_be_had_is_an_error(question: Any, error: type[Exception], results: swaymeter.Results) -> None:
+def test_impossible_requests_raise_errors(read: Any, error: type[Exception], results: swaymeter.Results) -> None:
     with pytest.raises(error):
-        question(results)
+        read(results)
 
 
 def test_a_run_compared_with_itself_does_not_differ(results: swaymeter.Results) -> None:
@@ -66,8 +66,8 @@ def test_a_run_compared_with_itself_does_not_differ(results: swaymeter.Results) 
     assert frame.attrs == {"changes": [], "unmatched": []}
 
 
-def test_run_that_fails_says_which_step_and_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def execute(selected: Study, progress: Any, **how: bool) -> tuple[Any, str]:
+def test_a_failed_run_names_its_step_and_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def execute(selected: Study, progress: Any, **options: bool) -> tuple[Any, str]:
         progress.failures["score · capital"] = "no such model"
         return SimpleNamespace(), "1 step failed"
 

@@ -1,4 +1,4 @@
-"""The steps of a real study: what its keys depend on, and what one failure leaves to the others."""
+"""Steps of a real study: the inputs of their keys, and the steps that run after a failure."""
 
 import pickle
 from dataclasses import replace
@@ -14,10 +14,10 @@ from swaymeter.flows.api import Study
 from swaymeter.flows.graph.graph import StepId
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.stages.plan import workspace_of
-from tests.flows.small_study import again, labelled_models, prepare, run, score, selected, small_study, write_study
+from tests.flows.small_study import labelled_models, load_study, prepare, renew, run, score, small_study, write_study
 
-BY_CONTEXTS = {"persuasion", "susceptibility"}
-BY_QUESTIONS = {"answers", "clusters", "semantic_entropy", "accuracy"}
+QUERY_MEASURES = {"persuasion", "susceptibility"}
+QUESTION_MEASURES = {"answers", "clusters", "semantic_entropy", "accuracy"}
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def study(folder: Path) -> Study:
-    return score(prepare(selected(folder)))
+    return score(prepare(load_study(folder)))
 
 
 def keys(study: Study) -> dict[tuple[StepId, str], str]:
@@ -40,20 +40,20 @@ def keys(study: Study) -> dict[tuple[StepId, str], str]:
 
 
 def test_looking_at_a_study_makes_no_file(tmp_path: Path) -> None:
-    study = selected(tmp_path)
+    study = load_study(tmp_path)
     assert {node.state for node in study.graph} == {"missing", "blocked"}
     assert not study.workspace.root.exists()
 
 
-def test_every_measure_has_every_relation_of_its_prompts(study: Study) -> None:
+def test_every_measure_covers_every_relation_of_its_prompts(study: Study) -> None:
     scored: dict[str, set[str]] = {}
     for (identity, role), _ in keys(study).items():
         if identity.stage == "score":
             scored.setdefault(role, set()).add(identity.subject)
     relations = {node.id.subject for node in study.graph if str(node.id).endswith("· questions")} - {"static"}
     assert scored == {
-        **{name: {"capital", "father"} for name in BY_CONTEXTS},
-        **dict.fromkeys(BY_QUESTIONS, relations),
+        **{name: {"capital", "father"} for name in QUERY_MEASURES},
+        **dict.fromkeys(QUESTION_MEASURES, relations),
     }
 
 
@@ -63,20 +63,20 @@ def test_every_step_is_the_same_after_pickling(study: Study) -> None:
 
 
 def test_every_output_has_a_key_of_its_own(study: Study) -> None:
-    found = list(keys(study).values())
-    assert len(set(found)) == len(found)
+    all_keys = list(keys(study).values())
+    assert len(set(all_keys)) == len(all_keys)
 
 
 CHANGES: list[tuple[dict[str, Any], set[str]]] = [
     ({}, set()),
     ({"asks": "in other words"}, set()),
-    ({"seed": 1}, BY_CONTEXTS | BY_QUESTIONS),
-    ({"contexts": {"base": 2}}, BY_CONTEXTS),
+    ({"seed": 1}, QUERY_MEASURES | QUESTION_MEASURES),
+    ({"contexts": {"base": 2}}, QUERY_MEASURES),
     ({"prompt": {"system": catalog.prompts().system, "chat_template": "auto"}}, set()),
-    ({"prompt": {"system": "Be brief."}}, BY_QUESTIONS),
-    ({"prompt": {"chat_template": "never"}}, BY_QUESTIONS),
-    ({"prompt": {"start_token": "never"}}, BY_CONTEXTS | BY_QUESTIONS),
-    ({"answers": {"samples": 3}}, BY_QUESTIONS),
+    ({"prompt": {"system": "Be brief."}}, QUESTION_MEASURES),
+    ({"prompt": {"chat_template": "never"}}, QUESTION_MEASURES),
+    ({"prompt": {"start_token": "never"}}, QUERY_MEASURES | QUESTION_MEASURES),
+    ({"answers": {"samples": 3}}, QUESTION_MEASURES),
     ({"clusters": {"threshold": 0.5}}, {"clusters", "semantic_entropy"}),
     ({"accuracy": {"rouge_threshold": 0.5}}, {"accuracy"}),
     ({"facts": {"relations": ["father", "capital", "genre"], "real_entities": 2, "invented_entities": 1}}, set()),
@@ -84,20 +84,20 @@ CHANGES: list[tuple[dict[str, Any], set[str]]] = [
 
 
 @pytest.mark.parametrize(("change", "changed"), CHANGES, ids=[next(iter(change), "none") for change, _ in CHANGES])
-def test_a_change_concerns_what_depends_on_it_alone(
+def test_a_change_concerns_only_dependent_measures(
     change: dict[str, Any], changed: set[str], study: Study, folder: Path
 ) -> None:
     measures = small_study(folder)["measures"]
     if change.keys() <= measures.keys():
         change = {"measures": {name: {**options, **change.get(name, {})} for name, options in measures.items()}}
-    before, after = keys(study), keys(score(prepare(selected(folder, **change))))
-    scores = [one for one in before.keys() & after.keys() if one[0].stage == "score"]
+    before, after = keys(study), keys(score(prepare(load_study(folder, **change))))
+    scores = [output for output in before.keys() & after.keys() if output[0].stage == "score"]
     assert {role for identity, role in scores if before[identity, role] != after[identity, role]} == changed
-    assert keys(again(study)) == before
+    assert keys(renew(study)) == before
 
 
 def test_a_label_changes_no_score(study: Study, folder: Path) -> None:
-    labelled = selected(folder, models=labelled_models(folder))
+    labelled = load_study(folder, models=labelled_models(folder))
     assert keys(labelled) == keys(study)
     assert {row.model for row in labelled.rows()} == {"tuned/float32", ""}
     database = StepId("aggregate", "study", "database")
@@ -107,75 +107,79 @@ def test_a_label_changes_no_score(study: Study, folder: Path) -> None:
     assert before.key != after.key
 
 
-def test_other_weights_make_other_scores_and_nothing_else(tmp_path: Path) -> None:
-    study = score(prepare(selected(tmp_path)))
+def test_other_weights_change_only_the_scores(tmp_path: Path) -> None:
+    study = score(prepare(load_study(tmp_path)))
     before = keys(study)
     (tmp_path / "model" / "model.safetensors").write_bytes(b"trained a little longer")
-    after = keys(score(again(study)))
-    assert {one[0].stage for one in before if before[one] != after[one]} == {"score"}
-    assert {one[0].stage for one in before if before[one] == after[one]} == {"fetch", "build"}
+    after = keys(score(renew(study)))
+    assert {output[0].stage for output in before if before[output] != after[output]} == {"score"}
+    assert {output[0].stage for output in before if before[output] == after[output]} == {"fetch", "build"}
 
 
-def test_facts_of_one_relation_leave_the_others_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    study = prepare(selected(tmp_path))
+def test_a_new_fact_concerns_only_its_relation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = prepare(load_study(tmp_path))
     before, facts = keys(study), catalog.facts
 
-    def more(relation: str | None = None) -> Any:
-        found = facts(relation)
-        return [*found, replace(found[0], subject="Atlantis")] if relation == "capital" else found
+    def facts_with_atlantis(relation: str | None = None) -> Any:
+        relation_facts = facts(relation)
+        return (
+            [*relation_facts, replace(relation_facts[0], subject="Atlantis")]
+            if relation == "capital"
+            else relation_facts
+        )
 
-    monkeypatch.setattr(catalog, "facts", more)
-    monkeypatch.setattr(sample, "facts", more)
-    after = keys(prepare(again(study)))
-    assert {one[0].subject for one in before if before[one] != after.get(one)} == {"capital"}
+    monkeypatch.setattr(catalog, "facts", facts_with_atlantis)
+    monkeypatch.setattr(sample, "facts", facts_with_atlantis)
+    after = keys(prepare(renew(study)))
+    assert {output[0].subject for output in before if before[output] != after.get(output)} == {"capital"}
 
 
 @pytest.mark.parametrize("first", ["model", "gone"])
-def test_a_model_that_is_gone_stops_no_other(first: str, tmp_path: Path) -> None:
+def test_a_missing_model_stops_no_other_model(first: str, tmp_path: Path) -> None:
     models = [{"name": str(tmp_path / name), "dtype": "float32", "device": "cpu"} for name in ("model", "gone")]
-    study = prepare(selected(tmp_path, models=models if first == "model" else models[::-1]))
+    study = prepare(load_study(tmp_path, models=models if first == "model" else models[::-1]))
     scores = [node for node in study.graph if node.id.stage == "score"]
     gone = [node for node in scores if node.id.model.endswith("gone")]
     assert {node.state for node in gone} == {"failed"}
     assert all("the folder does not exist" in node.reason for node in gone)
     others = {node.state for node in scores if node not in gone}
-    assert others == {"missing", "blocked"}  # what is derived waits for what it is derived from
+    assert others == {"missing", "blocked"}  # derived measures wait for their inputs
     finished = score(study)
     assert {node.state for node in finished.graph if node.id.model.endswith("/model")} == {"done"}
     assert finished.graph.nodes[StepId("aggregate", "study", "database")].state == "missing"
 
 
-def test_where_every_score_fails_the_earlier_page_stays(tmp_path: Path) -> None:
-    gone = [{"name": str(tmp_path / "gone"), "dtype": "float32", "device": "cpu"}]
-    study = prepare(selected(tmp_path, models=gone))
-    of_study = ["database", "page"]
-    assert {node.state for node in study.graph if node.id.product in of_study} == {"missing", "blocked"}
+def test_the_earlier_page_stays_if_every_score_fails(tmp_path: Path) -> None:
+    missing = [{"name": str(tmp_path / "gone"), "dtype": "float32", "device": "cpu"}]
+    study = prepare(load_study(tmp_path, models=missing))
+    products = ["database", "page"]
+    assert {node.state for node in study.graph if node.id.product in products} == {"missing", "blocked"}
     study.workspace.database.touch()
-    blocked = [node for node in again(study).graph if node.id.product in of_study]
-    assert [(node.id.product, node.state) for node in blocked] == [(name, "blocked") for name in of_study]
-    scores = score(prepare(selected(tmp_path)))
+    blocked = [node for node in renew(study).graph if node.id.product in products]
+    assert [(node.id.product, node.state) for node in blocked] == [(name, "blocked") for name in products]
+    scores = score(prepare(load_study(tmp_path)))
     assert scores.graph.nodes[StepId("aggregate", "study", "database")].state == "missing"
 
 
-def test_damaged_score_blocks_what_is_derived_from_it(tmp_path: Path) -> None:
-    study = score(prepare(selected(tmp_path)))
+def test_a_damaged_score_blocks_derived_measures(tmp_path: Path) -> None:
+    study = score(prepare(load_study(tmp_path)))
     (file,) = study.workspace.root.glob("scores/capital/*/persuasion-*.parquet")
     content = bytearray(file.read_bytes())
     content[-1] ^= 0x01
     file.write_bytes(content)
     undone = {
         (node.id.subject, node.id.product): node.state
-        for node in again(study).graph
+        for node in renew(study).graph
         if node.id.stage == "score" and node.state != "done"
     }
     assert undone == {("capital", "persuasion"): "damaged", ("capital", "susceptibility"): "blocked"}
 
 
-def test_a_relation_without_facts_stops_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    study, facts = selected(tmp_path), catalog.facts
+def test_a_relation_without_facts_stops_no_other_relation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study, facts = load_study(tmp_path), catalog.facts
     monkeypatch.setattr(catalog, "facts", lambda relation=None: [] if relation == "father" else facts(relation))
-    run(lambda: again(study).graph, Selection(stages=("fetch", "build")))
-    nodes = again(study).graph.nodes
+    run(lambda: renew(study).graph, Selection(stages=("fetch", "build")))
+    nodes = renew(study).graph.nodes
     failed = nodes[StepId("fetch", "father", "facts")]
     assert (failed.state, failed.reason) == (
         "failed",
@@ -198,12 +202,12 @@ def test_precision_is_measured_against_another_dtype(
     dtype: str, reference: str, measured: bool, tmp_path: Path
 ) -> None:
     models = [{"name": str(tmp_path / "model"), "dtype": dtype, "device": "cpu"}]
-    study = selected(tmp_path, models=models, measures={"precision": {"reference": reference}}, questions=None)
+    study = load_study(tmp_path, models=models, measures={"precision": {"reference": reference}}, questions=None)
     assert any(node.id.product == "precision" for node in study.graph) is measured
 
 
 def test_missing_published_files_are_named(tmp_path: Path) -> None:
-    study = selected(tmp_path, questions={"source": "dynamicqa", "folder": str(tmp_path / "missing")})
+    study = load_study(tmp_path, questions={"source": "dynamicqa", "folder": str(tmp_path / "missing")})
     node = study.graph.nodes[StepId("fetch", "static", "questions")]
     assert node.state == "failed"
     assert "questions.folder: there is no folder" in node.reason
@@ -212,7 +216,7 @@ def test_missing_published_files_are_named(tmp_path: Path) -> None:
 def test_workspace_is_named_by_option_study_or_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    study = selected(tmp_path).study
+    study = load_study(tmp_path).study
     assert workspace_of(study, "~/mine").root == tmp_path / "home" / "mine"
     assert workspace_of(study).root == tmp_path / "workspace"
     assert workspace_of(study.model_copy(update={"workspace": None})).root == tmp_path / "workspaces" / "small"
@@ -220,21 +224,21 @@ def test_workspace_is_named_by_option_study_or_name(tmp_path: Path, monkeypatch:
         workspace_of(study, "~nobody-of-that-name/study")
 
 
-def test_relation_may_be_named_as_class_is(tmp_path: Path) -> None:
-    file = write_study(tmp_path, small_study(tmp_path))  # the names of invented countries are among its steps
+def test_a_class_of_entities_can_be_selected(tmp_path: Path) -> None:
+    file = write_study(tmp_path, small_study(tmp_path))  # a step fetches the names of invented countries
     assert Study.load(file, relations=["country"]).selection.relations == ("country",)
 
 
-def test_every_step_makes_what_its_kind_names(study: Study) -> None:
+def test_every_step_makes_the_outputs_of_its_kind(study: Study) -> None:
     nodes = [node for node in study.graph if node.step]
     assert {node.kind.product for node in nodes} >= {"facts", "queries and contexts", "choice of questions", "database"}
     for node in nodes:
         assert node.step is not None
-        collective = node.kind.makes == ("scores",)
-        assert collective or {*node.step.outputs} == {*node.kind.makes}, node.id
+        has_every_measure = node.kind.makes == ("scores",)
+        assert has_every_measure or {*node.step.outputs} == {*node.kind.makes}, node.id
 
 
-def test_no_score_depends_on_what_computes_it(study: Study, folder: Path) -> None:
-    elsewhere = selected(folder, execution={"runner": "dask", "workers": 3, "address": "tcp://127.0.0.1:8786"})
-    assert keys(elsewhere) == keys(study)
-    assert elsewhere.study.with_runner("threads").execution.runner == "threads"
+def test_no_score_depends_on_its_runner(study: Study, folder: Path) -> None:
+    on_dask = load_study(folder, execution={"runner": "dask", "workers": 3, "address": "tcp://127.0.0.1:8786"})
+    assert keys(on_dask) == keys(study)
+    assert on_dask.study.with_runner("threads").execution.runner == "threads"

@@ -1,4 +1,4 @@
-"""Edit wars on a real wiki: which spans are disputed, and how often each was put back, counted beside the edits."""
+"""Edit wars on a real wiki: the disputed spans and their reversions, against the edits of the tests."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from swaymeter.data.sources.http.session import Service, Session
 from swaymeter.data.sources.wikimedia.mediawiki import Wiki
 from swaymeter.data.sources.wikimedia.wikipedia import Wikipedia
 from swaymeter.tasks.contexts.disputes.reverted_edits import disputes_of_page
-from tests.mediawiki.wiki_server import ADMIN, Editor, RunningWiki, a_wiki, is_installed
+from tests.mediawiki.wiki_server import ADMIN, Editor, RunningWiki, is_installed, running_wiki
 from tests.tasks.contexts.wikidata.live import by_letters as embed
 
 pytestmark = pytest.mark.mediawiki
@@ -33,16 +33,16 @@ HARBOUR = (
 
 @pytest.fixture(scope="session")
 def wiki(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningWiki]:
-    """A wiki for all tests; each has pages of its own."""
+    """A wiki for all tests; each test writes its own pages."""
     if not is_installed():
         pytest.fail("no MediaWiki is installed here; `make test-mediawiki` installs Debian's, as root")
-    with a_wiki(tmp_path_factory.mktemp("mediawiki"), ("Alice", "Bob", "Carol")) as running:
+    with running_wiki(tmp_path_factory.mktemp("mediawiki"), ("Alice", "Bob", "Carol")) as running:
         yield running
 
 
 @pytest.fixture
 def wikipedia(wiki: RunningWiki, tmp_path: Path) -> Iterator[Wikipedia]:
-    """Our client of that wiki, with a cache of its own."""
+    """Our client of the wiki, with an empty cache."""
     service = Service("The wiki", wiki.api, max_concurrency=3, requests_per_minute=60_000, cache_ttl_days=30)
     with closing(Session(service, contact="https://tests.invalid", cache=tmp_path)) as session:
         yield Wikipedia(Wiki(session))
@@ -61,15 +61,15 @@ def editors(wiki: RunningWiki) -> Editors:
     return Editors(*(wiki.editor(name) for name in ("Alice", "Bob", "Carol", ADMIN, None)))
 
 
-def _found(title: str, wikipedia: Wikipedia) -> tuple[Dispute, dict[str, int]]:
-    """The only dispute of a page, and how many reverted pairs were dropped for each reason."""
-    found = disputes_of_page(title, wikipedia, embed=embed)
-    (dispute,) = found.disputes
-    return dispute, _reasons(found.rejected)
+def _only_dispute(title: str, wikipedia: Wikipedia) -> tuple[Dispute, dict[str, int]]:
+    """Return the only dispute of a page, and the number of rejected pairs for each reason."""
+    result = disputes_of_page(title, wikipedia, embed=embed)
+    (dispute,) = result.disputes
+    return dispute, _reasons(result.rejected)
 
 
 def _war(title: str, first: str, second: str, editors: Sequence[Editor]) -> tuple[int, ...]:
-    """The editors in their turn put the second in the place of the first and the first back; the edits' ids."""
+    """Replace the first text by the second and back, one edit for each editor; return the ids of the edits."""
     return tuple(
         editor.replaces(title, *((first, second) if number % 2 == 0 else (second, first)))
         for number, editor in enumerate(editors)
@@ -77,18 +77,18 @@ def _war(title: str, first: str, second: str, editors: Sequence[Editor]) -> tupl
 
 
 def _reasons(rejected: Sequence[Rejected]) -> dict[str, int]:
-    """How many reverted pairs were dropped for each reason."""
+    """Count the rejected pairs for each reason."""
     counts: Counter[str] = Counter()
-    for one in rejected:
-        counts[one.reason] += len(one.revisions) // 2
+    for pair in rejected:
+        counts[pair.reason] += len(pair.revisions) // 2
     return dict(counts)
 
 
 def test_a_war_of_two_editors_is_one_dispute(editors: Editors, wikipedia: Wikipedia) -> None:
     alice, bob = editors.alice, editors.bob
-    alice.says("Harbour of Velm", HARBOUR)
+    alice.writes("Harbour of Velm", HARBOUR)
     bob_1, alice_1, bob_2, alice_2 = _war("Harbour of Velm", "liberator", "tyrant", (bob, alice, bob, alice))
-    dispute, rejected = _found("Harbour of Velm", wikipedia)
+    dispute, rejected = _only_dispute("Harbour of Velm", wikipedia)
     assert (dispute.object, dispute.replacement) == ("liberator", "tyrant")
     assert dispute.context == "Its commander, Ada Kelm, is remembered as a liberator by most people."
     assert dispute.reversions == 3  # Alice undid Bob, Bob undid Alice, Alice undid Bob
@@ -100,16 +100,16 @@ def test_a_war_of_two_editors_is_one_dispute(editors: Editors, wikipedia: Wikipe
 
 def test_a_war_goes_on_after_other_edits(editors: Editors, wikipedia: Wikipedia) -> None:
     alice, bob, carol = editors.alice, editors.bob, editors.carol
-    alice.says("Quay", HARBOUR)
-    _war("Quay", "liberator", "tyrant", (bob, alice))  # 1: Alice undoes Bob
+    alice.writes("Quay", HARBOUR)
+    _war("Quay", "liberator", "tyrant", (bob, alice))  # reversion 1: Alice undoes Bob
     carol.replaces("Quay", "built in 1621", "finished in 1621")
     carol.replaces("Quay", "is remembered", "is still remembered")
-    undone = bob.replaces("Quay", "liberator", "tyrant")  # the text before was Carol's: nothing is undone
-    alice.undoes("Quay", undone)  # 2
-    bob.replaces("Quay", "liberator", "tyrant")  # 3
-    editors.warden.rolls_back("Quay", "Bob")  # 4
-    last = bob.replaces("Quay", "liberator", "tyrant")  # 5: and nobody undoes it
-    dispute, _ = _found("Quay", wikipedia)
+    undone = bob.replaces("Quay", "liberator", "tyrant")  # no reversion: this edit follows Carol's and undoes none
+    alice.undoes("Quay", undone)  # reversion 2
+    bob.replaces("Quay", "liberator", "tyrant")  # reversion 3
+    editors.warden.rolls_back("Quay", "Bob")  # reversion 4
+    last = bob.replaces("Quay", "liberator", "tyrant")  # reversion 5; nobody undoes this edit
+    dispute, _ = _only_dispute("Quay", wikipedia)
     assert dispute.reversions == 5
     assert (dispute.object, dispute.replacement) == ("tyrant", "liberator")
     assert dispute.context == "Its commander, Ada Kelm, is still remembered as a tyrant by most people."
@@ -118,22 +118,22 @@ def test_a_war_goes_on_after_other_edits(editors: Editors, wikipedia: Wikipedia)
 
 def test_reversions_of_anonymous_editors_are_not_counted(editors: Editors, wikipedia: Wikipedia) -> None:
     alice, bob, nobody = editors.alice, editors.bob, editors.nobody
-    alice.says("Mole", HARBOUR)
+    alice.writes("Mole", HARBOUR)
     _war("Mole", "liberator", "tyrant", (bob, alice))
     _war("Mole", "liberator", "tyrant", (nobody, alice))
-    dispute, rejected = _found("Mole", wikipedia)
-    # Bob and Alice; then Alice's edit undone by nobody, and nobody's by Alice.
+    dispute, rejected = _only_dispute("Mole", wikipedia)
+    # Counted: Alice undoes Bob. Rejected: an anonymous editor undoes Alice, and Alice undoes that editor.
     assert (dispute.reversions, rejected) == (1, {reasons.ANONYMOUS_EDITOR: 2})
 
 
-def test_link_is_disputed_by_word_it_shows(editors: Editors, wikipedia: Wikipedia) -> None:
-    editors.alice.says("Strait", HARBOUR)
+def test_links_are_disputed_by_their_shown_words(editors: Editors, wikipedia: Wikipedia) -> None:
+    editors.alice.writes("Strait", HARBOUR)
     _war("Strait", "[[garrison]]", "[[garrison|small band of soldiers]]", (editors.bob, editors.alice))
     _war("Strait", "[[Velm Sea|western sea]]", "[[Ostrand Sea|western sea]]", (editors.bob, editors.alice))
-    dispute, rejected = _found("Strait", wikipedia)
+    dispute, rejected = _only_dispute("Strait", wikipedia)
     assert (dispute.object, dispute.replacement) == ("garrison", "small band of soldiers")
     assert dispute.context == "From 1890 to 1911 a foreign garrison held it."
-    # Between the wars: Alice puts the garrison back and Bob takes up the sea, which undoes nothing.
+    # The rejected pair is the second war; its first edit undoes nothing of the first war.
     assert rejected == {reasons.NOT_IN_RUNNING_TEXT: 1}
 
 
@@ -161,16 +161,16 @@ def test_other_edits_are_rejected_with_their_reasons(
     first: str, second: str, reason: str, editors: Editors, wikipedia: Wikipedia
 ) -> None:
     title = f"Pier {reason} {first[:20]}".translate(str.maketrans("", "", "[]{}|=\n'<>"))
-    editors.alice.says(title, HARBOUR)
+    editors.alice.writes(title, HARBOUR)
     _war(title, first, second, (editors.bob, editors.alice))
-    found = disputes_of_page(title, wikipedia, embed=embed)
-    assert found.disputes == []
-    assert _reasons(found.rejected) == {reason: 1}
+    result = disputes_of_page(title, wikipedia, embed=embed)
+    assert result.disputes == []
+    assert _reasons(result.rejected) == {reason: 1}
 
 
 def test_hidden_revisions_are_counted_apart_and_never_guessed(editors: Editors, wikipedia: Wikipedia) -> None:
     alice, bob, warden = editors.alice, editors.bob, editors.warden
-    alice.says("Dock", HARBOUR)
+    alice.writes("Dock", HARBOUR)
     hidden_text, _ = _war("Dock", "liberator", "tyrant", (bob, alice))
     alice.replaces("Dock", "1621", "1622")
     hidden_user, _ = _war("Dock", "liberator", "tyrant", (bob, alice))
@@ -178,35 +178,35 @@ def test_hidden_revisions_are_counted_apart_and_never_guessed(editors: Editors, 
     _war("Dock", "liberator", "tyrant", (bob, alice))
     warden.hides(hidden_text, "content", "comment")
     warden.hides(hidden_user, "user")
-    dispute, rejected = _found("Dock", wikipedia)
+    dispute, rejected = _only_dispute("Dock", wikipedia)
     assert (dispute.reversions, dispute.hidden_edits) == (1, 1)
     assert rejected == {reasons.HIDDEN_CONTENT: 1, reasons.HIDDEN_EDITOR: 1}
 
 
-def test_revisions_that_change_no_text_part_no_pair(editors: Editors, wikipedia: Wikipedia) -> None:
-    editors.alice.says("Jetty", HARBOUR)
+def test_revisions_with_equal_text_split_no_pair(editors: Editors, wikipedia: Wikipedia) -> None:
+    editors.alice.writes("Jetty", HARBOUR)
     editors.bob.replaces("Jetty", "liberator", "tyrant")
     editors.warden.protects("Jetty")
     editors.warden.moves("Jetty", "Landing stage")
     editors.alice.replaces("Landing stage", "tyrant", "liberator")
-    dispute, _ = _found("Jetty", wikipedia)  # by the redirect that the move has left
+    dispute, _ = _only_dispute("Jetty", wikipedia)  # the move left a redirect
     assert (dispute.page, dispute.reversions) == ("Landing stage", 1)
 
 
 def test_foreign_scripts_quotes_braces_and_html_stay_text(editors: Editors, wikipedia: Wikipedia) -> None:
     title = '"Quay" & Søn\'s/etc/passwd'
     text = 'The town of \u05d9\u05e4\u05d5 is called "{0}" &lt;b&gt; by its %s people, and the Straße is long.\n'
-    editors.alice.says(title, text)
+    editors.alice.writes(title, text)
     _war(title, "\u05d9\u05e4\u05d5", "\u064a\u0627\u0641\u0627", (editors.bob, editors.alice))
-    dispute, _ = _found(title, wikipedia)
+    dispute, _ = _only_dispute(title, wikipedia)
     assert dispute.page == title
     assert (dispute.object, dispute.replacement) == ("\u05d9\u05e4\u05d5", "\u064a\u0627\u0641\u0627")
     assert dispute.context == text.strip().replace("&lt;b&gt;", "<b>")
 
 
 def test_our_client_reads_pages_redirects_and_links(editors: Editors, wikipedia: Wikipedia) -> None:
-    editors.alice.says("Lighthouse of Velm", HARBOUR)
-    editors.alice.says("The Light", "#REDIRECT [[Lighthouse of Velm]]")
+    editors.alice.writes("Lighthouse of Velm", HARBOUR)
+    editors.alice.writes("The Light", "#REDIRECT [[Lighthouse of Velm]]")
     page = wikipedia.page("The Light")
     assert page is not None
     assert page.title == "Lighthouse of Velm"

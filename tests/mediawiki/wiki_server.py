@@ -1,9 +1,9 @@
-"""A real MediaWiki, as Debian packages it, on 127.0.0.1: made in an empty folder, and edited through its own API.
+"""A real MediaWiki from Debian on 127.0.0.1, installed in an empty folder and edited through its API.
 
-with a_wiki(folder, ("Alice", "Bob")) as wiki:
+with running_wiki(folder, ("Alice", "Bob")) as wiki:
     alice, nobody = wiki.editor("Alice"), wiki.editor(None)
-    alice.says("Velm", "'''Velm''' is a town.")
-    nobody.says("Velm", "'''Velm''' is a city.")
+    alice.writes("Velm", "'''Velm''' is a town.")
+    nobody.writes("Velm", "'''Velm''' is a city.")
 """
 
 import os
@@ -36,7 +36,7 @@ $wgEnotifUserTalk = false;
 
 
 def is_installed() -> bool:
-    """Whether this machine has MediaWiki, and PHP with SQLite."""
+    """Return True if this machine has MediaWiki, and PHP with SQLite."""
     php = shutil.which("php")
     if php is None or not (HOME / "api.php").exists() or not (MAINTENANCE / "install.php").exists():
         return False
@@ -52,12 +52,12 @@ class RunningWiki:
     password: str
 
     def editor(self, name: str | None) -> "Editor":
-        """Somebody who is logged in, or (None) is not."""
+        """Return a logged-in editor, or an anonymous editor if `name` is None."""
         return Editor(self, name)
 
 
 class Editor:
-    """Somebody with a session of their own; edits give the id of the new revision."""
+    """An editor with a session of its own; an edit returns the id of the new revision."""
 
     def __init__(self, wiki: RunningWiki, name: str | None) -> None:
         self.name = name
@@ -65,52 +65,52 @@ class Editor:
         self._http = requests.Session()
         if name is not None:
             token = self._token("login")
-            said = self._done(action="login", lgname=name, lgpassword=wiki.password, lgtoken=token)
-            assert said["login"]["result"] == "Success", said
+            reply = self._call(action="login", lgname=name, lgpassword=wiki.password, lgtoken=token)
+            assert reply["login"]["result"] == "Success", reply
 
-    def says(self, title: str, text: str) -> int:
-        return self._edited(title=title, text=text)
+    def writes(self, title: str, text: str) -> int:
+        return self._edit(title=title, text=text)
 
     def replaces(self, title: str, old: str, new: str) -> int:
         text = self.text(title)
         assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times in {title!r}"
-        return self.says(title, text.replace(old, new))
+        return self.writes(title, text.replace(old, new))
 
     def undoes(self, title: str, revision: int) -> int:
-        return self._edited(title=title, undo=str(revision))
+        return self._edit(title=title, undo=str(revision))
 
     def rolls_back(self, title: str, user: str) -> int:
-        said = self._done(action="rollback", title=title, user=user, token=self._token("rollback"))
-        return int(said["rollback"]["revid"])
+        reply = self._call(action="rollback", title=title, user=user, token=self._token("rollback"))
+        return int(reply["rollback"]["revid"])
 
-    def hides(self, revision: int, *what: str) -> None:
-        said = self._done(
-            action="revisiondelete", type="revision", ids=str(revision), hide="|".join(what), token=self._token("csrf")
+    def hides(self, revision: int, *parts: str) -> None:
+        reply = self._call(
+            action="revisiondelete", type="revision", ids=str(revision), hide="|".join(parts), token=self._token("csrf")
         )
-        assert said["revisiondelete"]["status"] == "Success", said
+        assert reply["revisiondelete"]["status"] == "Success", reply
 
     def protects(self, title: str) -> None:
-        """Protects a page, which leaves a revision with the same text."""
-        self._done(action="protect", title=title, protections="move=sysop", token=self._token("csrf"))
+        """Protect a page, which adds a revision with the same text."""
+        self._call(action="protect", title=title, protections="move=sysop", token=self._token("csrf"))
 
-    def moves(self, title: str, to: str) -> None:
-        self._done(**{"action": "move", "from": title, "to": to, "token": self._token("csrf")})
+    def moves(self, title: str, new_title: str) -> None:
+        self._call(**{"action": "move", "from": title, "to": new_title, "token": self._token("csrf")})
 
     def text(self, title: str) -> str:
-        said = self._done(action="query", prop="revisions", titles=title, rvprop="content", rvslots="main")
-        return str(said["query"]["pages"][0]["revisions"][0]["slots"]["main"]["content"])
+        reply = self._call(action="query", prop="revisions", titles=title, rvprop="content", rvslots="main")
+        return str(reply["query"]["pages"][0]["revisions"][0]["slots"]["main"]["content"])
 
-    def _edited(self, **form: str) -> int:
-        said = self._done(action="edit", token=self._token("csrf"), **form)["edit"]
-        assert said["result"] == "Success", said
-        assert "nochange" not in said, f"an edit of {form['title']!r} changes nothing"
-        return int(said["newrevid"])
+    def _edit(self, **form: str) -> int:
+        reply = self._call(action="edit", token=self._token("csrf"), **form)["edit"]
+        assert reply["result"] == "Success", reply
+        assert "nochange" not in reply, f"an edit of {form['title']!r} changes nothing"
+        return int(reply["newrevid"])
 
     def _token(self, kind: str) -> str:
-        said = self._done(action="query", meta="tokens", type=kind)
-        return str(said["query"]["tokens"][f"{kind}token"])
+        reply = self._call(action="query", meta="tokens", type=kind)
+        return str(reply["query"]["tokens"][f"{kind}token"])
 
-    def _done(self, **form: str) -> Any:
+    def _call(self, **form: str) -> Any:
         reply = self._http.post(self._api, data={"format": "json", "formatversion": "2", **form}, timeout=60)
         reply.raise_for_status()
         content = reply.json()
@@ -119,8 +119,8 @@ class Editor:
 
 
 @contextmanager
-def a_wiki(folder: Path, users: Sequence[str] = ()) -> Iterator[RunningWiki]:
-    """A wiki with these users and ADMIN, its files in the folder, for as long as it is wanted."""
+def running_wiki(folder: Path, users: Sequence[str] = ()) -> Iterator[RunningWiki]:
+    """Run a wiki with these users and ADMIN, and its files in the folder, for the time of the context."""
     port = urlsplit(unused_address()).port or 0
     password = secrets.token_hex(16)
     environment = os.environ | {"MW_CONFIG_FILE": str(folder / "LocalSettings.php")}
@@ -128,9 +128,9 @@ def a_wiki(folder: Path, users: Sequence[str] = ()) -> Iterator[RunningWiki]:
     for user in users:
         _php([str(MAINTENANCE / "createAndPromote.php"), user, password], environment)
     log = folder / "server.log"
-    with log.open("wb") as said:
+    with log.open("wb") as output:
         command = ["php", "-S", f"127.0.0.1:{port}", "-t", str(HOME)]
-        server = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=said, stderr=said)
+        server = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
         try:
             api = f"http://127.0.0.1:{port}/api.php"
             _wait_for(api, server, log)
@@ -152,21 +152,21 @@ def _install(folder: Path, port: int, password: str) -> None:
         "pass": password,
         "extensions": "TextExtracts",
     }
-    given = [part for name, value in options.items() for part in (f"--{name}", value)]
-    without_one = {name: value for name, value in os.environ.items() if name != "MW_CONFIG_FILE"}
-    _php([str(MAINTENANCE / "install.php"), *given, "A wiki of tests", ADMIN], without_one)
+    arguments = [part for name, value in options.items() for part in (f"--{name}", value)]
+    environment = {name: value for name, value in os.environ.items() if name != "MW_CONFIG_FILE"}
+    _php([str(MAINTENANCE / "install.php"), *arguments, "A wiki of tests", ADMIN], environment)
     with (folder / "LocalSettings.php").open("a", encoding="utf-8") as settings:
         settings.write(_SETTINGS.replace("FOLDER", str(folder)))
 
 
 def _php(command: Sequence[str], environment: dict[str, str]) -> None:
-    done = subprocess.run(["php", *command], env=environment, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, f"{Path(command[0]).name} failed: {done.stdout[-2000:]}{done.stderr[-2000:]}"
+    process = subprocess.run(["php", *command], env=environment, capture_output=True, text=True, timeout=300)
+    assert process.returncode == 0, f"{Path(command[0]).name} failed: {process.stdout[-2000:]}{process.stderr[-2000:]}"
 
 
 def _wait_for(api: str, server: "subprocess.Popen[bytes]", log: Path) -> None:
-    last = time.monotonic() + 60
-    while time.monotonic() < last and server.poll() is None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and server.poll() is None:
         try:
             reply = requests.get(api, params={"action": "query", "meta": "siteinfo", "format": "json"}, timeout=30)
         except requests.ConnectionError:

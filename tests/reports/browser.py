@@ -26,7 +26,7 @@ FLAGS = (
     "--remote-debugging-port=0",
 )
 PATIENCE = 120.0
-"""Seconds before a browser is given up; a machine with much to do may stand still for a minute."""
+"""Seconds to wait for the browser; a busy machine may stand still for a minute."""
 TROUBLE = ("Log.entryAdded", "Runtime.exceptionThrown", "Runtime.consoleAPICalled")
 
 
@@ -39,17 +39,17 @@ class Browser:
             self.call(f"{domain}.enable")
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:
-        at = next(self.ids)
-        self.socket.send(json.dumps({"id": at, "method": method, "params": parameters}))
-        answer = self._until(lambda message: message.get("id") == at)
+        number = next(self.ids)
+        self.socket.send(json.dumps({"id": number, "method": method, "params": parameters}))
+        answer = self._until(lambda message: message.get("id") == number)
         assert "error" not in answer, f"{method}: {answer}"
-        found: dict[str, Any] = answer["result"]
-        return found
+        result: dict[str, Any] = answer["result"]
+        return result
 
     def open(self, path: Path, fragment: str = "") -> None:
-        """A page from its beginning, with nothing before it: another fragment alone would not load it again.
+        """Load a page, with an empty history.
 
-        A full history drops pages that nobody touched, which are all of them here.
+        A blank page comes first: a new fragment alone loads nothing. A full history drops pages that no user touched.
         """
         self.call("Page.resetNavigationHistory")
         for address in ("about:blank", path.as_uri() + fragment):
@@ -59,20 +59,20 @@ class Browser:
                 self._until(lambda message: message.get("method") == "Page.loadEventFired")
 
     def ask(self, expression: str) -> Any:
-        """What an expression of the page's language comes to."""
+        """Return the value of a JavaScript expression in the page."""
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
     def wait(self, expression: str) -> None:
-        """Until an expression is true."""
+        """Wait until a JavaScript expression is true."""
         deadline = time.monotonic() + PATIENCE
         while not self.ask(expression):
             assert time.monotonic() < deadline, f"waited for {expression}"
             time.sleep(0.02)
 
-    def look(self, width: int, theme: str, media: str = "screen") -> None:
-        """A window's width and the theme that its reader prefers."""
+    def emulate(self, width: int, theme: str, media: str = "screen") -> None:
+        """Set the width of the window in pixels, the theme that the reader prefers, and the medium."""
         size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
         self.call("Emulation.setDeviceMetricsOverride", **size)
         preference = {"name": "prefers-color-scheme", "value": theme}
@@ -85,7 +85,7 @@ class Browser:
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key, code=key, windowsVirtualKeyCode=code)
 
     def choose(self, control: str, value: str) -> None:
-        """Chooses from a list, or types into the search, with the events of that."""
+        """Choose from a list, or type into the search, and send the event."""
         event = "input" if control == "search" else "change"
         self.ask(
             f"(one => {{ one.value = {json.dumps(value)}; one.dispatchEvent(new Event('{event}')) }})"
@@ -93,24 +93,24 @@ class Browser:
         )
 
     def trouble(self) -> list[dict[str, Any]]:
-        """Errors and words on the console since the page was opened, and what it asked of others."""
-        asked = [event for event in self.events if event["method"] == "Network.requestWillBeSent"]
+        """Return errors and console messages since the page was opened, and its requests to servers."""
+        requests = [event for event in self.events if event["method"] == "Network.requestWillBeSent"]
         return [event for event in self.events if event["method"] in TROUBLE] + [
-            event for event in asked if not event["params"]["request"]["url"].startswith(("file:", "data:"))
+            event for event in requests if not event["params"]["request"]["url"].startswith(("file:", "data:"))
         ]
 
-    def _until(self, wanted: Any) -> dict[str, Any]:
+    def _until(self, condition: Any) -> dict[str, Any]:
         while True:
             message: dict[str, Any] = json.loads(self.socket.recv(timeout=PATIENCE))
             if "method" in message:
                 self.events.append(message)
-            if wanted(message):
+            if condition(message):
                 return message
 
 
 @contextmanager
-def started(home: Path) -> Iterator[Browser]:
-    """A browser whose profile lies in an empty folder; it ends with the block."""
+def running_browser(home: Path) -> Iterator[Browser]:
+    """Run a browser, with its profile in an empty folder, for the time of the context."""
     client = pytest.importorskip("websockets.sync.client")
     process = subprocess.Popen(
         [str(CHROMIUM), *FLAGS, f"--user-data-dir={home}", "about:blank"],
@@ -118,12 +118,12 @@ def started(home: Path) -> Iterator[Browser]:
         stderr=subprocess.DEVNULL,
     )
     try:
-        told, deadline = home / "DevToolsActivePort", time.monotonic() + PATIENCE
-        while not (told.exists() and told.read_text().strip()):
+        port_file, deadline = home / "DevToolsActivePort", time.monotonic() + PATIENCE
+        while not (port_file.exists() and port_file.read_text().strip()):
             assert process.poll() is None, "chromium ended early"
             assert time.monotonic() < deadline, "chromium did not start"
             time.sleep(0.05)
-        port = told.read_text().split()[0]
+        port = port_file.read_text().split()[0]
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/json") as answer:
             targets = json.load(answer)
         address = next(target["webSocketDebuggerUrl"] for target in targets if target["type"] == "page")

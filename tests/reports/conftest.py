@@ -1,4 +1,4 @@
-"""One small report, and one browser, for every test that only looks at it."""
+"""Frames of small studies, a report and a browser, shared by all tests that change none of them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,27 +7,27 @@ import pandas as pd
 import pytest
 
 from swaymeter.reports.report import write_report
-from tests.reports.browser import Browser, started
+from tests.reports.browser import Browser, running_browser
 from tests.reports.hostile import hostile_frames
 from tests.reports.pixels import without_pixels
 from tests.reports.study import CARD, MODEL, frames, tables
 
 
 @pytest.fixture(scope="session")
-def known() -> dict[str, pd.DataFrame]:
+def study_frames() -> dict[str, pd.DataFrame]:
     """Every frame of a small study; not to be changed in place."""
     return frames()
 
 
 @pytest.fixture(scope="session")
-def own() -> dict[str, pd.DataFrame]:
+def own_questions() -> dict[str, pd.DataFrame]:
     """Every frame of a small study of a user's own questions; not to be changed in place."""
     rows = tables([(MODEL, "float32"), ("other", "float32")], relations=[], questions=12, own=True)
-    return frames({name: some for name, some in rows.items() if some})
+    return frames({name: table_rows for name, table_rows in rows.items() if table_rows})
 
 
 @pytest.fixture(scope="session")
-def two() -> dict[str, pd.DataFrame]:
+def two_dtypes() -> dict[str, pd.DataFrame]:
     """Every frame of a small study of a model in two dtypes; not to be changed in place."""
     models = [(MODEL, "bfloat16"), (MODEL, "float32")]
     return frames(tables(models, relations=["capital"], entities=4, questions=12))
@@ -35,27 +35,27 @@ def two() -> dict[str, pd.DataFrame]:
 
 @pytest.fixture(scope="session")
 def hostile() -> dict[str, pd.DataFrame]:
-    """Every frame of a study whose models, relations and contexts are called so; not to be changed in place."""
+    """Every frame of a study with hostile names and contexts; not to be changed in place."""
     return hostile_frames()
 
 
 @pytest.fixture(scope="session")
-def report(tmp_path_factory: pytest.TempPathFactory, known: dict[str, pd.DataFrame]) -> Path:
+def report(tmp_path_factory: pytest.TempPathFactory, study_frames: dict[str, pd.DataFrame]) -> Path:
     """The folder of a report over every frame."""
     folder = tmp_path_factory.mktemp("study") / "report"
     with without_pixels():
-        write_report(known, folder, CARD, "key")
+        write_report(study_frames, folder, CARD, "key")
     return folder
 
 
 @pytest.fixture(scope="session")
 def html(report: Path) -> str:
-    """That report's page."""
+    """The page of the report."""
     return (report / "index.html").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="package")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """A browser that is there already."""
-    with started(tmp_path_factory.mktemp("browser")) as found:
-        yield found
+    """A running browser."""
+    with running_browser(tmp_path_factory.mktemp("browser")) as running:
+        yield running

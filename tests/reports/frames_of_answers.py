@@ -1,4 +1,4 @@
-"""Made-up frames of sampled answers, and of the questions that they answer."""
+"""Invented frames of greedy and sampled answers, and of their questions."""
 
 from collections.abc import Iterable
 from itertools import product
@@ -16,13 +16,13 @@ WORDS = {"none": "Oslo", "original": "It is Oslo", "counter_memory": "Bergen"}
 
 
 def make_scores(models: Iterable[tuple[str, str]], questions: int) -> pd.DataFrame:
-    """A row per question and condition; here and there a context was cut."""
+    """Return a row for each question and condition; some contexts were cut."""
     rng, rows = generator(7, "answers"), []
     for (model, dtype), number, condition in product(models, range(questions), WORDS):
-        alone = condition == "none"
+        is_closed_book = condition == "none"
         moved = rng.gamma(2 + number % 3, 0.8)
         outcome = str(rng.choice(["persuaded", "agreed", "stubborn", "other"]))
-        entropy = float(rng.normal(2.4 if alone else 1.2, 0.9))
+        entropy = float(rng.normal(2.4 if is_closed_book else 1.2, 0.9))
         rows.append(
             {
                 "model": model,
@@ -34,18 +34,18 @@ def make_scores(models: Iterable[tuple[str, str]], questions: int) -> pd.DataFra
                 "partition": ("static", "temporal", "disputable")[number % 3],
                 "semantic_entropy": entropy,
                 "semantic_entropy_standard_error": 0.2,
-                "coherent_persuasion": np.nan if alone else moved,
-                "coherent_persuasion_standard_error": np.nan if alone else moved / 10,
+                "coherent_persuasion": np.nan if is_closed_book else moved,
+                "coherent_persuasion_standard_error": np.nan if is_closed_book else moved / 10,
                 "context_cut": 12 if condition == "original" and number % 4 == 0 else 0,
                 "accurate": bool(rng.random() < 0.4),
                 "verdict": "context" if rng.random() < 0.5 else "neither",
                 "reason": None,
-                "outcome": None if alone else outcome,
+                "outcome": None if is_closed_book else outcome,
                 "decided_by": "rule",
                 "decider": None,
                 "samples_that_follow": 0.3,
-                "persuaded_as_published": None if alone else bool(rng.random() < 0.4),
-                "stubborn_as_published": None if alone else bool(rng.random() < 0.4),
+                "persuaded_as_published": None if is_closed_book else bool(rng.random() < 0.4),
+                "stubborn_as_published": None if is_closed_book else bool(rng.random() < 0.4),
                 "stand_in": "all-MiniLM-L6-v2 for deberta-large-mnli",
             }
         )
@@ -53,31 +53,31 @@ def make_scores(models: Iterable[tuple[str, str]], questions: int) -> pd.DataFra
 
 
 def make_answers(scores: pd.DataFrame) -> pd.DataFrame:
-    """The greedy answer and ten samples in three clusters; here and there one is empty, or was cut short."""
+    """Return a greedy answer and ten samples in three clusters; some samples are empty or truncated."""
     rows: list[dict[str, Any]] = []
     names = ["model", "dtype", "relation", "question_id", "context_id", "condition"]
     for keys, sample in product(scores[names].to_dict("records"), (None, *range(SAMPLES))):
         number, cluster = int(keys["question_id"][1:]), None if sample is None else CLUSTERS[sample]
         text = f"A town {cluster} of subject {number}, {keys['dtype']}" if cluster else WORDS[keys["condition"]]
         state = "truncated" if sample == 6 and number % 3 == 0 else "complete"
-        said = "" if sample == 8 and number % 5 == 0 else text
-        answer = {"text": said, "state": state, "thoughts": "", "error": None}
+        shown = "" if sample == 8 and number % 5 == 0 else text
+        answer = {"text": shown, "state": state, "thoughts": "", "error": None}
         rows.append({**keys, "sample": sample, "answer_group": cluster, **answer, "log_probability": -len(text) / 4})
         rows[-1]["log_probability"] -= sample == 6
     return pd.DataFrame(rows).astype({"sample": "Int64", "answer_group": "Int64"})
 
 
 def make_questions(scores: pd.DataFrame) -> pd.DataFrame:
-    """The questions that have scores."""
-    asked = scores.drop_duplicates("question_id").reset_index(drop=True)
-    subject = "Subject " + asked["question_id"].str[1:]
-    return asked[["question_id", "relation", "partition"]].assign(
+    """Return the questions that have scores."""
+    questions = scores.drop_duplicates("question_id").reset_index(drop=True)
+    subject = "Subject " + questions["question_id"].str[1:]
+    return questions[["question_id", "relation", "partition"]].assign(
         subject=subject,
         question="What is the capital of " + subject.str.lower() + "?",
-        edits=1 + asked.index % 4,
+        edits=1 + questions.index % 4,
         subject_popularity=100.0,
         object_popularity=np.nan,
-        subject_id=[f"Q{20 + at}" for at in asked.index],
+        subject_id=[f"Q{20 + number}" for number in questions.index],
         property_id="P36",
         object="Oslo",
         object_id="Q585",
@@ -88,29 +88,29 @@ def make_questions(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def make_contexts(questions: pd.DataFrame) -> pd.DataFrame:
-    """Two contexts of each question."""
-    said = questions["subject"] + " is a place by the sea. Its capital is "
-    of = questions[["question_id"]]
-    original = of.assign(context_id="original", text=said + "Oslo.", answers='["Oslo","Kristiania"]')
-    other = of.assign(context_id="counter_memory", text=said + "Bergen.", answers='["Bergen"]')
-    contexts = pd.concat([original, other], ignore_index=True)
+    """Return two contexts of each question."""
+    sentence = questions["subject"] + " is a place by the sea. Its capital is "
+    ids = questions[["question_id"]]
+    original = ids.assign(context_id="original", text=sentence + "Oslo.", answers='["Oslo","Kristiania"]')
+    counter_memory = ids.assign(context_id="counter_memory", text=sentence + "Bergen.", answers='["Bergen"]')
+    contexts = pd.concat([original, counter_memory], ignore_index=True)
     return contexts.assign(condition=contexts["context_id"], right_answers='["Oslo","Kristiania"]')
 
 
 def make_judged(scores: pd.DataFrame) -> pd.DataFrame:
-    """A judge's verdict on each greedy answer: context, but on the second question, where it has none."""
+    """Return a judge's verdict on each greedy answer: context, or none for the question q1."""
     verdict = np.where(scores["question_id"] == "q1", None, "context")
-    of = scores[["model", "dtype", "relation", "question_id", "context_id", "condition"]]
+    answers = scores[["model", "dtype", "relation", "question_id", "context_id", "condition"]]
     unjudged = np.where(scores["question_id"] == "q1", "no offered verdict", None)
-    return of.assign(judge="large", verdict=verdict, unjudged=unjudged, rule=scores["verdict"])
+    return answers.assign(judge="large", verdict=verdict, unjudged=unjudged, rule=scores["verdict"])
 
 
 def frames_of_answers(
     models: Iterable[tuple[str, str]] = ((MODEL, "float32"),), questions: int = 6
 ) -> dict[str, pd.DataFrame]:
-    """What the page of answers reads: every answer, question and score of these models."""
+    """Return the frames of the page of answers: every answer, question and score of these models."""
     scores = make_scores(models, questions)
-    asked = make_questions(scores)
+    question_rows = make_questions(scores)
     unfinished = {
         "model": MODEL,
         "dtype": "float32",
@@ -129,8 +129,8 @@ def frames_of_answers(
     return {
         "answers_of_questions": scores,
         "answers_to_read": make_answers(scores),
-        "questions_to_read": asked,
-        "contexts_to_read": make_contexts(asked),
+        "questions_to_read": question_rows,
+        "contexts_to_read": make_contexts(question_rows),
         "unfinished_greedy_answers": pd.DataFrame([unfinished]),
         "judged_greedy_answers": make_judged(scores),
         "answers_judged_by_people": pd.DataFrame(),

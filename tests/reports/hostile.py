@@ -1,4 +1,4 @@
-"""A study in which everything that anybody can write is made to act."""
+"""A study whose texts attack every format that shows them."""
 
 import csv
 import dataclasses
@@ -22,12 +22,12 @@ HOSTILE = (
     "\x1b]0;title\x07\x1b[2J\x7f\x9b31m",
     "=1+1|a",
 )
-"""What anybody may write into a study, a file or an answer."""
+"""Texts that attack pages, LaTeX, templates, paths, spreadsheets or terminals."""
 
 
 def hostile_frames() -> dict[str, pd.DataFrame]:
-    """The frames of a study whose models, relations and contexts are called so."""
-    names = [name.replace("\x00", "") for name in HOSTILE]  # a database holds no null byte
+    """Return the frames of a study with hostile names of models and relations, and hostile contexts."""
+    names = [name.replace("\x00", "") for name in HOSTILE]  # a database stores no null byte
     relations = ["".join(names[:5]), "".join(names[5:])]
     rows = tables([(names[0] + names[2] + names[-2], "float32")], relations=relations, entities=2, questions=6)
     for row in rows["contexts"]:
@@ -36,7 +36,7 @@ def hostile_frames() -> dict[str, pd.DataFrame]:
 
 
 def hostile_card() -> StudyCard:
-    """What its file says, and what it did not run."""
+    """Return the card of a study with hostile texts, and with hostile names of missing scores."""
     text = "\n".join(HOSTILE)
     return dataclasses.replace(
         CARD,
@@ -46,12 +46,12 @@ def hostile_card() -> StudyCard:
         created_at=text,
         versions={text: text},
         prompt={"system": f"own {text}"},
-        not_run=tuple(NotRun(one, one, one, one) for one in HOSTILE),
+        not_run=tuple(NotRun(name, name, name, name) for name in HOSTILE),
     )
 
 
 def without_controls(folder: Path) -> bool:
-    """Whether no text file of a folder holds a character that a terminal obeys, and no cell of a CSV a formula."""
+    """Assert that no text file of a folder has control characters, and no CSV a formula; return True."""
     texts = [path for path in folder.rglob("*.*") if path.suffix not in (".png", ".pdf", ".parquet", ".duckdb")]
     assert texts
     for path in texts:

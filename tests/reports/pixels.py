@@ -1,4 +1,4 @@
-"""Figures without pixels, for tests that look at none: those of a PNG are as in the SVG, and take as long."""
+"""Reports without PNG files, or without figures: a PNG repeats the SVG, and takes as long to draw."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,23 +14,23 @@ from swaymeter.reports.figures.figure import DrawnFigure
 
 @contextmanager
 def without_pixels() -> Iterator[None]:
-    """Leaves every PNG empty for as long as the context lasts."""
-    saved = rendering._saved
+    """Leave every PNG empty for the time of the context."""
+    save = rendering._saved
 
-    def svg_alone(canvas: Canvas, kind: str, box: Bbox, dpi: float) -> bytes:
-        return saved(canvas, kind, box, dpi) if kind == "svg" else b""
+    def save_svg_only(canvas: Canvas, kind: str, box: Bbox, dpi: float) -> bytes:
+        return save(canvas, kind, box, dpi) if kind == "svg" else b""
 
-    with patch.object(rendering, "_saved", svg_alone):
+    with patch.object(rendering, "_saved", save_svg_only):
         yield
 
 
 @contextmanager
 def without_figures() -> Iterator[None]:
-    """Paint figures, but save none, for tests that read the text of a page."""
+    """Paint figures without saving them, for the time of the context."""
 
-    def painted(drawn: DrawnFigure, limits: rendering.Limits) -> rendering.Pictures:
+    def paint_only(drawn: DrawnFigure, limits: rendering.Limits) -> rendering.Pictures:
         drawn.drawing.paint()
         return rendering.Pictures("<svg></svg>", b"<svg></svg>", b"")
 
-    with patch.object(report, "rendered", painted):
+    with patch.object(report, "rendered", paint_only):
         yield

@@ -1,6 +1,6 @@
-"""A small study with every measure, made up from a seed, and the frames that a report of it reads.
+"""A small study of every measure with numbers drawn from a seed, and the frames of its report.
 
-Scores are rows of the database's tables; the frames come from the project's own queries and statistics.
+The scores are rows of the database's tables. The package's own queries and statistics compute the frames.
 """
 
 from collections.abc import Iterable, Iterator
@@ -35,7 +35,7 @@ TONES = {"base": ("positive", 1), "assertive": ("positive", 2), "negation": ("ne
 KINDS = ("base", "assertive", "negation")
 FORMS = tuple(product(("open", "closed"), (1, 2)))
 DYNAMICQA = (("original", "original"), ("counter_memory", "counter_memory"))
-OWN = (
+OWN_CONTEXTS = (
     ("forum", "conflicting"),
     ("shop", "conflicting"),
     ("irrelevant", "irrelevant"),
@@ -49,7 +49,7 @@ CHOICES = [
         [("q0", "Ada", "accept"), ("q0", "Ben", "accept"), ("q1", "Ada", "accept"), ("q1", "Ben", "discard")], start=1
     )
 ]
-"""Judgements of people."""
+"""Judgements of two people on two questions."""
 CARD = StudyCard(
     name="quickstart",
     seeds=(7, 8),
@@ -69,68 +69,72 @@ def tables(
     questions: int = 36,
     own: bool = False,
 ) -> dict[str, list[Row]]:
-    """The rows of every table of a study with these models, by table. own: whether the questions are a user's."""
+    """Return the rows of every table of a study with these models; `own` gives it a user's own questions."""
     queries, contexts = [*_queries(list(relations), entities)], [*_contexts(list(relations), entities)]
-    asked = [*_questions(questions, own)]
-    found: dict[str, list[Row]] = {"queries": queries, "contexts": contexts, "questions": asked}
+    question_rows = [*_questions(questions, own)]
+    rows_of_tables: dict[str, list[Row]] = {"queries": queries, "contexts": contexts, "questions": question_rows}
     for name, dtype in models:
-        of = {"model": name, "dtype": dtype}
-        for table, row in (*_of_queries(of, queries, contexts), *_of_questions(of, asked)):
-            found.setdefault(table, []).append({**of, **row})
-        found.setdefault("reliability", []).extend({**of, **row} for row in _reliability(list(relations)))
-    found |= _corpus(queries)
-    found["rejected"] = [
+        variant = {"model": name, "dtype": dtype}
+        for table, row in (*_query_scores(variant, queries, contexts), *_question_scores(variant, question_rows)):
+            rows_of_tables.setdefault(table, []).append({**variant, **row})
+        rows_of_tables.setdefault("reliability", []).extend({**variant, **row} for row in _reliability(list(relations)))
+    rows_of_tables |= _corpus(queries)
+    rows_of_tables["rejected"] = [
         {"partition": "static", "relation": "capital", "reason": "no alias", "detail": "Norway"},
         {"partition": None, "relation": "author", "reason": "no alias", "detail": ""},
     ]
-    return found
+    return rows_of_tables
 
 
 def frames(
     rows: dict[str, list[Row]] | None = None, names: Iterable[str] | None = None, seed: int = 7
 ) -> dict[str, pd.DataFrame]:
-    """The frames of a report on these rows, or only the named ones; those of a table that is missing are empty.
+    """Return the frames of a report on these rows, or only the frames of these names.
 
-    So are those of a measure of which `tables` makes no rows up.
+    A missing table counts as empty, and so does the table of a measure without rows in `tables`.
     """
     names = [*(queries() if names is None else names)]
     words = set[str]().union(*(query.words for query in with_views(NAMED_QUERIES[name] for name in names)))
     if rows is None:
         rows = tables([(MODEL, "float32")], entities=4, questions=30) | {JUDGEMENTS.name: CHOICES}
-    full = tables([("m", "bfloat16")], relations=["r"], entities=2, questions=6)
+    examples = tables([("m", "bfloat16")], relations=["r"], entities=2, questions=6)
     with duckdb.connect(config={"threads": 1}) as connection:
-        for name, of_full in full.items():
-            some = _frame(rows.get(name) or of_full).iloc[slice(None if rows.get(name) else 0)]
-            _stored(connection, name, some)
+        for name, example_rows in examples.items():
+            table_rows = _frame(rows.get(name) or example_rows).iloc[slice(None if rows.get(name) else 0)]
+            _store(connection, name, table_rows)
         for table in (JUDGEMENTS, DECIDED_ANSWERS):
-            _stored(connection, table.name, table.of(rows.get(table.name, [])))
-        _stored(connection, HISTORY.name, HISTORY.of(rows.get(HISTORY.name, [])))
-        for name in MEASURES.keys() - full.keys():
-            _stored(connection, name, MEASURES[name].table.of(rows.get(name, [])))
+            _store(connection, table.name, table.of(rows.get(table.name, [])))
+        _store(connection, HISTORY.name, HISTORY.of(rows.get(HISTORY.name, [])))
+        for name in MEASURES.keys() - examples.keys():
+            _store(connection, name, MEASURES[name].table.of(rows.get(name, [])))
         waiting = [query for query in NAMED_QUERIES.values() if query.is_view]
-        while waiting:  # a view may read another one
-            left = [query for query in waiting if not _viewed(connection, query)]
-            assert len(left) < len(waiting), f"no table is made up that {left[0].name} reads"
-            waiting = left
-        made: dict[str, list[Row]] = {table.name: [] for table in TABLES}
-        read = cache(partial(_read, connection))
-        in_study = cache(lambda name: categorical(read(name)))
+        while waiting:  # a view may read another view
+            still_waiting = [query for query in waiting if not _create_view(connection, query)]
+            assert len(still_waiting) < len(waiting), (
+                f"{still_waiting[0].name} reads a table that `tables` does not make"
+            )
+            waiting = still_waiting
+        statistics_rows: dict[str, list[Row]] = {table.name: [] for table in TABLES}
+        read_frame = cache(partial(_read, connection))
+        read_categorical = cache(lambda name: categorical(read_frame(name)))
         for statistic in STATISTICS.values():
             if statistic.table.name not in words:
                 continue
-            made[statistic.table.name] += statistic.rows({name: in_study(name) for name in statistic.queries}, seed)
+            statistics_rows[statistic.table.name] += statistic.rows(
+                {name: read_categorical(name) for name in statistic.queries}, seed
+            )
         for table in TABLES:
-            _stored(connection, table.name, table.of(made[table.name]))
-        return {name: read(name) for name in names}
+            _store(connection, table.name, table.of(statistics_rows[table.name]))
+        return {name: read_frame(name) for name in names}
 
 
-def _stored(connection: duckdb.DuckDBPyConnection, name: str, rows: pd.DataFrame | pa.Table) -> None:
+def _store(connection: duckdb.DuckDBPyConnection, name: str, rows: pd.DataFrame | pa.Table) -> None:
     connection.register("given", rows)
     connection.execute(f"CREATE TABLE {name} AS FROM given")
     connection.unregister("given")
 
 
-def _viewed(connection: duckdb.DuckDBPyConnection, query: NamedQuery) -> bool:
+def _create_view(connection: duckdb.DuckDBPyConnection, query: NamedQuery) -> bool:
     try:
         connection.execute(f"CREATE TABLE {query.name} AS {query.sql}")
     except duckdb.CatalogException:
@@ -196,10 +200,10 @@ def _queries(relations: list[str], entities: int) -> Iterator[Row]:
 
 
 def _corpus(queries: list[Row]) -> dict[str, list[Row]]:
-    """How often the entities of queries stand in a corpus of one file."""
+    """Return the counts of the entities of queries in a corpus of one file."""
     entities = list({(query["entity"], query["answer"]): query["degree"] for query in queries}.items())
-    read = {"documents": 90, "words": 12_345, "tokens": None}
-    when = {"counted_at": "2026-01-02T03:04:05+00:00"}
+    extent = {"documents": 90, "words": 12_345, "tokens": None}
+    time = {"counted_at": "2026-01-02T03:04:05+00:00"}
     shard = {
         "shard": "a.jsonl",
         "size": 70_000,
@@ -222,12 +226,12 @@ def _corpus(queries: list[Row]) -> dict[str, list[Row]]:
             "excluded": "mostly written in small letters" if number == 2 else None,
             "window_words": 50,
             "shards": 1,
-            **read,
-            **when,
+            **extent,
+            **time,
         }
         for number, ((entity, answer), degree) in enumerate(entities)
     ]
-    return {"frequencies": counts, "shards": [{**shard, **read, **when}]}
+    return {"frequencies": counts, "shards": [{**shard, **extent, **time}]}
 
 
 def _contexts(relations: list[str], entities: int) -> Iterator[Row]:
@@ -247,14 +251,14 @@ def _contexts(relations: list[str], entities: int) -> Iterator[Row]:
         }
 
 
-def _of_queries(of: Row, queries: list[Row], contexts: list[Row]) -> Iterator[tuple[str, Row]]:
+def _query_scores(variant: Row, queries: list[Row], contexts: list[Row]) -> Iterator[tuple[str, Row]]:
     for number, query in enumerate(queries):
         about = {name: query[name] for name in ("relation", "query_id")}
-        score = _draw(of["dtype"], query["query_id"]) + 0.3 * query["invented"]
+        score = _draw(variant["dtype"], query["query_id"]) + 0.3 * query["invented"]
         yield "susceptibility", {**about, "susceptibility": score, "contexts": 3}
         for rank, token in enumerate((" Oslo", "\n"), 1):
-            said = {"context_id": "none", "rank": rank, "token": token, "probability": 0.5 / rank}
-            yield "likeliest_tokens", {**about, **said}
+            likeliest = {"context_id": "none", "rank": rank, "token": token, "probability": 0.5 / rank}
+            yield "likeliest_tokens", {**about, **likeliest}
         fisher = {
             "top_k": 10,
             "fisher_top_k": score**2,
@@ -265,28 +269,28 @@ def _of_queries(of: Row, queries: list[Row], contexts: list[Row]) -> Iterator[tu
         yield "fisher_susceptibility", {**about, **fisher}
         answers = {"answer_set_susceptibility": score * 0.9, "answers": 5, "mass": 0.5 + 0.4 * _draw(number)}
         yield "answer_set_susceptibility", {**about, **answers, "contexts": 3}
-        kept, changed = number % 5, (number * 3) % 4
-        ratio = kept / (kept + changed) if kept + changed else None
-        counts = dict.fromkeys(("negation_original", "negation_substitute", "all_original", "all_substitute"), kept)
+        original, substitute = number % 5, (number * 3) % 4
+        ratio = original / (original + substitute) if original + substitute else None
+        counts = dict.fromkeys(("negation_original", "negation_substitute", "all_original", "all_substitute"), original)
         ratios = {"memorization_ratio": ratio, "memorization_ratio_all": ratio}
-        yield "memorization_ratio", {**about, "original": kept, "substitute": changed, **ratios, **counts}
-        if of["dtype"] == "bfloat16":
-            exact = {"susceptibility": score, "susceptibility_reference": score + 0.01 * _draw(number)}
-            least = {"reference": "float32", "largest_difference": 0.02, "mean_difference": 0.01}
-            yield "precision", {**about, **exact, **least}
+        yield "memorization_ratio", {**about, "original": original, "substitute": substitute, **ratios, **counts}
+        if variant["dtype"] == "bfloat16":
+            scores = {"susceptibility": score, "susceptibility_reference": score + 0.01 * _draw(number)}
+            differences = {"reference": "float32", "largest_difference": 0.02, "mean_difference": 0.01}
+            yield "precision", {**about, **scores, **differences}
     for query, context in product(queries, contexts):
         if query["relation"] != context["relation"]:
             continue
         pair = {"relation": query["relation"], "query_id": query["query_id"], "context_id": context["context_id"]}
         relevant = query["entity"] == context["entity"]
-        moved = _draw(of["dtype"], *pair.values()) + 0.5 * relevant
+        moved = _draw(variant["dtype"], *pair.values()) + 0.5 * relevant
         yield "persuasion", {**pair, "relevant": relevant, "persuasion": moved}
         follows = ("context", "original", "other")[int(3 * _draw("follows", *pair.values()))]
         conflict = {"base": "substitution", "negation": "negation"}.get(context["kind"]) if relevant else None
         yield "greedy_answers", {**pair, "conflict": conflict, "text": "Oslo", "follows": follows}
     for context, (query_type, form) in product(contexts, FORMS):
         about = {"relation": context["relation"], "query_type": query_type, "form": form}
-        moved = {"entities": 4, "entity_independent_persuasion": _draw(of["dtype"], context["context_id"], form)}
+        moved = {"entities": 4, "entity_independent_persuasion": _draw(variant["dtype"], context["context_id"], form)}
         yield "entity_independent_persuasion", {**about, "context_id": context["context_id"], **moved}
 
 
@@ -331,7 +335,7 @@ def _questions(count: int, own: bool) -> Iterator[Row]:
                 "other_columns": f'{{"chapter": {number % 3}}}',
                 "contexts": [
                     _context(name, kind, f"A text of {name}.", [] if kind == "irrelevant" else ["Bergen"])
-                    for name, kind in OWN
+                    for name, kind in OWN_CONTEXTS
                 ],
             }
             continue
@@ -359,7 +363,7 @@ def _questions(count: int, own: bool) -> Iterator[Row]:
         }
 
 
-def _of_questions(of: Row, questions: list[Row]) -> Iterator[tuple[str, Row]]:
+def _question_scores(variant: Row, questions: list[Row]) -> Iterator[tuple[str, Row]]:
     cases = ((question, case) for question in questions for case in (("none", "none"), *_contexts_of(question)))
     for question, (context, condition) in cases:
         about = {
@@ -368,7 +372,7 @@ def _of_questions(of: Row, questions: list[Row]) -> Iterator[tuple[str, Row]]:
             "context_id": context,
             "condition": condition,
         }
-        draw = [_draw(of["dtype"], about["question_id"], context, number) for number in range(4)]
+        draw = [_draw(variant["dtype"], about["question_id"], context, number) for number in range(4)]
         stand_in = {"stand_in": None}
         for sample in (None, 0, 1, 2, 3, 4):
             text = "Oslo" if draw[0] < 0.5 or sample == 1 else "Bergen"
@@ -406,17 +410,17 @@ def _of_questions(of: Row, questions: list[Row]) -> Iterator[tuple[str, Row]]:
             "coherent_persuasion_unchanged": draw[1] / 2,
         }
         yield "coherent_persuasion", {**about, **stand_in, **moved}
-        swayed = {"persuaded": draw[3] < 0.4, "stubborn": draw[3] > 0.7}
-        yield "persuaded", {**about, **stand_in, **swayed}
+        outcomes = {"persuaded": draw[3] < 0.4, "stubborn": draw[3] > 0.7}
+        yield "persuaded", {**about, **stand_in, **outcomes}
         outcome = ("persuaded", "persuaded", "agreed", "other", "stubborn")[int(5 * draw[3])]
         verdict = "context" if outcome in ("persuaded", "agreed") else "refusal" if draw[3] < 0.65 else "neither"
-        stated = {
+        decision = {
             "verdict": verdict,
             "reason": "denied" if verdict == "neither" else None,
             "outcome": outcome,
             "decided_by": None if verdict == "neither" else "rule",
         }
-        yield "whose_answer", {**about, **stand_in, "sample": None, **stated}
+        yield "whose_answer", {**about, **stand_in, "sample": None, **decision}
         opinion = verdict if draw[1] < 0.7 else "both" if draw[1] < 0.95 else None
         yield (
             "judged_answers",
@@ -452,9 +456,9 @@ def _of_questions(of: Row, questions: list[Row]) -> Iterator[tuple[str, Row]]:
             "names_conflict": False,
         }
         yield "cited_passages", {**about, **stand_in, "sample": None, **cites}
-        used = {"binary_utilisation": draw[3] < 0.5, "continuous_utilisation": 2 * draw[3] - 1}
-        yield "context_utilisation", {**about, **stand_in, **used}
-        alone = {
+        utilisation = {"binary_utilisation": draw[3] < 0.5, "continuous_utilisation": 2 * draw[3] - 1}
+        yield "context_utilisation", {**about, **stand_in, **utilisation}
+        without_passage = {
             "passage": 1,
             "passages": 1,
             "kind": None,
@@ -462,7 +466,7 @@ def _of_questions(of: Row, questions: list[Row]) -> Iterator[tuple[str, Row]]:
             "context_cut": 0,
             "context_cut_without": 0,
         }
-        yield "passage_persuasion", {**about, **stand_in, **alone}
+        yield "passage_persuasion", {**about, **stand_in, **without_passage}
 
 
 def _context(name: str, condition: str, text: str, answers: list[str]) -> Row:

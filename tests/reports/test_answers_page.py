@@ -1,4 +1,4 @@
-"""The page to read the answers: what its data blocks hold, and that nothing in them is markup."""
+"""The page of answers: its data blocks, which escape every text, and its links and controls."""
 
 import base64
 import hashlib
@@ -28,7 +28,7 @@ HOSTILE = (
 )
 
 
-def written(frames: dict[str, pd.DataFrame], folder: Path) -> Parsed:
+def write_page(frames: dict[str, pd.DataFrame], folder: Path) -> Parsed:
     folder.mkdir(exist_ok=True)
     assert write_answers(frames, folder, CARD) == "answers.html"
     return Parsed((folder / "answers.html").read_text(encoding="utf-8"))
@@ -37,49 +37,51 @@ def written(frames: dict[str, pd.DataFrame], folder: Path) -> Parsed:
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Parsed:
     """The page of six questions."""
-    return written(frames_of_answers(), tmp_path_factory.mktemp("answers"))
+    return write_page(frames_of_answers(), tmp_path_factory.mktemp("answers"))
 
 
-def of_question(page: Parsed, name: str, model: int = 0) -> dict[str, Any]:
-    """What the blocks hold of a question, its answers by the id of the context."""
+def data_of_question(page: Parsed, name: str, model: int = 0) -> dict[str, Any]:
+    """Return the data of a question from the blocks, with its answers by id of the context."""
     index, scores = page.block("index")["questions"], page.block(f"scores-{model}")
     place = index["question_id"].index(name)
-    at = scores["place"].index(place)
-    found: dict[str, Any] = page.block(f"answers-{model}-0")[at]
+    row = scores["place"].index(place)
+    data: dict[str, Any] = page.block(f"answers-{model}-0")[row]
     ids = ["none", *(context[-1] for context in index["contexts"][place])]
     answers = {}
-    for name, case, text in zip(ids, found["cases"], scores["greedy"][at], strict=True):
+    for name, case, text in zip(ids, data["cases"], scores["greedy"][row], strict=True):
         answers[name] = {**case, "greedy": [text, *case["greedy"]]}
-    return {**found, "answers": answers}
+    return {**data, "answers": answers}
 
 
-def test_every_answer_is_there_with_its_count(tmp_path: Path) -> None:
+def test_every_answer_is_listed_with_its_count(tmp_path: Path) -> None:
     frames = frames_of_answers()
-    page, rows = written(frames, tmp_path), frames["answers_to_read"]
+    page, rows = write_page(frames, tmp_path), frames["answers_to_read"]
     for name in frames["questions_to_read"]["question_id"]:
-        for condition, shown in of_question(page, name)["answers"].items():
-            given = rows[(rows["question_id"] == name) & (rows["condition"] == condition)]
-            drawn = given[given["sample"].notna()]
-            columns = zip(drawn["text"], drawn["log_probability"].round(2), drawn["state"] != "truncated", strict=True)
+        for condition, shown in data_of_question(page, name)["answers"].items():
+            answer_rows = rows[(rows["question_id"] == name) & (rows["condition"] == condition)]
+            samples = answer_rows[answer_rows["sample"].notna()]
+            columns = zip(
+                samples["text"], samples["log_probability"].round(2), samples["state"] != "truncated", strict=True
+            )
             answers = [tuple(answer) for group in shown["groups"] for answer in group]
             assert Counter({answer[:3]: answer[-1] for answer in answers}) == Counter(columns)
             assert len({answer[:3] for answer in answers}) == len(answers)
-            assert shown["greedy"][0] == given.loc[given["sample"].isna(), "text"].item()
+            assert shown["greedy"][0] == answer_rows.loc[answer_rows["sample"].isna(), "text"].item()
 
 
 def test_the_largest_cluster_comes_first(tmp_path: Path) -> None:
     frames = frames_of_answers()
     rows = frames["answers_to_read"]
-    of_one = (rows["question_id"] == "q1") & (rows["condition"] == "none") & rows["sample"].notna()
-    rows.loc[of_one, "answer_group"] = [0, 1, 1, 2, 2, 2, 2, 1, 3, 2]
-    rows.loc[of_one, "text"] = list("abbccdccac")
-    rows.loc[of_one, ["log_probability", "state"]] = [-1.0, "complete"]
-    groups = of_question(written(frames, tmp_path), "q1")["answers"]["none"]["groups"]
+    is_chosen = (rows["question_id"] == "q1") & (rows["condition"] == "none") & rows["sample"].notna()
+    rows.loc[is_chosen, "answer_group"] = [0, 1, 1, 2, 2, 2, 2, 1, 3, 2]
+    rows.loc[is_chosen, "text"] = list("abbccdccac")
+    rows.loc[is_chosen, ["log_probability", "state"]] = [-1.0, "complete"]
+    groups = data_of_question(write_page(frames, tmp_path), "q1")["answers"]["none"]["groups"]
     counts = [[(answer[0], answer[-1]) for answer in group] for group in groups]
     assert counts == [[("c", 4), ("d", 1)], [("b", 2), ("c", 1)], [("a", 1)], [("a", 1)]]
 
 
-def test_greedy_answers_that_were_cut_off_are_counted(tmp_path: Path) -> None:
+def test_truncated_greedy_answers_are_counted(tmp_path: Path) -> None:
     frames = frames_of_answers()
     write_answers(frames, tmp_path, CARD)
     text = (tmp_path / "answers.html").read_text(encoding="utf-8")
@@ -91,14 +93,19 @@ def test_greedy_answers_that_were_cut_off_are_counted(tmp_path: Path) -> None:
     assert "greedy answers of" not in (tmp_path / "answers.html").read_text(encoding="utf-8")
 
 
-def test_thoughts_travel_as_text_and_have_no_probability(tmp_path: Path) -> None:
+def test_thoughts_are_text_without_a_probability(tmp_path: Path) -> None:
     frames = frames_of_answers()
     rows = frames["answers_to_read"]
-    of_one = (rows["question_id"] == "q1") & (rows["condition"] == "none") & (rows["sample"] == 0)
-    rows.loc[of_one, "thoughts"] = "</script><b>So"
-    lost = rows["sample"].isna() & (rows["question_id"] == "q1")
-    rows.loc[lost, ["text", "thoughts", "state", "log_probability"]] = ["", "Hm", "unfinished_thoughts", float("nan")]
-    shown = of_question(written(frames, tmp_path), "q1")["answers"]["none"]
+    is_first_sample = (rows["question_id"] == "q1") & (rows["condition"] == "none") & (rows["sample"] == 0)
+    rows.loc[is_first_sample, "thoughts"] = "</script><b>So"
+    is_greedy = rows["sample"].isna() & (rows["question_id"] == "q1")
+    rows.loc[is_greedy, ["text", "thoughts", "state", "log_probability"]] = [
+        "",
+        "Hm",
+        "unfinished_thoughts",
+        float("nan"),
+    ]
+    shown = data_of_question(write_page(frames, tmp_path), "q1")["answers"]["none"]
     assert shown["greedy"] == ["", None, True, "Hm", "its thoughts did not end"]
     assert "</script><b>So" in [answer[3] for group in shown["groups"] for answer in group]
     assert "</script><b>" not in (tmp_path / "answers.html").read_text(encoding="utf-8")
@@ -106,31 +113,31 @@ def test_thoughts_travel_as_text_and_have_no_probability(tmp_path: Path) -> None
 
 def test_scores_have_errors_cuts_and_stand_ins(tmp_path: Path) -> None:
     frames = frames_of_answers()
-    page = written(frames, tmp_path)
-    shown = of_question(page, "q4")
-    given = frames["answers_of_questions"].set_index(["question_id", "condition"]).loc[("q4", "original")]
+    page = write_page(frames, tmp_path)
+    shown = data_of_question(page, "q4")
+    row = frames["answers_of_questions"].set_index(["question_id", "condition"]).loc[("q4", "original")]
     scores = shown["answers"]["original"]["scores"]
-    assert scores["coherent_persuasion"] == round(given["coherent_persuasion"], 4)
-    assert scores["coherent_persuasion_standard_error"] == round(given["coherent_persuasion_standard_error"], 4)
-    assert (scores["context_cut"], scores["outcome"]) == (12, given["outcome"])
+    assert scores["coherent_persuasion"] == round(row["coherent_persuasion"], 4)
+    assert scores["coherent_persuasion_standard_error"] == round(row["coherent_persuasion_standard_error"], 4)
+    assert (scores["context_cut"], scores["outcome"]) == (12, row["outcome"])
     assert "coherent_persuasion" not in shown["answers"]["none"]["scores"]
     assert shown["stand_ins"] == ["all-MiniLM-L6-v2 for deberta-large-mnli"]
 
 
 def test_list_has_scores_of_its_own_questions(tmp_path: Path) -> None:
     frames = frames_of_answers()
-    page, scores = written(frames, tmp_path), frames["answers_of_questions"].set_index(["condition", "question_id"])
+    page, scores = write_page(frames, tmp_path), frames["answers_of_questions"].set_index(["condition", "question_id"])
     index, listed = page.block("index")["questions"], page.block("scores-0")
     assert index["question"] == sorted(index["question"], key=str.casefold)
-    for at, place in enumerate(listed["place"]):
+    for row, place in enumerate(listed["place"]):
         name = index["question_id"][place]
         cases = [scores.loc[(case, name)] for case in ("none", "original", "counter_memory")]
-        assert listed["entropy"][at] == [round(case["semantic_entropy"], 4) for case in cases]
-        assert listed["outcome"][at] == "-" + "".join(case["outcome"][0] for case in cases[1:])
-        assert listed["verdict"][at] == "".join(case["verdict"][0] for case in cases)
+        assert listed["entropy"][row] == [round(case["semantic_entropy"], 4) for case in cases]
+        assert listed["outcome"][row] == "-" + "".join(case["outcome"][0] for case in cases[1:])
+        assert listed["verdict"][row] == "".join(case["verdict"][0] for case in cases)
 
 
-def test_the_list_says_how_greedy_answers_ended(tmp_path: Path) -> None:
+def test_the_list_has_the_ends_of_greedy_answers(tmp_path: Path) -> None:
     frames = frames_of_answers()
     rows = frames["answers_to_read"]
     greedy = rows["sample"].isna() & (rows["condition"] == "original")
@@ -138,44 +145,44 @@ def test_the_list_says_how_greedy_answers_ended(tmp_path: Path) -> None:
     rows.loc[greedy & (rows["question_id"] == "q2"), "state"] = "withheld"
     rows.loc[greedy & (rows["question_id"] == "q4"), "state"] = "not_asked"
     frames["answers_to_read"] = rows[~(greedy & (rows["question_id"] == "q3"))]
-    page = written(frames, tmp_path)
+    page = write_page(frames, tmp_path)
     names = page.block("index")["questions"]["question_id"]
     ended = dict(zip(names, page.block("scores-0")["ended"], strict=True))
     assert [ended[name] for name in ("q0", "q1", "q2", "q3")] == ["fff", "fuf", "flf", "f-f"]
     assert ended["q4"] == "f-f"
 
 
-def test_judge_says_whose_answer_and_where_rule_differs(tmp_path: Path) -> None:
+def test_the_list_marks_disagreements_of_judge_and_rule(tmp_path: Path) -> None:
     frames = frames_of_answers()
-    page = written(frames, tmp_path)
+    page = write_page(frames, tmp_path)
     listed, names = page.block("scores-0"), page.block("index")["questions"]["question_id"]
     judged = dict(zip(names, listed["judged"], strict=True))
     for name, verdicts in zip(names, listed["verdict"], strict=True):
         expected = "".join("c" if letter == "c" else "C" for letter in verdicts)
         assert judged[name] == ("---" if name == "q1" else expected)
     assert {"c", "C"} <= set("".join(judged.values()))
-    assert of_question(page, "q1")["answers"]["none"]["scores"]["unjudged"] == "no offered verdict"
-    assert of_question(page, "q2")["answers"]["none"]["scores"]["judged"] == "context"
+    assert data_of_question(page, "q1")["answers"]["none"]["scores"]["unjudged"] == "no offered verdict"
+    assert data_of_question(page, "q2")["answers"]["none"]["scores"]["judged"] == "context"
     assert "<bdi>large</bdi>" in (tmp_path / "answers.html").read_text(encoding="utf-8")
 
 
-def test_what_has_flipped_since_last_run_is_there(tmp_path: Path) -> None:
+def test_flipped_replies_of_the_last_run_are_listed(tmp_path: Path) -> None:
     frames = frames_of_answers()
 
     def change(question: str, before: dict[str, str], now: dict[str, str]) -> dict[str, Any]:
-        of = {"run": 2, "kind": "reply", "model": MODEL, "dtype": "float32", "item": f"{question}\x1foriginal"}
-        return {**of, "state_before": json.dumps(before) if before else None, "state": json.dumps(now)}
+        columns = {"run": 2, "kind": "reply", "model": MODEL, "dtype": "float32", "item": f"{question}\x1foriginal"}
+        return {**columns, "state_before": json.dumps(before) if before else None, "state": json.dumps(now)}
 
-    then, now = {"texts": "a", "verdict": "refusal", "answer": "No <b>idea"}, {"texts": "a", "verdict": "neither"}
+    refusal, now = {"texts": "a", "verdict": "refusal", "answer": "No <b>idea"}, {"texts": "a", "verdict": "neither"}
     frames["changes_since_last_run"] = pd.DataFrame(
         [
-            change("q1", then, now),
-            change("q2", {**then, "texts": "b"}, now),
-            change("q3", {**then, **now}, now),
+            change("q1", refusal, now),
+            change("q2", {**refusal, "texts": "b"}, now),
+            change("q3", {**refusal, **now}, now),
             change("q4", {}, now),
         ]
     )
-    page = written(frames, tmp_path)
+    page = write_page(frames, tmp_path)
     names = page.block("index")["questions"]["question_id"]
     before = dict(zip(names, page.block("scores-0")["before"], strict=True))
     assert before.pop("q1") == [None, ["No <b>idea", "refusal"], None]
@@ -186,9 +193,9 @@ def test_without_scores_the_answers_can_still_be_read(tmp_path: Path) -> None:
     frames = frames_of_answers()
     for name in ("answers_of_questions", "judged_greedy_answers"):
         frames[name] = frames[name].iloc[:0]
-    page = written(frames, tmp_path)
+    page = write_page(frames, tmp_path)
     assert page.block("scores-0").keys() == {"place", "greedy", "ended"}
-    shown = of_question(page, "q1")
+    shown = data_of_question(page, "q1")
     assert (shown["answers"]["none"]["scores"], shown["stand_ins"]) == ({}, [])
     assert sum(answer[-1] for group in shown["answers"]["none"]["groups"] for answer in group) == SAMPLES
 
@@ -197,27 +204,27 @@ def test_a_model_lists_the_questions_that_it_answered(tmp_path: Path) -> None:
     frames = frames_of_answers(models=[(MODEL, "float32"), ("other", "bfloat16")])
     rows = frames["answers_to_read"]
     frames["answers_to_read"] = rows[(rows["model"] != "other") | rows["question_id"].isin(["q2", "q5"])]
-    page = written(frames, tmp_path)
+    page = write_page(frames, tmp_path)
     index = page.block("index")
     assert index["models"] == ["other (bfloat16)", f"{MODEL} (float32)"]
     assert sorted(index["questions"]["question_id"][place] for place in page.block("scores-0")["place"]) == ["q2", "q5"]
     assert len(page.block("scores-1")["place"]) == 6
-    assert "bfloat16" in json.dumps(of_question(page, "q5", model=0))
-    assert "bfloat16" not in page.inside["answers-1-0"]
+    assert "bfloat16" in json.dumps(data_of_question(page, "q5", model=0))
+    assert "bfloat16" not in page.texts["answers-1-0"]
 
 
 def test_blocks_hold_a_hundred_questions_in_order(tmp_path: Path) -> None:
     frames = frames_of_answers(questions=230)
-    page = written(frames, tmp_path)
+    page = write_page(frames, tmp_path)
     texts = [text for number in range(3) for text in page.block(f"texts-{number}")]
     assert [len(page.block(f"answers-0-{number}")) for number in range(3)] == [100, 100, 30]
     starts = [text["contexts"][0]["text"].split(" is ")[0] for text in texts]
     assert starts == page.block("index")["questions"]["subject"]
 
 
-def test_own_contexts_have_their_kinds_ids_and_scores(own: dict[str, pd.DataFrame], tmp_path: Path) -> None:
-    page = written(own, tmp_path)
-    index, shown = page.block("index"), of_question(page, "question 3")
+def test_own_contexts_have_their_kinds_ids_and_scores(own_questions: dict[str, pd.DataFrame], tmp_path: Path) -> None:
+    page = write_page(own_questions, tmp_path)
+    index, shown = page.block("index"), data_of_question(page, "question 3")
     place = index["questions"]["question_id"].index("question 3")
     assert index["questions"]["contexts"][place] == [
         ["supporting"],
@@ -227,51 +234,51 @@ def test_own_contexts_have_their_kinds_ids_and_scores(own: dict[str, pd.DataFram
         ["unknown"],
     ]
     assert list(index["conditions"]) == ["none", "supporting", "conflicting", "irrelevant", "unknown"]
-    at = page.block("scores-0")["place"].index(place)
+    row = page.block("scores-0")["place"].index(place)
     scores = [shown["answers"][name]["scores"]["coherent_persuasion"] for name in ("forum", "shop")]
-    assert page.block("scores-0")["persuasion"][at][2:4] == scores
-    assert "counter" not in "".join(text for tag, text in page.inside.items() if tag != "script").lower()
+    assert page.block("scores-0")["persuasion"][row][2:4] == scores
+    assert "counter" not in "".join(text for tag, text in page.texts.items() if tag != "script").lower()
 
 
-def test_a_column_is_chosen_by_its_few_values(tmp_path: Path) -> None:
+def test_a_column_of_few_values_is_a_filter(tmp_path: Path) -> None:
     frames = frames_of_answers(questions=51)
     rows = [json.dumps({"few": number % 3, "one": "x", "many": f"v{number}"}) for number in range(50)]
     frames["questions_to_read"]["other_columns"] = [*rows, json.dumps({"many": "v50"})]
-    index = written(frames, tmp_path).block("index")
+    index = write_page(frames, tmp_path).block("index")
     assert index["columns"] == [["few", ["0", "1", "2"]], ["many", []], ["one", []]]
     assert sum(len(others) for others in index["questions"]["others"]) == 151
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_texts_are_json_and_nothing_else(tmp_path: Path, text: str) -> None:
+def test_hostile_texts_stay_json(tmp_path: Path, text: str) -> None:
     frames = frames_of_answers()
-    tame = written(frames, tmp_path / "tame")
-    asked = ["subject", "object", "replacement", "question", "accepted", "subject_id", "partition", "relation"]
-    frames["questions_to_read"][asked] = text
+    tame = write_page(frames, tmp_path / "tame")
+    columns = ["subject", "object", "replacement", "question", "accepted", "subject_id", "partition", "relation"]
+    frames["questions_to_read"][columns] = text
     frames["questions_to_read"]["other_columns"] = [json.dumps({text: f"{text} {at}"}) for at in range(6)]
     frames["contexts_to_read"]["text"] = text
     frames["answers_to_read"]["text"] = text
     frames["answers_of_questions"]["stand_in"] = text
-    page = written(frames, tmp_path / "hostile")
-    assert [tag for tag, _ in page.found] == [tag for tag, _ in tame.found]
-    assert page.inside["script"] == tame.inside["script"]
+    page = write_page(frames, tmp_path / "hostile")
+    assert [tag for tag, _ in page.elements] == [tag for tag, _ in tame.elements]
+    assert page.texts["script"] == tame.texts["script"]
     assert page.block("index")["questions"]["replacement"] == [text] * 6
     assert page.block("texts-0")[0]["contexts"][0]["text"] == text
     assert page.block("index")["columns"] == [[text, [f"{text} {at}" for at in range(6)]]]
-    assert of_question(page, "q1")["answers"]["original"]["greedy"][0] == text
-    for name, block in page.inside.items():
+    assert data_of_question(page, "q1")["answers"]["original"]["greedy"][0] == text
+    for name, block in page.texts.items():
         assert name in {"script", "style"} or not re.search("[<>&\u2028\u2029]", block)
 
 
-def test_numbers_that_json_has_not_are_refused() -> None:
+def test_nan_is_refused_in_json() -> None:
     with pytest.raises(ValueError, match="JSON"):
         script_json([float("nan")])
 
 
-def test_the_policy_allows_the_style_and_script_alone(page: Parsed) -> None:
+def test_the_policy_allows_only_its_style_and_script(page: Parsed) -> None:
     rules = page.policy()
     for kind in ("script", "style"):
-        digest = base64.b64encode(hashlib.sha256(page.inside[kind].encode()).digest()).decode()
+        digest = base64.b64encode(hashlib.sha256(page.texts[kind].encode()).digest()).decode()
         assert rules.pop(f"{kind}-src") == f"'sha256-{digest}'"
     assert rules.pop("img-src") == "data:"
     assert rules.pop("require-trusted-types-for") == "'script'"
@@ -282,15 +289,15 @@ def test_the_policy_allows_the_style_and_script_alone(page: Parsed) -> None:
 def test_page_is_self_contained_and_reads_no_markup(page: Parsed) -> None:
     page.assert_self_contained()
     page.assert_inner_links_arrive()
-    assert not re.search("HTML|document.write|eval|Function|import|fetch", page.inside["script"])
+    assert not re.search("HTML|document.write|eval|Function|import|fetch", page.texts["script"])
 
 
 def test_controls_have_labels(page: Parsed) -> None:
-    labelled = {a["for"] for tag, a in page.found if tag == "label"}
-    assert {a["id"] for tag, a in page.found if tag in {"input", "select"}} == labelled
+    labelled = {attributes["for"] for tag, attributes in page.elements if tag == "label"}
+    assert {attributes["id"] for tag, attributes in page.elements if tag in {"input", "select"}} == labelled
 
 
-def test_report_links_page_where_there_is_one(report: Path, html: str) -> None:
+def test_the_report_links_the_page_of_answers(report: Path, html: str) -> None:
     assert (report / "answers.html").is_file()
     assert html.count('href="answers.html"') == 2
 
@@ -306,12 +313,12 @@ def test_an_answer_without_its_question_is_refused(tmp_path: Path) -> None:
     frames = frames_of_answers()
     frames["questions_to_read"] = frames["questions_to_read"].query("question_id != 'q3'")
     with pytest.raises(InputError, match="'q3'"):
-        written(frames, tmp_path)
+        write_page(frames, tmp_path)
 
 
-def test_the_script_knows_how_many_hues_there_are(page: Parsed) -> None:
-    assert f"const HUES = {len(GROUP_HUES)};" in page.inside["script"]
-    assert page.inside["style"].count(".hue-") == len(GROUP_HUES)
+def test_the_script_knows_the_number_of_hues(page: Parsed) -> None:
+    assert f"const HUES = {len(GROUP_HUES)};" in page.texts["script"]
+    assert page.texts["style"].count(".hue-") == len(GROUP_HUES)
 
 
 @pytest.mark.parametrize("hue", GROUP_HUES)

@@ -1,4 +1,4 @@
-"""The pages in a browser: both themes; search, order, filters, questions, Back, hostile texts in the answers."""
+"""The pages in a browser: themes, search, order, filters, keys, downloads and hostile texts."""
 
 import csv
 import io
@@ -18,7 +18,7 @@ from tests.reports.test_answers_page import HOSTILE
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium is installed")
 
-LOOK = """[document.documentElement.scrollWidth, innerWidth,
+LAYOUT = """[document.documentElement.scrollWidth, innerWidth,
 getComputedStyle(document.documentElement).backgroundColor,
 [...document.images].filter(image => image.complete && image.naturalWidth > 0).length]"""
 LISTED = "[...document.querySelectorAll('#rows h3 a')].map(one => one.textContent)"
@@ -30,17 +30,17 @@ NONSENSE = ("#sort=__proto__&page=-3", "#at=x&open=no&under=1&beside=no", "#%&=&
 
 @pytest.fixture(scope="module")
 def frames() -> dict[str, pd.DataFrame]:
-    """Answers of two models to 120 questions, of which one has a name to search for."""
+    """Answers of two models to 120 questions; question q7 has names to search for."""
     models = [(MODEL, "float32"), ("another", "bfloat16")]
-    made = frames_of_answers(models, 120)
-    asked, answers = made["questions_to_read"], made["answers_to_read"]
-    one, named = asked["question_id"] == "q7", (answers["model"] == MODEL) & (answers["question_id"] == "q7")
-    asked.loc[one, ["question", "replacement"]] = ["Where was Łukasz Müller born?", "Bełchatów"]
-    answers.loc[named & (answers["sample"] == 3), "text"] = "in Saint-Étienne, perhaps"
-    answers.loc[named & (answers["sample"] == 4), "thoughts"] = "Gdańsk?\n<b>No.</b>"
-    lost = named & answers["sample"].isna()
-    answers.loc[lost, ["text", "thoughts", "state"]] = ["", "Let me see", "unfinished_thoughts"]
-    return made
+    study = frames_of_answers(models, 120)
+    questions, answers = study["questions_to_read"], study["answers_to_read"]
+    is_q7, is_answer = questions["question_id"] == "q7", (answers["model"] == MODEL) & (answers["question_id"] == "q7")
+    questions.loc[is_q7, ["question", "replacement"]] = ["Where was Łukasz Müller born?", "Bełchatów"]
+    answers.loc[is_answer & (answers["sample"] == 3), "text"] = "in Saint-Étienne, perhaps"
+    answers.loc[is_answer & (answers["sample"] == 4), "thoughts"] = "Gdańsk?\n<b>No.</b>"
+    is_greedy = is_answer & answers["sample"].isna()
+    answers.loc[is_greedy, ["text", "thoughts", "state"]] = ["", "Let me see", "unfinished_thoughts"]
+    return study
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def answers(frames: dict[str, pd.DataFrame], tmp_path_factory: pytest.TempPathFa
 
 
 def test_a_link_to_a_folded_table_opens_it(browser: Browser, report: Path) -> None:
-    browser.look(1400, "light")
+    browser.emulate(1400, "light")
     browser.open(report / "index.html", "#shares-persuaded-and-stubborn")
     assert browser.ask("document.getElementById('shares-persuaded-and-stubborn').closest('details').open") is True
 
@@ -58,14 +58,14 @@ def test_a_link_to_a_folded_table_opens_it(browser: Browser, report: Path) -> No
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1400])
 @pytest.mark.parametrize(("part", "fragment"), [("figures", ""), ("list", ""), ("reader", "#open=q4")])
-def test_no_error_no_request_no_sideways_scrolling(
+def test_pages_have_no_errors_requests_or_sideways_scrolling(
     browser: Browser, report: Path, answers: Path, part: str, fragment: str, width: int, theme: str
 ) -> None:
-    browser.look(width, theme)
+    browser.emulate(width, theme)
     browser.open(report / "index.html" if part == "figures" else answers, fragment)
     browser.ask("document.querySelectorAll('details').forEach(one => one.open = true)")
     assert browser.ask(f"document.getElementById('{part}').getBoundingClientRect().height") > 500
-    scroll, inner, paper, pictures = browser.ask(LOOK)
+    scroll, inner, paper, pictures = browser.ask(LAYOUT)
     assert scroll <= inner == width
     assert (paper == "rgb(20, 23, 28)") is (theme == "dark")
     assert pictures == (len(FIGURES) - 4 if part == "figures" else 0)
@@ -73,7 +73,7 @@ def test_no_error_no_request_no_sideways_scrolling(
 
 
 def test_a_search_ignores_case_and_accents(browser: Browser, answers: Path) -> None:
-    browser.look(1400, "light")
+    browser.emulate(1400, "light")
     browser.open(answers, "#model=" + f"{MODEL} (float32)".replace(" ", "+"))
     for words in ("lukasz MULLER", "belchatow", "saint-etienne", "Étienne born"):
         browser.choose("search", words)
@@ -90,7 +90,7 @@ def test_a_search_ignores_case_and_accents(browser: Browser, answers: Path) -> N
 
 @pytest.mark.parametrize("order", ["descending", "ascending"])
 @pytest.mark.parametrize("sort", ["persuasion", "persuasion_original", "entropy_counter_memory"])
-def test_list_is_in_order_that_was_chosen(
+def test_the_list_has_the_chosen_order(
     browser: Browser, answers: Path, frames: dict[str, pd.DataFrame], sort: str, order: str
 ) -> None:
     browser.open(answers)
@@ -108,7 +108,7 @@ def test_list_is_in_order_that_was_chosen(
 
 
 def test_the_list_shows_answers_their_verdicts_and_marks(browser: Browser, answers: Path) -> None:
-    browser.look(1400, "light")
+    browser.emulate(1400, "light")
     browser.open(answers, "#sort=question&order=ascending&search=subject+5?")
     line = "[...document.querySelector('#rows tbody').rows].map(one => one.innerText.replace(/\\s+/g, ' ').trim())"
     heads = browser.ask("[...document.querySelector('#rows thead').querySelectorAll('th')].map(one => one.textContent)")
@@ -129,7 +129,7 @@ def test_the_list_shows_answers_their_verdicts_and_marks(browser: Browser, answe
 
 
 def test_narrow_list_names_the_model_beside_each_reply(browser: Browser, answers: Path) -> None:
-    browser.look(390, "light")
+    browser.emulate(390, "light")
     browser.open(answers, "#search=subject+5?")
     cells = "[...document.querySelector('#rows tbody tr').querySelectorAll('td')]"
     assert browser.ask(f"{cells}.map(one => getComputedStyle(one, '::before').content)") == [
@@ -138,43 +138,43 @@ def test_narrow_list_names_the_model_beside_each_reply(browser: Browser, answers
     ]
 
 
-def test_equal_answers_of_many_models_are_one(browser: Browser, tmp_path: Path) -> None:
+def test_equal_answers_of_many_models_are_merged(browser: Browser, tmp_path: Path) -> None:
     frames = frames_of_answers([(f"m · {name}", "float32") for name in "abcd"], 3)
     frames["answers_of_questions"]["verdict"] = "neither"
-    browser.look(1400, "light")
+    browser.emulate(1400, "light")
     browser.open(tmp_path / write_answers(frames, tmp_path, CARD), "#beside=all")
-    said = browser.ask("[...document.querySelectorAll('#rows .said')].map(one => one.textContent)")
-    assert len(said) < 36
-    for text in said:
+    groups = browser.ask("[...document.querySelectorAll('#rows .said')].map(one => one.textContent)")
+    assert len(groups) < 36
+    for text in groups:
         assert ("entropy" in text) == (", " not in text.split(":")[0] and not text.startswith("all"))
 
 
-def test_only_what_can_be_seen_is_in_document(browser: Browser, tmp_path: Path) -> None:
+def test_only_visible_rows_are_in_the_document(browser: Browser, tmp_path: Path) -> None:
     frames = frames_of_answers([("m", "float32")], 3000)
     frames["answers_to_read"] = frames["answers_to_read"].loc[lambda rows: rows["sample"].isna()]
-    browser.look(1400, "light")
+    browser.emulate(1400, "light")
     browser.open(tmp_path / write_answers(frames, tmp_path, CARD), "#sort=question&order=ascending")
-    here = "[...document.querySelectorAll('#rows article')].map(one => one.ariaPosInSet - 1)"
-    step = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
-    for where in (0.5, 1, 0.2):
-        browser.ask(f"scrollTo({{top: document.body.scrollHeight * {where}, behavior: 'instant'}}), {step}")
-        places = browser.ask(here)
+    row_numbers = "[...document.querySelectorAll('#rows article')].map(one => one.ariaPosInSet - 1)"
+    next_frame = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+    for share in (0.5, 1, 0.2):
+        browser.ask(f"scrollTo({{top: document.body.scrollHeight * {share}, behavior: 'instant'}}), {next_frame}")
+        places = browser.ask(row_numbers)
         assert places == list(range(places[0], places[-1] + 1))
         assert len(places) < 40
-        seen = "[...document.querySelectorAll('#rows article')].map(one => one.getBoundingClientRect())"
-        assert browser.ask(f"{seen}.some(one => one.top < innerHeight / 2 && one.bottom > innerHeight / 2)")
+        boxes = "[...document.querySelectorAll('#rows article')].map(one => one.getBoundingClientRect())"
+        assert browser.ask(f"{boxes}.some(one => one.top < innerHeight / 2 && one.bottom > innerHeight / 2)")
     assert browser.trouble() == []
 
 
 def test_a_print_has_every_row(browser: Browser, answers: Path) -> None:
-    browser.look(1400, "light")
+    browser.emulate(1400, "light")
     browser.open(answers)
-    here = "document.querySelectorAll('#rows article').length"
+    row_count = "document.querySelectorAll('#rows article').length"
     browser.ask("dispatchEvent(new Event('beforeprint'))")
-    assert browser.ask(here) == 120
+    assert browser.ask(row_count) == 120
     assert browser.ask("document.getElementById('rows').style.padding") == "0px"
     browser.ask("dispatchEvent(new Event('afterprint'))")
-    assert browser.ask(here) < 40
+    assert browser.ask(row_count) < 40
 
 
 @pytest.mark.parametrize("under", ["", "original", "counter_memory"])
@@ -190,8 +190,8 @@ def test_filters_leave_the_questions_with_an_outcome(
         "model == 'another' and partition == 'static' and condition != 'none'"
     )
     scores = scores[scores["condition"] == under] if under else scores
-    kept = scores[scores["outcome"] == outcome]
-    assert browser.ask(COUNT) == f"{kept['question_id'].nunique()} of 120 questions"
+    matching = scores[scores["outcome"] == outcome]
+    assert browser.ask(COUNT) == f"{matching['question_id'].nunique()} of 120 questions"
     browser.ask("document.getElementById('clear').click()")
     assert browser.ask(COUNT) == "120 of 120 questions"
     assert browser.ask("document.getElementById('clear').hidden")
@@ -213,7 +213,7 @@ def test_the_list_shows_where_judge_and_rule_differ(
 
 
 def test_thoughts_are_folded_text_that_a_search_finds(browser: Browser, answers: Path) -> None:
-    browser.look(1400, "light")
+    browser.emulate(1400, "light")
     browser.open(answers, "#open=q7&beside=&model=" + f"{MODEL} (float32)".replace(" ", "+"))
     thoughts = "[...document.querySelectorAll('details.thoughts')].map(one => [one.open, one.lastChild.textContent])"
     shown = browser.ask(thoughts)
@@ -228,7 +228,7 @@ def test_thoughts_are_folded_text_that_a_search_finds(browser: Browser, answers:
 def test_a_question_shows_its_groups_contexts_and_scores(
     browser: Browser, answers: Path, frames: dict[str, pd.DataFrame]
 ) -> None:
-    browser.look(1400, "light")
+    browser.emulate(1400, "light")
     browser.open(answers, "#open=q0&beside=")
     assert browser.ask("[...document.querySelectorAll('.conditions h3')].map(one => one.textContent)") == [
         "Without a context",
@@ -257,7 +257,7 @@ def test_a_question_shows_its_groups_contexts_and_scores(
 
 
 def test_the_address_names_the_view_and_back_works(browser: Browser, answers: Path) -> None:
-    browser.look(1400, "light")
+    browser.emulate(1400, "light")
     browser.open(answers)
     browser.choose("sort", "entropy_none")
     browser.choose("partition", "temporal")
@@ -267,13 +267,13 @@ def test_the_address_names_the_view_and_back_works(browser: Browser, answers: Pa
     browser.wait(f"({OPENED}) === {json.dumps(listed[2])}")
     browser.ask("document.querySelector('#ways li:nth-child(3) a').click()")
     browser.wait(f"({OPENED}) === {json.dumps(listed[3])}")
-    shared = browser.ask("location.hash")
+    question_address = browser.ask("location.hash")
     for opened in (listed[2], ""):
         browser.ask("history.back()")
         browser.wait(f"({OPENED}) === {json.dumps(opened)}")
     assert browser.ask("location.hash") == address
     assert browser.ask(LISTED)[: len(listed)] == listed
-    browser.open(answers, shared)
+    browser.open(answers, question_address)
     assert browser.ask(OPENED) == listed[3]
     browser.ask("document.querySelector('#ways a').click()")
     browser.wait(f"({OPENED}) === ''")
@@ -283,14 +283,14 @@ def test_the_address_names_the_view_and_back_works(browser: Browser, answers: Pa
 
 
 def test_keys_move_through_the_list_and_back(browser: Browser, answers: Path) -> None:
-    browser.look(1400, "light")
+    browser.emulate(1400, "light")
     browser.open(answers)
     focused = "document.activeElement.querySelector('h3')?.textContent"
     order = browser.ask(LISTED)
     for key, name in (("j", order[0]), ("j", order[1]), ("ArrowDown", order[2]), ("k", order[1])):
         browser.press(key)
         assert browser.ask(focused) == name
-    shared = browser.ask("location.hash")
+    address = browser.ask("location.hash")
     browser.press("Enter")
     browser.wait(f"({OPENED}) === {json.dumps(order[1])}")
     assert browser.ask("document.activeElement.id") == "question"
@@ -301,16 +301,16 @@ def test_keys_move_through_the_list_and_back(browser: Browser, answers: Path) ->
     assert browser.ask(focused) == order[2]
     browser.press("/")
     assert browser.ask("document.activeElement.id") == "search"
-    browser.open(answers, shared)
+    browser.open(answers, address)
     assert browser.ask(focused) == order[1]
     for _ in range(60):
         browser.press("j")
-    there = "document.activeElement.getBoundingClientRect()"
-    assert browser.ask(f"document.activeElement.ariaPosInSet === '62' && {there}.top >= 0 && {there}.top < innerHeight")
+    box = "document.activeElement.getBoundingClientRect()"
+    assert browser.ask(f"document.activeElement.ariaPosInSet === '62' && {box}.top >= 0 && {box}.top < innerHeight")
 
 
 @pytest.mark.parametrize("file", ["csv", "jsonl"])
-def test_what_is_listed_is_saved(browser: Browser, tmp_path: Path, file: str) -> None:
+def test_the_listed_answers_are_saved(browser: Browser, tmp_path: Path, file: str) -> None:
     frames = frames_of_answers(questions=4)
     texts = ['=1+1, "x"', "a;@SUM(1)", "line\n+1", "\u202e-2"]
     rows = frames["answers_to_read"]
@@ -330,7 +330,7 @@ def test_what_is_listed_is_saved(browser: Browser, tmp_path: Path, file: str) ->
     assert {*saved[0]} >= {"question_id", "question", "expected_answer", "context", "model", "verdict", "ended"}
 
 
-def test_judgements_are_downloaded_as_they_are_read(browser: Browser, tmp_path: Path) -> None:
+def test_downloaded_judgements_can_be_read(browser: Browser, tmp_path: Path) -> None:
     frames = frames_of_answers(questions=2)
     text = '=1+1; @x\n"-2", _x0041_ \u202e</script>'
     unused = {
@@ -358,33 +358,38 @@ def test_judgements_are_downloaded_as_they_are_read(browser: Browser, tmp_path: 
     browser.open(tmp_path / write_answers(frames, tmp_path, CARD), "#open=q0")
     assert "no answer has these words" in browser.ask("document.getElementById('list').textContent")
     browser.ask("localStorage.clear()")
-    judged = "document.querySelector('.greedy .judging select')"
-    browser.ask(f"{judged}.value = 'refusal'; {judged}.dispatchEvent(new Event('change'))")
+    choice = "document.querySelector('.greedy .judging select')"
+    browser.ask(f"{choice}.value = 'refusal'; {choice}.dispatchEvent(new Event('change'))")
     browser.ask("Object.assign(window, {made: []}); URL.createObjectURL = one => (made.push(one), 'data:,')")
     browser.ask("document.getElementById('save-judgements').click()")
-    assert browser.ask("made.length") == 0, "nobody is named"
+    assert browser.ask("made.length") == 0, "the annotator is not named"
     browser.ask("document.getElementById('annotator').value = 'Ada'")
     browser.ask("document.getElementById('save-judgements').click()")
     file = tmp_path / "judgements.csv"
     file.write_text(browser.ask("made[0].text()"), encoding="utf-8-sig", newline="")
-    kept, other, new = read_judgements([file])  # Ada's earlier verdict on the same words is replaced, Ben's is not
-    assert (other.question_id, other.value, other.annotator) == ("q0", "both", "Ben")
-    assert (kept.question_id, kept.judged, kept.value, kept.annotator) == ("q1", "007", "both", "Ben")
+    # Ada's earlier verdict on the same words is replaced, Ben's is not.
+    unmatched, earlier_of_ben, new = read_judgements([file])
+    assert (earlier_of_ben.question_id, earlier_of_ben.value, earlier_of_ben.annotator) == ("q0", "both", "Ben")
+    assert (unmatched.question_id, unmatched.judged, unmatched.value, unmatched.annotator) == (
+        "q1",
+        "007",
+        "both",
+        "Ben",
+    )
     assert (new.question_id, new.context_id, new.judged) == ("q0", "none", text)
-    assert (new.field, new.value, new.annotator, new.problem) == ("verdict", "refusal", "Ada", other.problem)
+    assert (new.field, new.value, new.annotator, new.problem) == ("verdict", "refusal", "Ada", earlier_of_ben.problem)
     browser.open(tmp_path / "answers.html", "#beside=")
     assert "your judgement, not in the study yet" in browser.ask("document.getElementById('rows').innerText")
     browser.open(tmp_path / "answers.html", "#open=q0")
-    browser.ask(f"{judged}.value = 'both'; {judged}.dispatchEvent(new Event('change'))")  # as the study has it
+    # The study has the same verdict.
+    browser.ask(f"{choice}.value = 'both'; {choice}.dispatchEvent(new Event('change'))")
     browser.open(tmp_path / "answers.html", "#beside=")
     assert "not in the study yet" not in browser.ask("document.getElementById('rows').innerText")
     browser.ask("document.getElementById('discard-judgements').click()")
     assert browser.ask("document.getElementById('judgements').hidden")
 
 
-def test_filters_of_answer_are_about_same_answer(
-    browser: Browser, answers: Path, frames: dict[str, pd.DataFrame]
-) -> None:
+def test_two_filters_apply_to_the_same_answer(browser: Browser, answers: Path, frames: dict[str, pd.DataFrame]) -> None:
     scores = frames["answers_of_questions"].query("model == 'another' and verdict == 'context'")
     both = scores.query("condition == 'original' and outcome == 'stubborn'")
     browser.open(answers, "#verdict=context&outcome=stubborn&under=original")
@@ -397,7 +402,7 @@ def test_filters_of_answer_are_about_same_answer(
 
 
 @pytest.mark.parametrize("fragment", NONSENSE)
-def test_an_address_that_says_nonsense_opens_the_list(browser: Browser, answers: Path, fragment: str) -> None:
+def test_an_address_with_nonsense_opens_the_list(browser: Browser, answers: Path, fragment: str) -> None:
     browser.open(answers)
     first_rows = browser.ask(LISTED)
     browser.open(answers, fragment)
@@ -409,8 +414,8 @@ def test_an_address_that_says_nonsense_opens_the_list(browser: Browser, answers:
 def test_hostile_texts_are_shown_and_do_nothing(browser: Browser, tmp_path: Path) -> None:
     frames = frames_of_answers(questions=3)
     text = "".join(HOSTILE)
-    asked = ["subject", "object", "replacement", "question", "accepted", "relation", "partition"]
-    frames["questions_to_read"][[*asked, "subject_id"]] = text
+    columns = ["subject", "object", "replacement", "question", "accepted", "relation", "partition"]
+    frames["questions_to_read"][[*columns, "subject_id"]] = text
     frames["contexts_to_read"]["text"] = text
     frames["answers_to_read"]["text"] = text
     frames["answers_of_questions"]["stand_in"] = text
@@ -424,15 +429,15 @@ def test_hostile_texts_are_shown_and_do_nothing(browser: Browser, tmp_path: Path
 
 @pytest.mark.parametrize("width", [390, 1400])
 def test_own_contexts_are_listed_and_read(
-    browser: Browser, own: dict[str, pd.DataFrame], tmp_path: Path, width: int
+    browser: Browser, own_questions: dict[str, pd.DataFrame], tmp_path: Path, width: int
 ) -> None:
-    browser.look(width, "light")
-    browser.open(tmp_path / write_answers(own, tmp_path, CARD), "#beside=")
+    browser.emulate(width, "light")
+    browser.open(tmp_path / write_answers(own_questions, tmp_path, CARD), "#beside=")
     heads = browser.ask("[...document.querySelector('#rows tbody').rows].map(one => one.cells[0].textContent)")
     assert [head.split(" · ")[0] for head in heads][:3] == ["no context", "right passage", "wrong passage"]
     browser.choose("sort", "persuasion_conflicting")
     assert browser.ask("document.documentElement.scrollWidth <= innerWidth")
-    scores = own["answers_of_questions"].query(f"model == '{MODEL}' and condition == 'conflicting'")
+    scores = own_questions["answers_of_questions"].query(f"model == '{MODEL}' and condition == 'conflicting'")
     largest = scores.groupby("question")["coherent_persuasion"].max().sort_values(ascending=False)
     listed = browser.ask(LISTED)
     assert listed == list(largest.index)[: len(listed)]
@@ -449,12 +454,12 @@ def test_own_contexts_are_listed_and_read(
 
 
 @pytest.mark.parametrize("name", ["chapter", "__proto__", "constructor", "search", '"><script>alert(1)</script>'])
-def test_questions_are_found_by_column_of_any_name(browser: Browser, tmp_path: Path, name: str) -> None:
+def test_a_column_of_any_name_filters_questions(browser: Browser, tmp_path: Path, name: str) -> None:
     frames = frames_of_answers(questions=6)
     values = ["<i>one</i>", "a  two\r\n&amp;", "<i>one</i>", "__proto__", "<i>one</i>", "zwölf"]
     frames["questions_to_read"]["other_columns"] = [json.dumps({name: value}) for value in values]
     page = tmp_path / write_answers(frames, tmp_path, CARD)
-    browser.look(1400, "light")
+    browser.emulate(1400, "light")
     browser.open(page)
     browser.choose("search", "zwolf")
     browser.wait(f"{COUNT} === '1 of 6 questions'")
@@ -464,8 +469,8 @@ def test_questions_are_found_by_column_of_any_name(browser: Browser, tmp_path: P
         assert browser.ask(COUNT) == f"{values.count(value)} of 6 questions"
         assert browser.ask("document.getElementById('clear').hidden") is False
     browser.choose(f"column.{name}", values[0])
-    shared = browser.ask("location.hash")
-    browser.open(page, shared + "&open=q0")
+    filter_address = browser.ask("location.hash")
+    browser.open(page, filter_address + "&open=q0")
     assert browser.ask("[...document.querySelectorAll('dt, dd')].slice(-2).map(one => one.textContent)") == [
         name,
         values[0],
@@ -476,8 +481,8 @@ def test_questions_are_found_by_column_of_any_name(browser: Browser, tmp_path: P
     assert browser.trouble() == []
 
 
-def test_paper_has_the_question_and_not_the_controls(browser: Browser, answers: Path) -> None:
-    browser.look(794, "dark", media="print")
+def test_a_printed_question_has_no_controls(browser: Browser, answers: Path) -> None:
+    browser.emulate(794, "dark", media="print")
     browser.open(answers, "#open=q0&beside=")
     assert browser.ask("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"
     assert browser.ask("['ways', 'controls'].map(id => document.getElementById(id).getClientRects().length)") == [0, 0]
@@ -485,25 +490,25 @@ def test_paper_has_the_question_and_not_the_controls(browser: Browser, answers: 
     assert browser.ask("document.documentElement.scrollWidth <= innerWidth")
 
 
-def published_size() -> dict[str, pd.DataFrame]:
-    """5,689 questions with two contexts of some 600 characters and eleven answers a condition."""
-    made = frames_of_answers([("m", "float32")], 5689)
-    contexts, answers = made["contexts_to_read"], made["answers_to_read"]
+def frames_of_published_size() -> dict[str, pd.DataFrame]:
+    """Return 5,689 questions with two contexts of about 600 characters and eleven answers a condition."""
+    study = frames_of_answers([("m", "float32")], 5689)
+    contexts, answers = study["contexts_to_read"], study["answers_to_read"]
     contexts["text"] *= 12
     answers["text"] = "The capital is number " + (pd.Series(answers.index) % 9973).astype(str) + " of them all"
-    return made
+    return study
 
 
 def test_study_of_published_size_is_searched_and_read(browser: Browser, tmp_path: Path) -> None:
-    browser.look(1400, "light")
-    page = tmp_path / write_answers(published_size(), tmp_path, CARD)
+    browser.emulate(1400, "light")
+    page = tmp_path / write_answers(frames_of_published_size(), tmp_path, CARD)
     assert page.stat().st_size < 40_000_000
     browser.open(page)
     assert browser.ask(COUNT) == "5,689 of 5,689 questions"
     browser.choose("search", "number 9972")
     browser.wait(f"!{COUNT}.includes('still')")
-    found = browser.ask(LISTED)
-    assert 0 < len(found) < 20
+    listed = browser.ask(LISTED)
+    assert 0 < len(listed) < 20
     browser.ask("document.querySelector('#rows h3 a').click()")
-    browser.wait(f"({OPENED}) === {json.dumps(found[0])}")
+    browser.wait(f"({OPENED}) === {json.dumps(listed[0])}")
     assert "number 9972 of them all" in browser.ask("document.getElementById('reader').innerText")

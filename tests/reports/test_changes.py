@@ -1,4 +1,4 @@
-"""The page of two runs: flipped replies come first, and nothing that it shows acts."""
+"""The page of two runs: flipped replies come first, and hostile texts stay text."""
 
 import json
 from pathlib import Path
@@ -31,14 +31,14 @@ def test_hostile_texts_stay_text(tmp_path: Path) -> None:
     page.assert_inner_links_arrive()
     assert page.policy().keys() == {"default-src", "img-src", "style-src", "base-uri", "form-action"}
     assert without_controls(tmp_path)
-    assert not {"script", "img"} & {tag for tag, _ in page.found}
-    links = [attributes["href"] for tag, attributes in page.found if tag == "a"]
+    assert not {"script", "img"} & {tag for tag, _ in page.elements}
+    links = [attributes["href"] for tag, attributes in page.elements if tag == "a"]
     assert [link.partition("#")[0] for link in links] == ["a/report/index.html", "a/report/answers.html"]
     assert html.index('id="flipped"') < html.index('id="differences"') < html.index('id="settings"')
 
 
 @pytest.mark.parametrize(("unchanged", "flips"), [((), 1), (("c",), 0)])
-def test_a_replaced_model_beside_another_flips_nothing(unchanged: tuple[str, ...], flips: int) -> None:
+def test_a_replaced_model_is_compared_only_if_alone(unchanged: tuple[str, ...], flips: int) -> None:
     first, second = (
         {**snapshot([reply("q", name, verdict=verdict)]).items(), ("run", "", "", ""): as_state({"run": run})}
         for run, name, verdict in ((1, "a", "context"), (2, "b", "both"))

@@ -1,4 +1,4 @@
-"""How figures are drawn: axes that models share, links of marks, columns of a paper, hues, text that can be drawn."""
+"""Drawing of figures: shared axes, links of marks, columns of a paper, hues, and cleaned texts."""
 
 import re
 import subprocess
@@ -34,37 +34,39 @@ def panel(*points: float, names: tuple[str, ...] = ()) -> Canvas:
 
 def test_models_share_a_range_and_have_own_names() -> None:
     canvases = [panel(0, 1, names=("a", "b")), panel(5, 9, 7, names=("a", "b", "c"))]
-    of_names, (low, high) = shared([limits_of(canvas) for canvas in canvases])  # type: ignore[misc]
-    assert of_names is None
+    name_limits, (low, high) = shared([limits_of(canvas) for canvas in canvases])  # type: ignore[misc]
+    assert name_limits is None
     assert low < 0
     assert high > 9
     before = canvases[0].axes[0].get_xlim()
-    set_limits(canvases[0], [of_names, (low, high)])
+    set_limits(canvases[0], [name_limits, (low, high)])
     assert canvases[0].axes[0].get_ylim() == (low, high)
     assert canvases[0].axes[0].get_xlim() == before
 
 
 def test_other_panels_share_nothing() -> None:
-    two = Canvas()
-    two.subplots(1, 2)
-    assert shared([limits_of(panel(0, 1)), limits_of(two)]) == []
+    two_panels = Canvas()
+    two_panels.subplots(1, 2)
+    assert shared([limits_of(panel(0, 1)), limits_of(two_panels)]) == []
 
 
 def painted_once(drawn: DrawnFigure) -> DrawnFigure:
     return replace(drawn, drawing=replace(drawn.drawing, paint=cache(drawn.drawing.paint)))
 
 
-def test_figures_of_two_models_can_share_axes(two: dict[str, pd.DataFrame]) -> None:
-    drawn = [painted_once(one) for one in draw_all(FIGURES.values(), two)[0]]
-    found = list(with_limits(drawn))
-    assert any(pair for _, limits in found for pair in limits)
-    for one, limits in found:
-        canvas = one.drawing.paint()
+def test_figures_of_two_models_can_share_axes(two_dtypes: dict[str, pd.DataFrame]) -> None:
+    drawn = [painted_once(figure) for figure in draw_all(FIGURES.values(), two_dtypes)[0]]
+    figures = list(with_limits(drawn))
+    assert any(pair for _, limits in figures for pair in limits)
+    for figure, limits in figures:
+        canvas = figure.drawing.paint()
         set_limits(canvas, limits)
-        assert all(pair in (None, mine) for pair, mine in zip(limits, limits_of(canvas), strict=False)), one.name
+        assert all(pair in (None, own_pair) for pair, own_pair in zip(limits, limits_of(canvas), strict=False)), (
+            figure.name
+        )
 
 
-def test_page_has_links_of_picture_beside_it() -> None:
+def test_links_are_separated_from_the_picture() -> None:
     addresses = ["answers.html#model=m&open=1", "queries.html#q-2"]
     with drawing():
         canvas, ((axes,),) = blank(1, 1, 2)
@@ -75,12 +77,12 @@ def test_page_has_links_of_picture_beside_it() -> None:
     assert "<a " not in shown
     assert links is not None
     assert [address for _, _, address in links.places] == addresses
-    (x0, x1), (y0, y1) = ([float(place[at]) for place in links.places] for at in (0, 1))
+    (x0, x1), (y0, y1) = ([float(place[axis]) for place in links.places] for axis in (0, 1))
     assert x0 < x1 <= 7.2 * 72
     assert 0 <= y1 < y0
 
 
-def test_many_marks_lead_nowhere() -> None:
+def test_many_marks_have_no_links() -> None:
     with drawing():
         _, ((axes,),) = blank(1, 1, 2)
         link(axes, range(700), range(700), ["queries.html"] * 700)
@@ -88,13 +90,13 @@ def test_many_marks_lead_nowhere() -> None:
 
 
 @pytest.fixture(scope="module", params=["familiarity-of-susceptibility", "susceptibility-by-degree"])
-def drawn(known: dict[str, pd.DataFrame], request: pytest.FixtureRequest) -> DrawnFigure:
+def drawn(study_frames: dict[str, pd.DataFrame], request: pytest.FixtureRequest) -> DrawnFigure:
     with only(FIGURES, [request.param]):
-        ((figure,), _) = draw_all(FIGURES.values(), known)
+        ((figure,), _) = draw_all(FIGURES.values(), study_frames)
     return figure
 
 
-def test_figure_fits_column_and_its_text_is_text(drawn: DrawnFigure) -> None:
+def test_a_figure_fits_a_column_with_real_text(drawn: DrawnFigure) -> None:
     pictures = printed(drawn)
     pdf = pictures["pdf"]
     width, height = (float(size) for size in re.search(rb"/MediaBox \[ 0 0 (\S+) (\S+) \]", pdf).groups())  # type: ignore[union-attr]
@@ -135,7 +137,7 @@ HUES = [*QUERY_HUES.values(), *PARTITION_HUES.values()]
 
 def _linear(colour: str) -> np.ndarray:
     """Linear red, green and blue of a #rrggbb colour, 0 to 1."""
-    channels = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    channels = np.array([int(colour[start : start + 2], 16) for start in (1, 3, 5)]) / 255
     return np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
 
 
@@ -144,8 +146,8 @@ def luminance(colour: str) -> float:
     return float(np.dot([0.2126, 0.7152, 0.0722], _linear(colour)))
 
 
-def contrast(one: str, other: str) -> float:
-    darker, lighter = sorted((luminance(one), luminance(other)))
+def contrast(first: str, second: str) -> float:
+    darker, lighter = sorted((luminance(first), luminance(second)))
     return (lighter + 0.05) / (darker + 0.05)
 
 
@@ -167,8 +169,8 @@ def test_hues_and_text_stand_out_from_both_papers(theme: dict[str, str]) -> None
 @pytest.mark.parametrize("deficiency", DEFICIENCIES)
 @pytest.mark.parametrize("palette", [QUERY_HUES, PARTITION_HUES], ids=["queries", "partitions"])
 def test_hues_stay_apart_for_colour_blind_eyes(palette: dict[str, str], deficiency: str) -> None:
-    seen = [_lab(hue, DEFICIENCIES[deficiency]) for hue in palette.values()]
-    assert min(float(np.linalg.norm(a - b)) for a, b in combinations(seen, 2)) > 20
+    colours = [_lab(hue, DEFICIENCIES[deficiency]) for hue in palette.values()]
+    assert min(float(np.linalg.norm(first - second)) for first, second in combinations(colours, 2)) > 20
 
 
 def test_open_and_closed_differ_in_grey() -> None:
@@ -176,7 +178,7 @@ def test_open_and_closed_differ_in_grey() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "drawn"),
+    ("text", "expected"),
     [
         ("a\u202eb\x00c\nd\u2028e", "ab c d e"),
         ("東京 Tokyo", f"{NO_GLYPH * 2} Tokyo"),
@@ -184,11 +186,11 @@ def test_open_and_closed_differ_in_grey() -> None:
     ],
     ids=["control characters", "no glyph", "long"],
 )
-def test_text_is_made_fit_to_be_drawn(text: str, drawn: str) -> None:
-    assert plain(text) == drawn
+def test_text_is_cleaned_for_drawing(text: str, expected: str) -> None:
+    assert plain(text) == expected
 
 
-def test_dollars_are_dollars_and_not_formulas() -> None:
+def test_dollar_signs_make_no_formula() -> None:
     with drawing():
         figure = Figure()
         text = figure.text(0, 0, r"$\frac{1}$ {x} $")

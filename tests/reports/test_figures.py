@@ -31,17 +31,17 @@ from swaymeter.tasks.statistics import STATISTICS
 from swaymeter.tasks.statistics.statistic import Statistic
 from tests.reports.study import MODEL, frames, tables
 
-ONE_MODEL_LACKS = ("precision", "front-of-variants", "tests-by-model", "over-time")
-OF_A_QUESTION = {"question_id": "w1", "model": MODEL, "dtype": "float32"}
+MISSING_FOR_ONE_MODEL = ("precision", "front-of-variants", "tests-by-model", "over-time")
+QUESTION_COLUMNS = {"question_id": "w1", "model": MODEL, "dtype": "float32"}
 
 
 @pytest.fixture(scope="module")
-def drawn(known: dict[str, pd.DataFrame]) -> dict[str, DrawnFigure]:
-    return {one.figure.name: one for one in draw_all(FIGURES.values(), known)[0]}
+def drawn(study_frames: dict[str, pd.DataFrame]) -> dict[str, DrawnFigure]:
+    return {drawn_figure.figure.name: drawn_figure for drawn_figure in draw_all(FIGURES.values(), study_frames)[0]}
 
 
 def drawing_of(name: str, frames: Frames, model: str = MODEL) -> Drawing:
-    """What a figure draws of a model."""
+    """Return the drawing of a figure for a model."""
     drawing = FIGURES[name].draw(Model(model, "float32"), frames)
     assert drawing is not None
     return drawing
@@ -52,40 +52,40 @@ def units_of(drawn: DrawnFigure) -> set[str]:
 
 
 def test_figures_say_question_n_model_and_unit(drawn: dict[str, DrawnFigure]) -> None:
-    assert list(drawn) == [name for name in FIGURES if name not in ONE_MODEL_LACKS]
-    for one in drawn.values():
-        assert one.figure.question.endswith("?")
-        assert "n = " in one.caption
-        assert f"{MODEL} (float32)" in one.caption
-        assert any(unit in one.alt for unit in units_of(one))
-        assert not one.drawing.numbers.empty
+    assert list(drawn) == [name for name in FIGURES if name not in MISSING_FOR_ONE_MODEL]
+    for drawn_figure in drawn.values():
+        assert drawn_figure.figure.question.endswith("?")
+        assert "n = " in drawn_figure.caption
+        assert f"{MODEL} (float32)" in drawn_figure.caption
+        assert any(unit in drawn_figure.alt for unit in units_of(drawn_figure))
+        assert not drawn_figure.drawing.numbers.empty
 
 
-def test_one_group_is_compared_with_nothing(known: dict[str, pd.DataFrame]) -> None:
-    groups, kinds = known["both_susceptibilities_summary"], known["persuasion_of_relations"]
-    alike = {
+def test_a_single_group_has_no_comparison(study_frames: dict[str, pd.DataFrame]) -> None:
+    groups, kinds = study_frames["both_susceptibilities_summary"], study_frames["persuasion_of_relations"]
+    single_groups = {
         "both_susceptibilities_summary": groups[groups["of_group"].isin(["real", "completion"])],
         "persuasion_of_relations": kinds[kinds["kind"] == "base"],
     }
     names = ("both-susceptibilities-by-entities", "both-susceptibilities-by-wording", "persuasion-by-kind")
     figures = [FIGURES[name] for name in names]
-    assert draw_all(figures, known | alike) == ([], [figure.question for figure in figures])
+    assert draw_all(figures, study_frames | single_groups) == ([], [figure.question for figure in figures])
 
 
 def test_axes_name_quantity_and_unit(drawn: dict[str, DrawnFigure]) -> None:
-    for name, one in drawn.items():
-        canvas = one.drawing.paint()
+    for name, figure in drawn.items():
+        canvas = figure.drawing.paint()
         labels = [text for axes in canvas.axes for text in (axes.get_xlabel(), axes.get_ylabel()) if text]
         labels.append(canvas.get_supxlabel())
-        assert any(f"{unit})" in label for unit in units_of(one) for label in labels), name
+        assert any(f"{unit})" in label for unit in units_of(figure) for label in labels), name
 
 
-def read_by(figures: Iterable[Figure]) -> set[str]:
-    """The queries of figures, and those of which models and labels are taken."""
+def queries_of(figures: Iterable[Figure]) -> set[str]:
+    """Return the queries of figures, and the queries of models and labels."""
     return {*PAGE_QUERIES, *(name for figure in figures for name in figure.queries)}
 
 
-def test_panels_that_share_an_axis_cut_nothing_off() -> None:
+def test_shared_axes_show_every_point() -> None:
     rows = tables([(MODEL, "float32")], relations=["capital"], entities=4, questions=6)
     for row in (*rows["susceptibility"], *rows["persuasion"], *rows["entity_independent_persuasion"]):
         if row.get("query_type", "closed") == "closed" and " open " not in row.get("query_id", ""):
@@ -97,23 +97,32 @@ def test_panels_that_share_an_axis_cut_nothing_off() -> None:
         "entity-independent-by-template",
     )
     figures = [FIGURES[name] for name in names]
-    for one in draw_all(figures, frames(rows, read_by(figures)))[0]:
-        for axes in one.drawing.paint().axes:
-            drawn = np.vstack([line.get_xydata() for line in axes.lines])
-            inside = zip(drawn.T, (axes.get_xlim(), axes.get_ylim()), strict=True)
-            assert all(min(ends) <= np.nanmin(at) <= np.nanmax(at) <= max(ends) for at, ends in inside), one.name
+    for figure in draw_all(figures, frames(rows, queries_of(figures)))[0]:
+        for axes in figure.drawing.paint().axes:
+            points = np.vstack([line.get_xydata() for line in axes.lines])
+            inside = zip(points.T, (axes.get_xlim(), axes.get_ylim()), strict=True)
+            assert all(
+                min(limits) <= np.nanmin(coordinates) <= np.nanmax(coordinates) <= max(limits)
+                for coordinates, limits in inside
+            ), figure.name
 
 
 def test_models_and_dtypes_are_not_mixed() -> None:
     models = [("a", "float32"), ("a", "bfloat16"), ("somebody/with-a-long-name", "float32")]
     figures = [FIGURES[name] for name in ("susceptibility-by-relation", "precision", "tests-by-model")]
     rows = tables(models, relations=["capital"], entities=2, questions=6)
-    made, _ = draw_all(figures, frames(rows, read_by(figures)))
-    means = [one for one in made if one.figure.name == "susceptibility-by-relation"]
-    assert [str(one.model) for one in means] == ["a (bfloat16)", "a (float32)", "somebody/with-a-long-name (float32)"]
-    assert {len(one.drawing.numbers) for one in means} == {4}
-    assert [str(one.model) for one in made if one.figure.name == "precision"] == ["a (bfloat16)"]
-    (ladder,) = [one for one in made if one.figure.name == "tests-by-model"]
+    drawn, _ = draw_all(figures, frames(rows, queries_of(figures)))
+    means = [drawn_figure for drawn_figure in drawn if drawn_figure.figure.name == "susceptibility-by-relation"]
+    assert [str(figure.model) for figure in means] == [
+        "a (bfloat16)",
+        "a (float32)",
+        "somebody/with-a-long-name (float32)",
+    ]
+    assert {len(figure.drawing.numbers) for figure in means} == {4}
+    assert [str(drawn_figure.model) for drawn_figure in drawn if drawn_figure.figure.name == "precision"] == [
+        "a (bfloat16)"
+    ]
+    (ladder,) = [drawn_figure for drawn_figure in drawn if drawn_figure.figure.name == "tests-by-model"]
     assert str(ladder.model) == "all models"
     assert set(ladder.drawing.numbers["dtype"]) == {"float32", "bfloat16"}
     assert "1 a (bfloat16); 2 a (float32); 3 somebody/with-a-long-name (float32)." in ladder.caption
@@ -121,7 +130,7 @@ def test_models_and_dtypes_are_not_mixed() -> None:
 
 
 def test_shown_numbers_carry_their_units(drawn: dict[str, DrawnFigure]) -> None:
-    units = {name: one.drawing.shown.attrs["units"] for name, one in drawn.items()}
+    units = {name: figure.drawing.shown.attrs["units"] for name, figure in drawn.items()}
     assert units["susceptibility-by-relation"]["low"] == "nats"
     assert units["fisher-against-susceptibility"]["mean_fisher"] == "nats per squared embedding unit"
     assert units["persuasion-by-followed"]["share_answers"] == "share"
@@ -134,7 +143,7 @@ def test_a_stand_in_is_named_in_the_caption(drawn: dict[str, DrawnFigure]) -> No
     assert "Stand-in" not in drawn["coherent-persuasion"].caption
 
 
-def test_figure_without_scores_is_omitted_by_its_question() -> None:
+def test_figures_without_scores_are_listed_by_question() -> None:
     drawn, omitted = draw_all(FIGURES.values(), {})
     assert not drawn
     unexpected = (
@@ -155,30 +164,30 @@ def test_figure_without_scores_is_omitted_by_its_question() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_a_single_mark_is_no_figure(count: int, known: dict[str, pd.DataFrame]) -> None:
+def test_a_single_mark_is_no_figure(count: int, study_frames: dict[str, pd.DataFrame]) -> None:
     figure = FIGURES["persuasion-by-kind"]
-    rows = known[figure.queries[0]].head(count)
+    rows = study_frames[figure.queries[0]].head(count)
     drawing = Drawing("n = 1", rows, rows, Canvas)
     single = dataclasses.replace(figure, draw=lambda model, frames: drawing, expected=lambda frames: False)
-    drawn, omitted = draw_all([single], known)
+    drawn, omitted = draw_all([single], study_frames)
     assert (len(drawn), omitted) == ((0, [f"{figure.question}{SINGLE}"]) if count == 1 else (1, []))
 
 
-def test_one_kind_of_query_is_told_once() -> None:
+def test_a_single_query_type_has_one_row() -> None:
     rows = [{"query_type": kind, "queries": 3} for kind in ("all", "closed", "open")]
     assert [*by_kind(pd.DataFrame(rows))["query_type"]] == ["open", "closed", "both"]
     assert [*by_kind(pd.DataFrame(rows[:2]))["query_type"]] == ["closed"]
 
 
-def test_missing_scores_are_counted_and_stay_in_csv(known: dict[str, pd.DataFrame]) -> None:
-    instances = known["instances"].copy()
+def test_missing_scores_are_counted_and_stay_in_csv(study_frames: dict[str, pd.DataFrame]) -> None:
+    instances = study_frames["instances"].copy()
     instances.loc[0, "coherent_persuasion"] = np.inf
-    drawing = drawing_of("entropy-without-against-persuasion", {**known, "instances": instances})
+    drawing = drawing_of("entropy-without-against-persuasion", {**study_frames, "instances": instances})
     assert len(drawing.numbers) == len(instances)
     assert f"1 of {len(instances)} instances have a score that is missing or not finite" in drawing.caption
 
 
-def test_caption_says_which_counts_are_none_of_words() -> None:
+def test_the_caption_names_counts_of_other_units() -> None:
     kinds = [("the answer near it", "approximate", 3), ("the answer near it", "words", 7), ("the entity", "tokens", 10)]
     counted = {
         "corpus_summary": pd.DataFrame([{"corpus": "Pile", "shard": "all 1 shards", "words": None, "tokens": 12_345}]),
@@ -191,43 +200,43 @@ def test_caption_says_which_counts_are_none_of_words() -> None:
     )
 
 
-def test_effects_by_frequency_are_the_published_ones(known: dict[str, pd.DataFrame]) -> None:
+def test_effects_by_frequency_equal_the_published_tests(study_frames: dict[str, pd.DataFrame]) -> None:
     keys = ["relation", "query_type"]
-    tests = as_published(known["statistics"].query("comparison == 'familiarity'")).set_index(keys).sort_index()
-    effects = known["effects_by_frequency"].set_index(keys).sort_index()
+    tests = as_published(study_frames["statistics"].query("comparison == 'familiarity'")).set_index(keys).sort_index()
+    effects = study_frames["effects_by_frequency"].set_index(keys).sort_index()
     assert effects[["effect_size", "p_adjusted"]].equals(tests[["effect_size", "p_adjusted"]])
-    assert effects["entities"].max() <= known["frequency_of_entities"].query("not invented")["entity"].nunique()
+    assert effects["entities"].max() <= study_frames["frequency_of_entities"].query("not invented")["entity"].nunique()
 
 
-def test_numbers_of_a_forest_include_tests_by_entity(known: dict[str, pd.DataFrame]) -> None:
-    shown = drawing_of("familiarity-of-susceptibility", known).shown
-    tests = known["statistics"].query("comparison == 'familiarity' and unit_of_analysis == 'entity'")
+def test_numbers_of_a_forest_include_tests_by_entity(study_frames: dict[str, pd.DataFrame]) -> None:
+    shown = drawing_of("familiarity-of-susceptibility", study_frames).shown
+    tests = study_frames["statistics"].query("comparison == 'familiarity' and unit_of_analysis == 'entity'")
     assert shown["unit_of_analysis"].tolist()[: len(tests)] == ["entity"] * len(tests)
     assert sorted(shown["p"].head(len(tests)).dropna()) == sorted(tests["p"].dropna())
     assert {*shown["unit_of_analysis"]} > {"entity"}
 
 
-def test_instances_are_drawn_in_class_they_count_in(known: dict[str, pd.DataFrame]) -> None:
-    counts = known["entropy_classes"].query("partition == 'all'").set_index("entropy_class")["instances"]
-    assert known["classed_instances"]["entropy_class"].value_counts().to_dict() == counts.to_dict()
-    between = known["classed_instances"].assign(entropy_class="low")
+def test_instances_are_drawn_in_their_class(study_frames: dict[str, pd.DataFrame]) -> None:
+    counts = study_frames["entropy_classes"].query("partition == 'all'").set_index("entropy_class")["instances"]
+    assert study_frames["classed_instances"]["entropy_class"].value_counts().to_dict() == counts.to_dict()
+    between = study_frames["classed_instances"].assign(entropy_class="low")
     between.loc[:9, "entropy_class"] = None
-    drawing = drawing_of("entropy-classes", known | {"classed_instances": between})
+    drawing = drawing_of("entropy-classes", study_frames | {"classed_instances": between})
     assert "A grey dot lies between two classes." in drawing.caption
     drawn = [(line.get_marker(), len(line.get_xdata())) for line in drawing.paint().axes[0].lines]
     assert drawn[:2] == [("o", 10), ("<", len(between) - 10)]
 
 
-def test_marked_instances_are_temporal_ones(known: dict[str, pd.DataFrame]) -> None:
-    marked = known["marked_instances"].query("most_edited or most_viewed")
+def test_marked_instances_are_temporal(study_frames: dict[str, pd.DataFrame]) -> None:
+    marked = study_frames["marked_instances"].query("most_edited or most_viewed")
     assert set(marked["partition"]) == {"temporal"}
-    drawing = drawing_of("persuasion-of-most-edited", known)
+    drawing = drawing_of("persuasion-of-most-edited", study_frames)
     drawn = {line.get_marker(): len(line.get_xdata()) for line in drawing.paint().axes[1].lines}
     assert (drawn["P"], drawn["*"]) == (marked["most_edited"].sum(), marked["most_viewed"].sum())
 
 
-def test_untestable_groups_are_counted_and_not_drawn(known: dict[str, pd.DataFrame]) -> None:
-    tests = as_published(known["statistics"].query("comparison == 'relevance'")).reset_index(drop=True)
+def test_untestable_groups_are_counted_and_not_drawn(study_frames: dict[str, pd.DataFrame]) -> None:
+    tests = as_published(study_frames["statistics"].query("comparison == 'relevance'")).reset_index(drop=True)
     tests.loc[0, ["effect_size", "p_adjusted", "untestable"]] = [None, None, "a group is empty"]
     drawing = drawing_of("relevance-of-persuasion", {"statistics": tests})
     assert f"n = {len(tests) - 1} tests" in drawing.caption
@@ -241,7 +250,7 @@ def test_significance_and_outcomes_are_shapes() -> None:
     assert list(axes.lines[0].get_xdata()) == [0, 0]
     assert {"D", "|"} <= {line.get_marker() for line in axes.lines}
     outcomes = pd.DataFrame({"outcome": ["persuaded", "agreed", "stubborn", "other"], "partition": "static"})
-    outcomes = outcomes.assign(entropy=[1.0, 2.0, 3.0, 4.0], coherent_persuasion=1.0, **OF_A_QUESTION)
+    outcomes = outcomes.assign(entropy=[1.0, 2.0, 3.0, 4.0], coherent_persuasion=1.0, **QUESTION_COLUMNS)
     axes = Canvas().subplots()
     entropy_against_persuasion(axes, outcomes)
     assert {line.get_marker() for line in axes.lines} == {"^", "D", "s", "o"}
@@ -249,10 +258,10 @@ def test_significance_and_outcomes_are_shapes() -> None:
 
 @pytest.mark.parametrize("values", [[1.0], [2.0] * 60, [*range(29)]], ids=["one", "equal", "few"])
 def test_few_or_equal_values_have_no_violin(values: list[float]) -> None:
-    data = pd.DataFrame({"partition": pd.Categorical(["static"] * len(values)), "value": values, **OF_A_QUESTION})
+    data = pd.DataFrame({"partition": pd.Categorical(["static"] * len(values)), "value": values, **QUESTION_COLUMNS})
     axes = Canvas().subplots()
     values_of_partitions(axes, data, data.iloc[:0])
-    assert not any(isinstance(one, PolyCollection) for one in axes.collections)
+    assert not any(isinstance(collection, PolyCollection) for collection in axes.collections)
     assert axes.get_xticklabels()[0].get_text() == f"static\nn = {len(values)}"
 
 
@@ -271,8 +280,8 @@ def test_fifths_of_few_queries_are_dots() -> None:
     )
     axes = Canvas().subplots()
     columns_of_bins(axes, data["susceptibility"], data["memorization_ratio"], fifths, "memorization_ratio", 5)
-    found = [round(float(line.get_xdata()[0])) for line in axes.lines if line.get_marker() == "o"]
-    assert found == [0, 1, 4]
+    positions = [round(float(line.get_xdata()[0])) for line in axes.lines if line.get_marker() == "o"]
+    assert positions == [0, 1, 4]
 
 
 def test_under_thirty_values_are_dots() -> None:
@@ -293,27 +302,27 @@ def test_under_thirty_values_are_dots() -> None:
     assert len(many.patches) == 1
 
 
-def test_models_size_is_counted_or_of_catalog() -> None:
+def test_a_size_is_counted_or_from_the_catalog() -> None:
     runs = pd.DataFrame(
         [["tiny", "a label", 5], ["openai-community/gpt2-xl", None, None], ["own-7b", None, None]],
         columns=["model", "label", "parameters"],
     ).assign(dtype="float32")
-    known = {Model("a label", "float32"): 5, Model("openai-community/gpt2-xl", "float32"): 1558000000}
-    assert sizes(runs) == known
+    expected = {Model("a label", "float32"): 5, Model("openai-community/gpt2-xl", "float32"): 1558000000}
+    assert sizes(runs) == expected
 
 
 def test_models_are_sorted_by_size_else_by_order() -> None:
     small, large, other = (Model(name, "float32") for name in ("b", "a", "unknown"))
-    known = {small: 10**8, large: 10**9}
-    assert effects.positions([large, small], known) == ({large: 9.0, small: 8.0}, True)
-    assert effects.positions([large, small, other], known) == ({small: 0.0, large: 1.0, other: 2.0}, False)
-    assert effects.positions([large], known) == ({large: 0.0}, False)
+    sizes_of_models = {small: 10**8, large: 10**9}
+    assert effects.positions([large, small], sizes_of_models) == ({large: 9.0, small: 8.0}, True)
+    assert effects.positions([large, small, other], sizes_of_models) == ({small: 0.0, large: 1.0, other: 2.0}, False)
+    assert effects.positions([large], sizes_of_models) == ({large: 0.0}, False)
     half = Model("b", "bfloat16")
-    alike = effects.positions([small, large, half], known | {half: 10**8})
+    alike = effects.positions([small, large, half], sizes_of_models | {half: 10**8})
     assert alike == ({half: 0.0, small: 1.0, large: 2.0}, False)
 
 
-def test_relation_of_paper_is_drawn_or_largest() -> None:
+def test_the_papers_relation_or_the_largest_is_drawn() -> None:
     data = pd.DataFrame({"relation": ["author", "capital", "officialLanguage"], "queries": [3, 9, 1]})
     assert susceptibility.relation_of(data) == "officialLanguage"
     assert susceptibility.relation_of(data.iloc[:2]) == "capital"
@@ -333,10 +342,10 @@ def test_invented_entities_stand_left_of_degree_one() -> None:
 
 
 @pytest.mark.parametrize("groups", [1, 3, 40])
-def test_groups_of_own_questions_have_room(own: dict[str, pd.DataFrame], groups: int) -> None:
-    instances = own["instances"].query(f"model == '{MODEL}'").reset_index(drop=True)
+def test_groups_of_own_questions_have_room(own_questions: dict[str, pd.DataFrame], groups: int) -> None:
+    instances = own_questions["instances"].query(f"model == '{MODEL}'").reset_index(drop=True)
     names = [f"group {number % groups} $x_1$ \u202e{'very ' * 30}long" for number in range(len(instances))]
-    data = {**own, "instances": instances.assign(partition=names)}
+    data = {**own_questions, "instances": instances.assign(partition=names)}
     for name in ("coherent-persuasion", "entropy-without-against-persuasion"):
         drawing = drawing_of(name, data)
         canvas = drawing.paint()
@@ -347,9 +356,9 @@ def test_groups_of_own_questions_have_room(own: dict[str, pd.DataFrame], groups:
 
 
 def test_a_figure_is_rendered_to_the_same_bytes(drawn: dict[str, DrawnFigure], tmp_path: Path) -> None:
-    one = drawn["coherent-persuasion"]
-    pictures = rendered(one)
-    assert pictures == rendered(one)
+    figure = drawn["coherent-persuasion"]
+    pictures = rendered(figure)
+    assert pictures == rendered(figure)
     assert b"dc:date" not in pictures.svg
     assert b"words-title" in pictures.svg
     assert "words-" not in pictures.page_svg
@@ -359,33 +368,35 @@ def test_a_figure_is_rendered_to_the_same_bytes(drawn: dict[str, DrawnFigure], t
         assert pixels.size == pytest.approx((width * PNG_DPI / 72, height * PNG_DPI / 72), abs=2)
 
 
-def test_figures_stand_without_their_statistics(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_figures_are_drawn_without_their_statistics(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, statistic in STATISTICS.items():
-        silent = Statistic(name, statistic.version, statistic.row, statistic.queries, lambda frames, seed: [])
-        monkeypatch.setitem(STATISTICS, name, silent)
+        without_rows = Statistic(name, statistic.version, statistic.row, statistic.queries, lambda frames, seed: [])
+        monkeypatch.setitem(STATISTICS, name, without_rows)
     drawn, _ = draw_all(FIGURES.values(), frames())
-    assert "entropy-with-against-persuasion" in {one.figure.name for one in drawn}
+    assert "entropy-with-against-persuasion" in {drawn_figure.figure.name for drawn_figure in drawn}
 
 
 @pytest.mark.parametrize("n", [19, 20])
-def test_a_panel_of_few_points_has_no_r(known: dict[str, pd.DataFrame], n: int) -> None:
-    correlations, queries = (known[name].assign(n=n) for name in ("instance_correlations", "correlations"))
-    drawing = drawing_of("entropy-with-against-persuasion", {**known, "instance_correlations": correlations})
+def test_a_panel_of_few_points_has_no_r(study_frames: dict[str, pd.DataFrame], n: int) -> None:
+    correlations, queries = (study_frames[name].assign(n=n) for name in ("instance_correlations", "correlations"))
+    drawing = drawing_of("entropy-with-against-persuasion", {**study_frames, "instance_correlations": correlations})
     rows = correlations.set_index(["measure_a", "partition", "condition"])
     single, pooled = (rows.loc[("semantic_entropy_with", *group)] for group in (("static", "original"), ("all", "all")))
-    words = [f"r = {one['pearson']:.2f} [{one['low']:.2f}, {one['high']:.2f}]" for one in (single, pooled)]
-    few = "n = 19, too few for r"
-    assert (words[0] if n == 20 else few) in drawing.paint().axes[0].get_title()
+    words = [f"r = {row['pearson']:.2f} [{row['low']:.2f}, {row['high']:.2f}]" for row in (single, pooled)]
+    too_few = "n = 19, too few for r"
+    assert (words[0] if n == 20 else too_few) in drawing.paint().axes[0].get_title()
     assert (f"Pearson's {words[1]} over all of them" in drawing.caption) == (n == 20)
-    of_fisher = where(queries, measure_a="fisher")
-    assert correlation(of_fisher, "query", "open").startswith("Pearson" if n == 20 else few)
-    assert spearman(queries, "degree", "open").startswith("Spearman's rho" if n == 20 else few)
+    fisher = where(queries, measure_a="fisher")
+    assert correlation(fisher, "query", "open").startswith("Pearson" if n == 20 else too_few)
+    assert spearman(queries, "degree", "open").startswith("Spearman's rho" if n == 20 else too_few)
 
 
-def test_captions_say_what_an_interval_is_over(drawn: dict[str, DrawnFigure], known: dict[str, pd.DataFrame]) -> None:
-    captions = [one.caption for one in drawn.values() if {"low", "high"} <= {*one.drawing.shown}]
-    tables = [filled(table, known) for table in TABLES.values()]
-    captions += [one.caption for one in tables if "low" in one.rows or re.search(r"\d%? \[", one.rows.to_csv())]
+def test_captions_name_the_units_of_intervals(
+    drawn: dict[str, DrawnFigure], study_frames: dict[str, pd.DataFrame]
+) -> None:
+    captions = [figure.caption for figure in drawn.values() if {"low", "high"} <= {*figure.drawing.shown}]
+    tables = [filled(table, study_frames) for table in TABLES.values()]
+    captions += [table.caption for table in tables if "low" in table.rows or re.search(r"\d%? \[", table.rows.to_csv())]
     assert len(captions) > 12
     assert [caption for caption in captions if not re.search(INTERVAL, caption)] == []
 
@@ -396,8 +407,8 @@ INTERVAL = (
 )
 
 
-def test_outcomes_of_change_are_counted_in_each_panel(known: dict[str, pd.DataFrame]) -> None:
-    drawing = drawing_of("entropy-change", known)
+def test_outcomes_of_change_are_counted_in_each_panel(study_frames: dict[str, pd.DataFrame]) -> None:
+    drawing = drawing_of("entropy-change", study_frames)
     canvas = drawing.paint()
     assert [axes.get_title() for axes in canvas.axes] == ["any context", "original context", "counter-memory context"]
     pooled = drawing.shown.query("partition == 'all' and condition == 'any context'")
@@ -405,23 +416,32 @@ def test_outcomes_of_change_are_counted_in_each_panel(known: dict[str, pd.DataFr
     assert list(pooled["outcome"])[:2] == ["all", "persuaded"]
 
 
-def test_nothing_is_marked_where_nobody_counted_edits(own: dict[str, pd.DataFrame]) -> None:
+def test_questions_without_edits_have_no_edits_figure(own_questions: dict[str, pd.DataFrame]) -> None:
     figure = FIGURES["entropy-of-most-edited"]
-    assert figure.draw(Model(MODEL, "float32"), own) is None
-    assert not figure.expected(own)
+    assert figure.draw(Model(MODEL, "float32"), own_questions) is None
+    assert not figure.expected(own_questions)
 
 
 Row = dict[str, Any]
-OF = {"model": "m", "dtype": "float32", "query_type": "open", "untestable": None, "within": "all"}
+COMMON_COLUMNS = {"model": "m", "dtype": "float32", "query_type": "open", "untestable": None, "within": "all"}
 
 
-def comparison_row(relation: str, a: str, b: str, means: tuple[float, float], n: int = 5, p: float = 0.01) -> Row:
-    """A test of two labels of contexts."""
-    groups = {"group_a": a, "group_b": b, "mean_a": means[0], "mean_b": means[1], "n_a": n, "n_b": n}
-    return {**OF, **groups, "relation": relation, "comparison": "context", "measure": "persuasion", "p_adjusted": p}
+def comparison_row(
+    relation: str, label_a: str, label_b: str, means: tuple[float, float], n: int = 5, p: float = 0.01
+) -> Row:
+    """Return a test between two labels of contexts."""
+    groups = {"group_a": label_a, "group_b": label_b, "mean_a": means[0], "mean_b": means[1], "n_a": n, "n_b": n}
+    return {
+        **COMMON_COLUMNS,
+        **groups,
+        "relation": relation,
+        "comparison": "context",
+        "measure": "persuasion",
+        "p_adjusted": p,
+    }
 
 
-def test_persuasion_is_said_set_by_set() -> None:
+def test_persuasion_is_reported_for_each_set() -> None:
     tests = pd.DataFrame(
         [
             comparison_row("one", "negative", "positive", (0.3, 0.1)),
@@ -434,7 +454,7 @@ def test_persuasion_is_said_set_by_set() -> None:
     )
 
 
-def test_mean_of_most_entities_is_said_whatever_order() -> None:
+def test_the_mean_over_most_entities_is_reported() -> None:
     rows = [
         comparison_row("one", "negative", "neutral", (0.5, 0.2), n=9),
         comparison_row("one", "negative", "positive", (0.4, 0.1), n=3),
@@ -444,9 +464,9 @@ def test_mean_of_most_entities_is_said_whatever_order() -> None:
 
 
 def test_caption_by_type_counts_tests_of_drawn_set() -> None:
-    sets, of_labels = ("one", "two"), {"comparison": "label", "measure": "susceptibility"}
+    sets, label_columns = ("one", "two"), {"comparison": "label", "measure": "susceptibility"}
     means = [
-        {**OF, "relation": name, "label": label, "type": kind, "entities": 2, "unit": "nats", "mean": 0.2}
+        {**COMMON_COLUMNS, "relation": name, "label": label, "type": kind, "entities": 2, "unit": "nats", "mean": 0.2}
         | dict.fromkeys(
             (
                 "low",
@@ -467,7 +487,7 @@ def test_caption_by_type_counts_tests_of_drawn_set() -> None:
     ]
     entities = [
         {
-            **OF,
+            **COMMON_COLUMNS,
             "relation": name,
             "label": label,
             "type": "x",
@@ -480,7 +500,7 @@ def test_caption_by_type_counts_tests_of_drawn_set() -> None:
         for n in (1, 2)
     ]
     tests = [
-        comparison_row(name, "old", "young", (0.1, 0.1), p=p) | of_labels
+        comparison_row(name, "old", "young", (0.1, 0.1), p=p) | label_columns
         for name, p in zip(sets, (0.5, 0.01), strict=True)
     ]
     frames: Frames = {
@@ -495,17 +515,17 @@ def test_caption_by_type_counts_tests_of_drawn_set() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tests", "said"),
+    ("tests", "has_result"),
     [
         ([], False),
         ([comparison_row("one", "negative", "positive", (0.3, 0.1))], True),
     ],
 )
-def test_caption_by_strength_tells_no_result_without_test(tests: list[Row], said: bool) -> None:
+def test_caption_by_strength_reports_no_result_without_test(tests: list[Row], has_result: bool) -> None:
     means = pd.DataFrame(
         [
             {
-                **OF,
+                **COMMON_COLUMNS,
                 "relation": "one",
                 "label": "old",
                 "about": "others",
@@ -522,5 +542,5 @@ def test_caption_by_strength_tells_no_result_without_test(tests: list[Row], said
     )
     frames: Frames = {"persuasion_by_strength": means, "group_comparisons": pd.DataFrame(tests)}
     drawing = drawing_of(BY_STRENGTH.name, frames, "m")
-    assert ("Contexts about the queried entity move" in drawing.caption) == said
+    assert ("Contexts about the queried entity move" in drawing.caption) == has_result
     assert "dotted: about others, or nobody." in drawing.caption

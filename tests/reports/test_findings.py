@@ -23,38 +23,45 @@ def headline(frames: Frames) -> list[Claim]:
     return findings(frames).headline
 
 
-def questions_of(frames: Frames) -> list[Claim]:
-    """The claims about questions, of frames that hold a few columns only."""
+def claims_of_questions(frames: Frames) -> list[Claim]:
+    """Return the claims about questions, from frames with few columns."""
     evidence = Evidence(with_empty(frames, queries()))
-    about = (one for one in FINDINGS if one.section == "questions" and one.queries[0] in frames)
-    return [claim for finding in about if (claim := finding.claim(evidence))]
+    question_findings = (
+        finding for finding in FINDINGS if finding.section == "questions" and finding.queries[0] in frames
+    )
+    return [claim for finding in question_findings if (claim := finding.claim(evidence))]
 
 
-def test_audit_is_told_in_words_of_its_user(own: dict[str, pd.DataFrame]) -> None:
-    said = headline(own)
-    wrong = next(claim for claim in said if "With a wrong passage" in claim.sentence)
+def test_an_audit_uses_the_words_of_users(own_questions: dict[str, pd.DataFrame]) -> None:
+    claims = headline(own_questions)
+    wrong = next(claim for claim in claims if "With a wrong passage" in claim.sentence)
     assert wrong.sentence == "With a wrong passage, the model gave the passage's answer in"
     assert [number.label for number in wrong.numbers] == ["other (float32)", f"{MODEL} (float32)"]
     assert wrong.numbers[0].text == "50.0% [29.0, 71.0] of 24 wrong passages, of 12 questions"
     assert wrong.numbers[0].interval == pytest.approx((50.0, 28.97, 71.03), abs=0.01)
-    assert not any("persuaded" in claim.sentence or "entropy" in claim.sentence for claim in said)
-    assert basis(own) == "12 questions, 60 passages, 144 greedy answers."
+    assert not any("persuaded" in claim.sentence or "entropy" in claim.sentence for claim in claims)
+    assert basis(own_questions) == "12 questions, 60 passages, 144 greedy answers."
 
 
-def test_replication_is_told_in_words_of_its_paper(known: dict[str, pd.DataFrame]) -> None:
-    assert len(headline(known)) <= MAX_HEADLINE
-    asked = ("susceptibility_by_label", "group_comparisons", "correlations")  # said first, where a study has them
-    said = [claim.sentence for claim in headline({**known, **{name: known[name].iloc[:0] for name in asked}})]
-    assert any("significantly more than real ones" in sentence for sentence in said)
-    of_queries = ("susceptibility_summary", "persuasion_summary", *asked)
-    alone = {**known, **{name: known[name].iloc[:0] for name in of_queries}}
-    means = known["partition_means"]
-    same = means[means["quantity"] == "coherent_persuasion"].assign(quantity=UNCHANGED, mean=0.5, low=None)
-    following, by_rule, by_kind, uncertain, moved = headline({**alone, "partition_means": pd.concat([means, same])})
+def test_a_replication_uses_the_words_of_papers(study_frames: dict[str, pd.DataFrame]) -> None:
+    assert len(headline(study_frames)) <= MAX_HEADLINE
+    first_queries = ("susceptibility_by_label", "group_comparisons", "correlations")  # their findings would come first
+    sentences = [
+        claim.sentence
+        for claim in headline({**study_frames, **{name: study_frames[name].iloc[:0] for name in first_queries}})
+    ]
+    assert any("significantly more than real ones" in sentence for sentence in sentences)
+    query_frames = ("susceptibility_summary", "persuasion_summary", *first_queries)
+    questions_only = {**study_frames, **{name: study_frames[name].iloc[:0] for name in query_frames}}
+    means = study_frames["partition_means"]
+    unchanged = means[means["quantity"] == "coherent_persuasion"].assign(quantity=UNCHANGED, mean=0.5, low=None)
+    following, by_rule, by_kind, uncertain, moved = headline(
+        {**questions_only, "partition_means": pd.concat([means, unchanged])}
+    )
     assert following.sentence.endswith("the greedy answer stated the context's answer in")
     assert ", and stayed unchanged in " in following.numbers[0].text
-    of_context = known["outcomes"].query("condition == 'counter_memory'")
-    counts = of_context["following_stubborn"].sum(), of_context["stubborn_by_rule"].sum()
+    counter_memory = study_frames["outcomes"].query("condition == 'counter_memory'")
+    counts = counter_memory["following_stubborn"].sum(), counter_memory["stubborn_by_rule"].sum()
     assert by_rule.numbers[0].text.endswith("{} of these {} state the context's answer".format(*counts))
     assert by_kind.numbers[0].text.endswith("none is shown easier to sway than another")
     assert uncertain.numbers[0].text.startswith("0.05 [-0.18, 0.29] (not shown), over 60 contexts; ")
@@ -65,50 +72,58 @@ def test_replication_is_told_in_words_of_its_paper(known: dict[str, pd.DataFrame
     ("high", "verdict"),
     [(0.3, "shown easier to sway, each pair by its 95% interval alone: static than temporal"), (0.6, "none is")],
 )
-def test_kinds_differ_where_interval_of_their_difference_does(high: float, verdict: str) -> None:
-    of = {"model": MODEL, "dtype": "float32", "condition": "counter_memory", "quantity": "following", "unit": "share"}
+def test_kinds_differ_by_the_interval_of_their_difference(high: float, verdict: str) -> None:
+    common = {
+        "model": MODEL,
+        "dtype": "float32",
+        "condition": "counter_memory",
+        "quantity": "following",
+        "unit": "share",
+    }
     means = [
-        {**of, "partition": "static", "n": 20, "mean": 0.6, "low": 0.4, "high": 0.8},
-        {**of, "partition": "temporal", "n": 20, "mean": 0.2, "low": 0.1, "high": high},
+        {**common, "partition": "static", "n": 20, "mean": 0.6, "low": 0.4, "high": 0.8},
+        {**common, "partition": "temporal", "n": 20, "mean": 0.2, "low": 0.1, "high": high},
     ]
     outcomes = pd.DataFrame([{"condition": "counter_memory"}])
-    claims = questions_of({"partition_means": pd.DataFrame(means), "outcomes": outcomes})
-    (claim,) = (one for one in claims if "kind" in one.sentence)
+    claims = claims_of_questions({"partition_means": pd.DataFrame(means), "outcomes": outcomes})
+    (claim,) = (claim for claim in claims if "kind" in claim.sentence)
     assert verdict in claim.numbers[0].text
 
 
-def test_of_many_models_least_and_most_are_said(own: dict[str, pd.DataFrame]) -> None:
-    rows = own["models_side_by_side"]
-    many = [rows[rows["model"] == "other"].assign(model=f"m{number}", mean=number / 10) for number in range(9)]
-    advice, first, *_ = headline({**own, "models_side_by_side": pd.concat(many)})
+def test_the_extremes_of_many_models_are_named(own_questions: dict[str, pd.DataFrame]) -> None:
+    rows = own_questions["models_side_by_side"]
+    rows_of_models = [
+        rows[rows["model"] == "other"].assign(model=f"m{number}", mean=number / 10) for number in range(9)
+    ]
+    advice, first, *_ = headline({**own_questions, "models_side_by_side": pd.concat(rows_of_models)})
     assert advice.numbers == ()
     ends = [(number.label, number.text.partition(" ")[0]) for number in first.numbers]
     assert ends == [("m0 (float32), the lowest of 9", "0.0%"), ("m8 (float32), the highest of 9", "80.0%")]
-    alike = pd.concat([of_one.assign(mean=0.5) for of_one in many])
-    (number,) = headline({**own, "models_side_by_side": alike})[1].numbers
+    equal_rows = pd.concat([rows_of_model.assign(mean=0.5) for rows_of_model in rows_of_models])
+    (number,) = headline({**own_questions, "models_side_by_side": equal_rows})[1].numbers
     assert number.label == "each of 9"
-    tied = pd.concat([*many[:8], many[7].assign(model="m8")])
-    highest = headline({**own, "models_side_by_side": tied})[1].numbers[1]
+    tied = pd.concat([*rows_of_models[:8], rows_of_models[7].assign(model="m8")])
+    highest = headline({**own_questions, "models_side_by_side": tied})[1].numbers[1]
     assert highest.label == "2 of 9 have the highest, such as m8 (float32)"
 
 
-def test_a_share_without_an_interval_has_no_bar(own: dict[str, pd.DataFrame]) -> None:
-    rows = own["models_side_by_side"].assign(low=math.nan, high=math.nan)
-    said = [number for claim in headline({**own, "models_side_by_side": rows}) for number in claim.numbers]
-    assert said
-    assert {number.interval for number in said} == {None}
-    assert said[0].text == "50.0% of 12 questions"
-    assert said[0].head == "50.0%"
+def test_a_share_without_an_interval_has_no_bar(own_questions: dict[str, pd.DataFrame]) -> None:
+    rows = own_questions["models_side_by_side"].assign(low=math.nan, high=math.nan)
+    numbers = [number for claim in headline({**own_questions, "models_side_by_side": rows}) for number in claim.numbers]
+    assert numbers
+    assert {number.interval for number in numbers} == {None}
+    assert numbers[0].text == "50.0% of 12 questions"
+    assert numbers[0].head == "50.0%"
 
 
-def test_groups_are_told_with_their_tests() -> None:
-    of = {"model": MODEL, "dtype": "float32", "relation": "pair", "query_type": "open", "unit": "nats"}
-    none = {"low": math.nan, "high": math.nan}
+def test_groups_come_with_their_tests() -> None:
+    common = {"model": MODEL, "dtype": "float32", "relation": "pair", "query_type": "open", "unit": "nats"}
+    no_interval = {"low": math.nan, "high": math.nan}
     means = [
-        {**of, "label": label, "type": None, "entities": 4, "mean": mean, **none}
+        {**common, "label": label, "type": None, "entities": 4, "mean": mean, **no_interval}
         for label, mean in (("enemy", 0.188), ("friend", 0.193))
     ]
-    test = {**of, "within": "all", "n_a": 4, "n_b": 4, "untestable": None}
+    test = {**common, "within": "all", "n_a": 4, "n_b": 4, "untestable": None}
     tests = [
         {
             **test,
@@ -129,31 +144,37 @@ def test_groups_are_told_with_their_tests() -> None:
             "p_adjusted": 0.03,
         },
     ]
-    alone = {**of, "mean": 0.19, "low": math.nan, "high": math.nan, "invented": False}
+    summary = {**common, "mean": 0.19, "low": math.nan, "high": math.nan, "invented": False}
     frames = {
         **with_empty({}, queries()),
         "susceptibility_by_label": pd.DataFrame(means),
         "group_comparisons": pd.DataFrame(tests),
-        "susceptibility_summary": pd.DataFrame([alone]),
+        "susceptibility_summary": pd.DataFrame([summary]),
     }
     labels, tones = headline(frames)
     assert labels.sentence == "Contexts moved open queries by"
-    words = "0.188 nats (enemy) against 0.193 nats (friend), adjusted p = 0.686"
-    assert [number.text for number in labels.numbers] == [words]
+    text = "0.188 nats (enemy) against 0.193 nats (friend), adjusted p = 0.686"
+    assert [number.text for number in labels.numbers] == [text]
     assert tones.numbers[0].text == "0.169 (negative), 0.156 (positive) nats, 1 of 1 difference significant"
 
 
-def test_what_study_asks_of_fisher_is_said_first(known: dict[str, pd.DataFrame]) -> None:
-    rows = known["correlations"]
-    top = rows[rows["measure_a"] == "fisher"].assign(measure_a="fisher_top_k", relation="all", query_type="all")
+def test_a_correlation_with_fisher_comes_first(study_frames: dict[str, pd.DataFrame]) -> None:
+    rows = study_frames["correlations"]
+    correlations = rows[rows["measure_a"] == "fisher"].assign(
+        measure_a="fisher_top_k", relation="all", query_type="all"
+    )
     first = headline(
-        {**with_empty({}, queries()), "correlations": top, "susceptibility_summary": known["susceptibility_summary"]}
+        {
+            **with_empty({}, queries()),
+            "correlations": correlations,
+            "susceptibility_summary": study_frames["susceptibility_summary"],
+        }
     )[0]
     assert first.sentence.startswith("Rank correlation of susceptibility with Fisher susceptibility")
 
 
-def test_caveats_of_every_kind_are_listed(known: dict[str, pd.DataFrame]) -> None:
-    said = findings(known, CARD).caveats
+def test_caveats_of_every_kind_are_listed(study_frames: dict[str, pd.DataFrame]) -> None:
+    caveats = findings(study_frames, CARD).caveats
     words = (
         "Parts of the study are missing: 1 piece",
         "Few items",
@@ -164,11 +185,11 @@ def test_caveats_of_every_kind_are_listed(known: dict[str, pd.DataFrame]) -> Non
         "replies are without a decision",
         "The judge large decided",
     )
-    assert [word in sentence for sentence, word in zip(said, words, strict=True)] == [True] * len(words)
+    assert [word in sentence for sentence, word in zip(caveats, words, strict=True)] == [True] * len(words)
 
 
-def test_what_few_questions_of_a_paper_cannot_show(known: dict[str, pd.DataFrame]) -> None:
-    knows = {
+def test_few_questions_of_a_paper_bring_caveats(study_frames: dict[str, pd.DataFrame]) -> None:
+    closed_book = {
         "model": MODEL,
         "dtype": "float32",
         "quantity": "correct",
@@ -179,58 +200,60 @@ def test_what_few_questions_of_a_paper_cannot_show(known: dict[str, pd.DataFrame
         "low": 0.004,
         "high": 0.129,
     }
-    known = {
-        **known,
-        "models_side_by_side": pd.DataFrame([knows]),
-        "outcomes": known["outcomes"].assign(following_stubborn=3),
+    study_frames = {
+        **study_frames,
+        "models_side_by_side": pd.DataFrame([closed_book]),
+        "outcomes": study_frames["outcomes"].assign(following_stubborn=3),
         "setup": pd.DataFrame([{"quantity": "questions", "total": 2}]),
-        "statistics_summary": known["statistics_summary"].assign(untestable=0),
+        "statistics_summary": study_frames["statistics_summary"].assign(untestable=0),
     }
-    said = findings(known, CARD).caveats
-    assert "Few items: with 2 questions, no share or mean here can be relied on." in said
-    assert any(re.match(r"Few entities: \d per group and relation, too few for an interval", text) for text in said)
-    assert any(text.startswith("Without a context 2.5% [0.4, 12.9] of 40 answers are right: ") for text in said)
-    assert any(text.startswith("Stubborn by ROUGE-L is not resistance") for text in said)
+    caveats = findings(study_frames, CARD).caveats
+    assert "Few items: with 2 questions, no share or mean here can be relied on." in caveats
+    assert any(re.match(r"Few entities: \d per group and relation, too few for an interval", text) for text in caveats)
+    assert any(text.startswith("Without a context 2.5% [0.4, 12.9] of 40 answers are right: ") for text in caveats)
+    assert any(text.startswith("Stubborn by ROUGE-L is not resistance") for text in caveats)
 
 
 @pytest.mark.parametrize(
-    ("entities", "said"),
+    ("entities", "caveat"),
     [
         (4, "4 per group and relation, too few for an interval."),
         (9, "9 per group and relation, and one of them"),
         (10, ""),
     ],
 )
-def test_few_entities_are_warned_of(entities: int, said: str) -> None:
+def test_few_entities_bring_a_caveat(entities: int, caveat: str) -> None:
     rows = {name: pd.DataFrame([{"entities": entities}]) for name in (RELATIONS,)}
-    assert few_entities(with_empty(rows, queries())).removeprefix("Few entities: ").startswith(said)
+    assert few_entities(with_empty(rows, queries())).removeprefix("Few entities: ").startswith(caveat)
 
 
 @pytest.mark.parametrize(
-    ("p", "test", "said"),
+    ("p", "test", "note"),
     [
         (1 / 70, "permutation", ", p = 0.014, the smallest that so few can give"),
         (0.03, "permutation", ""),
         (1 / 16, "sign flip", ", p = 0.062, the smallest that so few can give"),
     ],
 )
-def test_significance_names_its_entities(p: float, test: str, said: str) -> None:
+def test_significance_names_its_entities(p: float, test: str, note: str) -> None:
     row = {"relation": "capital", "n_a": 4, "n_b": 4, "alternative": "greater", "p": p, "test": test}
     tests = pd.DataFrame([{**row, "p_adjusted": 0.038}, {**row, "relation": "author", "p_adjusted": 0.4}])
     assert significant_relations({"tested": 2, "significant": 1}, tests) == (
-        f"1 of 2 relations (capital), with 4 against 4 entities each{said}; adjusted p up to 0.038"
+        f"1 of 2 relations (capital), with 4 against 4 entities each{note}; adjusted p up to 0.038"
     )
 
 
-def test_share_of_judgements_is_said(known: dict[str, pd.DataFrame]) -> None:
+def test_the_share_of_judgements_is_a_caveat(study_frames: dict[str, pd.DataFrame]) -> None:
     judged = pd.DataFrame([{"model": MODEL, "dtype": "float32", "greedy_answers": 40, "judged": 10, "changed": 3}])
     rows = [(2, None), (3, "no such question was asked")]
     judgements = pd.DataFrame(
         [{"file": "v.csv", "row": row, "field": "verdict", "unused": unused} for row, unused in rows]
     )
-    said = findings({**known, "answers_judged_by_people": judged, "judgements_to_read": judgements}, CARD).caveats
-    assert any("(25.0%), 3 of them with another verdict than the rule's" in sentence for sentence in said)
-    assert any("Judgements that do not count: v.csv, row 3: no such question was asked." in text for text in said)
+    caveats = findings(
+        {**study_frames, "answers_judged_by_people": judged, "judgements_to_read": judgements}, CARD
+    ).caveats
+    assert any("(25.0%), 3 of them with another verdict than the rule's" in sentence for sentence in caveats)
+    assert any("Judgements that do not count: v.csv, row 3: no such question was asked." in text for text in caveats)
 
 
 def test_without_a_reason_there_is_no_caveat() -> None:
@@ -241,7 +264,7 @@ def test_without_a_reason_there_is_no_caveat() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "begins"),
+    ("changed", "start"),
     [
         ({}, "0.40 [0.10, 0.60] (shown), over 30 contexts"),
         ({"subject_low": math.nan, "subject_high": math.nan}, "0.400 (no interval)"),
@@ -249,7 +272,7 @@ def test_without_a_reason_there_is_no_caveat() -> None:
         ({"n": 19}, ""),
     ],
 )
-def test_uncertainty_is_told_of_one_model_with_correlation(changed: dict[str, float], begins: str) -> None:
+def test_uncertainty_needs_one_model_with_a_correlation(changed: dict[str, float], start: str) -> None:
     row = {
         "model": MODEL,
         "dtype": "float32",
@@ -267,16 +290,16 @@ def test_uncertainty_is_told_of_one_model_with_correlation(changed: dict[str, fl
 
     def correlation(*rows: object) -> str:
         outcomes = pd.DataFrame([{"condition": "counter_memory"}])
-        claims = questions_of({"instance_correlations": pd.DataFrame([*rows]), "outcomes": outcomes})
+        claims = claims_of_questions({"instance_correlations": pd.DataFrame([*rows]), "outcomes": outcomes})
         return "".join(number.text for claim in claims if "entropy" in claim.sentence for number in claim.numbers)
 
     text = correlation({**row, **changed})
-    assert text.startswith(begins)
-    assert bool(text) == bool(begins)
+    assert text.startswith(start)
+    assert bool(text) == bool(start)
     assert correlation(row, {**row, "model": "small", "n": 19}) == ""
 
 
-def test_effects_of_several_passages_are_told() -> None:
+def test_effects_of_several_passages_are_claims() -> None:
     effect = {
         "model": "m",
         "dtype": "float32",
@@ -291,18 +314,18 @@ def test_effects_of_several_passages_are_told() -> None:
         "direction": "larger",
     }
     outcomes = pd.DataFrame([{"condition": "mixed"}])
-    (claim,) = questions_of({"passage_effects_summary": pd.DataFrame([effect]), "outcomes": outcomes})
+    (claim,) = claims_of_questions({"passage_effects_summary": pd.DataFrame([effect]), "outcomes": outcomes})
     assert claim.line == (
         "Among several passages the answer is moved by +25.0 points [10.0, 40.0] "
         "(a supporting passage that stands first, against last)"
     )
-    of_length = pd.DataFrame([{**effect, "effect": "length", "kind": "both", "direction": "undecided"}])
-    (claim,) = questions_of({"passage_effects_summary": of_length, "outcomes": outcomes})
+    length_effect = pd.DataFrame([{**effect, "effect": "length", "kind": "both", "direction": "undecided"}])
+    (claim,) = claims_of_questions({"passage_effects_summary": length_effect, "outcomes": outcomes})
     assert claim.line == "Nothing shows that the length of a passage moves the answer (1 test)"
 
 
-def test_details_name_each_measure(two: dict[str, pd.DataFrame]) -> None:
-    details = {claim.sentence.partition(" over")[0].rstrip(":"): claim for claim in findings(two).details}
+def test_details_name_each_measure(two_dtypes: dict[str, pd.DataFrame]) -> None:
+    details = {claim.sentence.partition(" over")[0].rstrip(":"): claim for claim in findings(two_dtypes).details}
     assert {"Mean memorization ratio", "Mean susceptibility", "Mean Fisher susceptibility"} <= details.keys()
     (cost,) = details["Cost of the precision"].numbers
     assert (cost.label, cost.text[:24]) == (f"{MODEL} (bfloat16)", "bfloat16 against float32")
@@ -312,16 +335,16 @@ def test_details_name_each_measure(two: dict[str, pd.DataFrame]) -> None:
 
 def test_an_unmeasured_precision_is_named() -> None:
     rows = tables([(MODEL, "bfloat16")], relations=["capital"], entities=4, questions=6)
-    kept = {name: rows[name] for name in ("queries", "contexts", "susceptibility")}
-    (cost,) = (claim for claim in findings(frames(kept)).details if claim.sentence.startswith("Cost"))
+    scored_rows = {name: rows[name] for name in ("queries", "contexts", "susceptibility")}
+    (cost,) = (claim for claim in findings(frames(scored_rows)).details if claim.sentence.startswith("Cost"))
     assert cost.numbers[0].text.startswith("not measured; name `precision: {}`")
 
 
-def test_findings_survive_their_file(two: dict[str, pd.DataFrame], tmp_path: Path) -> None:
-    found = findings(two, CARD)
-    write_findings(found, tmp_path)
-    assert read_findings(tmp_path) == found
-    assert found.headline
+def test_findings_survive_their_file(two_dtypes: dict[str, pd.DataFrame], tmp_path: Path) -> None:
+    result = findings(two_dtypes, CARD)
+    write_findings(result, tmp_path)
+    assert read_findings(tmp_path) == result
+    assert result.headline
     for content in ("[" * 100_000, '{"headline": 3}', ""):
         (tmp_path / FINDINGS_FILE).write_text(content)
         with pytest.raises(DamagedFile, match=r"findings\.json"):

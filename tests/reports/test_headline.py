@@ -11,8 +11,8 @@ from swaymeter.reports.page.bars import groups
 from tests.reports.study import MODEL
 
 
-def test_shares_of_own_questions_add_up(own: dict[str, pd.DataFrame]) -> None:
-    chart = figure(own)
+def test_shares_of_own_questions_add_up(own_questions: dict[str, pd.DataFrame]) -> None:
+    chart = figure(own_questions)
     assert chart
     assert [(bar.label, bar.variant) for bar in chart.bars][:4] == [
         ("with a right passage", "other"),
@@ -21,47 +21,49 @@ def test_shares_of_own_questions_add_up(own: dict[str, pd.DataFrame]) -> None:
         ("with a wrong passage", MODEL),
     ]
     assert [sum(part.mean for part in bar.parts) for bar in chart.bars] == pytest.approx([1.0] * len(chart.bars))
-    of_other = own["answers_of_questions"].query("condition == 'conflicting' and model == 'other'")
-    counted = of_other.query("verdict == 'context'")
+    answers_of_other = own_questions["answers_of_questions"].query("condition == 'conflicting' and model == 'other'")
+    following = answers_of_other.query("verdict == 'context'")
     wrong = chart.bars[2].part("wrong")
     assert wrong
     assert (wrong.count, wrong.address) == (
-        len(counted),
+        len(following),
         "answers.html#model=other+%28float32%29&under=conflicting&verdict=wrong",
     )
 
 
-def test_basis_counts_questions_without_some_kinds(own: dict[str, pd.DataFrame]) -> None:
-    chart = figure(own | {"overview": own["overview"].assign(questions=50)})
+def test_basis_counts_questions_without_some_kinds(own_questions: dict[str, pd.DataFrame]) -> None:
+    chart = figure(own_questions | {"overview": own_questions["overview"].assign(questions=50)})
     assert chart
     assert chart.basis.endswith("50 questions, at most 12 of a kind")
 
 
-def test_relations_show_real_beside_invented(known: dict[str, pd.DataFrame]) -> None:
-    one = {name: frame[frame["dtype"] == "float32"] if "dtype" in frame else frame for name, frame in known.items()}
-    chart = figure(one | {"susceptibility_by_label": one["susceptibility_by_label"].iloc[:0]})
+def test_relations_show_real_beside_invented(study_frames: dict[str, pd.DataFrame]) -> None:
+    one_dtype = {
+        name: frame[frame["dtype"] == "float32"] if "dtype" in frame else frame for name, frame in study_frames.items()
+    }
+    chart = figure(one_dtype | {"susceptibility_by_label": one_dtype["susceptibility_by_label"].iloc[:0]})
     assert chart
     assert (chart.unit, chart.parts) == ("nats", ("real", "invented"))
-    assert {bar.label for bar in chart.bars} == {*known["susceptibility_of_relations"]["relation"]}
+    assert {bar.label for bar in chart.bars} == {*study_frames["susceptibility_of_relations"]["relation"]}
 
 
-def test_categories_show_what_contexts_do(known: dict[str, pd.DataFrame]) -> None:
+def test_categories_show_the_effects_of_contexts(study_frames: dict[str, pd.DataFrame]) -> None:
     queries = ("susceptibility_by_label", "susceptibility_of_relations", "susceptibility_summary")
-    found = findings(known | {name: known[name].iloc[:0] for name in queries})
-    assert found.figure
-    labels = [bar.label for bar in found.figure.bars if bar.variant == found.figure.bars[0].variant]
+    result = findings(study_frames | {name: study_frames[name].iloc[:0] for name in queries})
+    assert result.figure
+    labels = [bar.label for bar in result.figure.bars if bar.variant == result.figure.bars[0].variant]
     assert labels == ["static questions", "temporal questions", "disputable questions"]
-    assert all(sum(part.mean for part in bar.parts) == pytest.approx(1) for bar in found.figure.bars)
-    assert found.verdict.startswith("A context persuades in ")
+    assert all(sum(part.mean for part in bar.parts) == pytest.approx(1) for bar in result.figure.bars)
+    assert result.verdict.startswith("A context persuades in ")
 
 
-def test_a_threshold_beside_a_row_has_its_number(own: dict[str, pd.DataFrame]) -> None:
-    means = own["models_side_by_side"].query("model == 'other'")
+def test_a_threshold_beside_a_row_has_its_number(own_questions: dict[str, pd.DataFrame]) -> None:
+    means = own_questions["models_side_by_side"].query("model == 'other'")
     wrong = means["quantity"].eq("follows") & means["group"].eq("conflicting")
-    replies = own["verdict_shares"].query("model == 'other'")
+    replies = own_questions["verdict_shares"].query("model == 'other'")
     share = replies.query("condition == 'conflicting' and quantity == 'wrong'")["mean"].item()
     named = means[wrong].assign(mean=share), means[wrong].assign(mean=0.375, low=0.2, high=0.6)
-    same, other = (figure(own | {"verdict_shares": replies, "models_side_by_side": rows}) for rows in named)
+    same, other = (figure(own_questions | {"verdict_shares": replies, "models_side_by_side": rows}) for rows in named)
     assert same
     assert other
     assert (same.bars[1].name, same.bars[1].threshold_words) == ("follow.conflicting", "")
@@ -86,7 +88,7 @@ def bar(condition: str, main: str, share: float, n: int = 40, low: float = 0.0, 
 
 
 @pytest.mark.parametrize(
-    ("bars", "said"),
+    ("bars", "sentence"),
     [
         (
             [bar("supporting", "right", 0.4, 40, 0.3, 0.5), bar("conflicting", "wrong", 0.8, 40, 0.7, 0.9)],
@@ -119,39 +121,46 @@ def bar(condition: str, main: str, share: float, n: int = 40, low: float = 0.0, 
         ),
     ],
 )
-def test_a_sentence_compares_right_with_wrong(bars: list[Bar], said: str, own: dict[str, pd.DataFrame]) -> None:
-    alone = own | {"models_side_by_side": own["models_side_by_side"].iloc[:0]}
-    assert answer_sentence(alone, HeadlineFigure("", "share", PARTS, tuple(bars)), []) == said
+def test_a_sentence_compares_right_with_wrong(
+    bars: list[Bar], sentence: str, own_questions: dict[str, pd.DataFrame]
+) -> None:
+    study = own_questions | {"models_side_by_side": own_questions["models_side_by_side"].iloc[:0]}
+    assert answer_sentence(study, HeadlineFigure("", "share", PARTS, tuple(bars)), []) == sentence
 
 
 @pytest.mark.parametrize(
-    ("undecided", "begins"), [(20, "The model follows "), (21, "53% of replies are without a decision (")]
+    ("undecided", "start"), [(20, "The model follows "), (21, "53% of replies are without a decision (")]
 )
-def test_mostly_undecided_replies_are_said(undecided: int, begins: str, own: dict[str, pd.DataFrame]) -> None:
+def test_mostly_undecided_replies_come_first(
+    undecided: int, start: str, own_questions: dict[str, pd.DataFrame]
+) -> None:
     silent = pd.DataFrame([{"replies": 40, "undecided": undecided}])
-    alone = own | {"models_side_by_side": own["models_side_by_side"].iloc[:0], "silent_replies": silent}
+    study = own_questions | {
+        "models_side_by_side": own_questions["models_side_by_side"].iloc[:0],
+        "silent_replies": silent,
+    }
     chart = HeadlineFigure("", "share", PARTS, (bar("supporting", "right", 0.5),))
-    assert answer_sentence(alone, chart, []).startswith(begins)
+    assert answer_sentence(study, chart, []).startswith(start)
 
 
 def test_names_in_the_figure_are_escaped() -> None:
     part = Part("<i>real</i>", 0.5, 0.4, 0.6, 4, 'queries.html#"><script>')
     chart = HeadlineFigure("<b>", "nats", (part.name,), (Bar("<img src=x>", (part,), "<u>", 4, part.name),), "<s>")
-    found = findings({})
-    html = headline(type(found)(figure=chart))
+    result = findings({})
+    html = headline(type(result)(figure=chart))
     assert not any(tag in html for tag in ("<i>", "<b>", "<img", "<u>", "<s>", "<script"))
 
 
-def test_the_worst_replies_come_with_their_passages(own: dict[str, pd.DataFrame]) -> None:
-    rows = own["worst_replies"]
+def test_the_worst_replies_come_with_their_passages(own_questions: dict[str, pd.DataFrame]) -> None:
+    rows = own_questions["worst_replies"]
     assert len(rows) == 3
     assert rows["question_id"].nunique() == 3
     assert rows["repeats"].tolist() == [True, False, True]
-    html = worst(own, "answers.html", several=True)
+    html = worst(own_questions, "answers.html", several=True)
     assert html.count("The reply repeats the wrong passage") == 2
     assert html.count("A text of supporting.") == 1
     assert html.count('href="answers.html#model=') == 3
-    assert worst(own, "", several=True) == ""
+    assert worst(own_questions, "", several=True) == ""
 
 
 @pytest.mark.parametrize(
@@ -169,8 +178,8 @@ def test_the_worst_replies_come_with_their_passages(own: dict[str, pd.DataFrame]
     ],
 )
 def test_a_worst_reply_is_titled_by_verdict(
-    verdict: str, reason: str | None, decided_by: str | None, title: str, own: dict[str, pd.DataFrame]
+    verdict: str, reason: str | None, decided_by: str | None, title: str, own_questions: dict[str, pd.DataFrame]
 ) -> None:
-    row = own["worst_replies"].iloc[[1]].assign(verdict=verdict, reason=reason, decided_by=decided_by)
+    row = own_questions["worst_replies"].iloc[[1]].assign(verdict=verdict, reason=reason, decided_by=decided_by)
     html = worst({"worst_replies": row}, "answers.html", several=False)
     assert f"<h3>{title}</h3>" in html

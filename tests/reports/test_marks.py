@@ -1,4 +1,4 @@
-"""What is told of a mark under a pointer: that it is the right row, safe, and shown."""
+"""Tooltips of marks: the right row, escaped, and shown under the pointer."""
 
 import json
 from collections.abc import Mapping
@@ -22,14 +22,14 @@ HOSTILE = "</script><script>alert(1)</script>"
 
 
 def drawing(rows: pd.DataFrame, factor: float = 1.0) -> Drawing:
-    """A dot for each row: its value across, its name up."""
+    """Return a drawing with a dot for each row: its value on the x axis, its name on the y axis."""
     return Drawing("", rows, rows.iloc[:0], partial(_paint, rows, factor))
 
 
 def _paint(rows: pd.DataFrame, factor: float) -> Canvas:
     canvas, ((axes,),) = blank(1, 1, 2.0)
     axes.plot(factor * rows["value"], range(len(rows)), "o", linestyle="-")
-    axes.plot([0.1, 0.2], [0.5, 0.5], linewidth=1)  # no marks: the ends of an interval
+    axes.plot([0.1, 0.2], [0.5, 0.5], linewidth=1)  # an interval, without marks
     axes.set_yticks(range(len(rows)), [str(name) for name in rows["relation"]])
     return canvas
 
@@ -38,23 +38,23 @@ ROWS = pd.DataFrame({"relation": ["capital", "author", "genre"], "value": [0.25,
 
 
 @pytest.mark.parametrize("factor", [1.0, 100.0])  # 100: shares that are drawn in percent
-def test_mark_is_row_with_its_place_and_name(factor: float) -> None:
-    made = drawing(ROWS.assign(value=[0.251, 0.512, 0.251]), factor)
-    assert [mark.row for mark in marks_of(made.paint(), made)] == [0, 1, 2]
+def test_a_mark_has_the_row_of_its_place(factor: float) -> None:
+    dots = drawing(ROWS.assign(value=[0.251, 0.512, 0.251]), factor)
+    assert [mark.row for mark in marks_of(dots.paint(), dots)] == [0, 1, 2]
 
 
-def test_mark_that_fits_several_rows_is_of_none() -> None:
-    made = drawing(ROWS.assign(relation="capital", value=0.251))
-    assert marks_of(made.paint(), made) == ()
+def test_an_ambiguous_mark_has_no_row() -> None:
+    dots = drawing(ROWS.assign(relation="capital", value=0.251))
+    assert marks_of(dots.paint(), dots) == ()
 
 
-def test_too_many_marks_have_none() -> None:
+def test_too_many_marks_have_no_rows() -> None:
     rows = pd.DataFrame({"relation": "r", "value": [number / 10_000 for number in range(FEW_DOTS + 1)]})
-    made = drawing(rows)
-    assert marks_of(made.paint(), made) == ()
+    dots = drawing(rows)
+    assert marks_of(dots.paint(), dots) == ()
 
 
-def test_what_is_told_cannot_end_its_script() -> None:
+def test_a_tooltip_cannot_end_its_script() -> None:
     rows = ROWS.assign(relation=[HOSTILE, "author", "genre"], value=[0.251, 0.512, 0.253])
     drawn = DrawnFigure(Figure("f", "How?", "Dots", (), lambda model, frames: None), Model("m", ""), drawing(rows), "")
     block = tooltips(drawn, rendered(drawn))
@@ -63,9 +63,9 @@ def test_what_is_told_cannot_end_its_script() -> None:
     assert json.loads(block)["items"][0] == HOSTILE
 
 
-def test_most_figures_tell_of_their_marks(known: Mapping[str, pd.DataFrame]) -> None:
+def test_figures_have_tooltips_for_their_marks(study_frames: Mapping[str, pd.DataFrame]) -> None:
     names = ("susceptibility-by-relation", "persuasion-by-kind", "coherent-persuasion", "fisher-against-susceptibility")
-    for drawn in draw_all([FIGURES[name] for name in names], known)[0]:
+    for drawn in draw_all([FIGURES[name] for name in names], study_frames)[0]:
         marks = marks_of(drawn.drawing.paint(), drawn.drawing)
         assert {mark.row for mark in marks} >= set(range(len(drawn.drawing.numbers))), drawn.name
         assert max(mark.row for mark in marks) < len(numbers_of(drawn.drawing))
@@ -80,12 +80,12 @@ POINT = """(() => {
 })()"""
 
 
-def test_mark_tells_its_numbers_and_rings_its_item(browser: Browser, report: Path) -> None:
-    browser.look(1400, "light")
+def test_a_mark_shows_its_numbers_and_rings(browser: Browser, report: Path) -> None:
+    browser.emulate(1400, "light")
     browser.open(report / "index.html")
     x, y, question = browser.ask(POINT)
-    for near in (0, 1):
-        browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=x + near, y=y)
+    for offset in (0, 1):
+        browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=x + offset, y=y)
     browser.wait("!document.querySelector('.tip').hidden")
     text = browser.ask("document.querySelector('.tip').innerText")
     assert text.startswith(question)
@@ -98,11 +98,11 @@ def test_mark_tells_its_numbers_and_rings_its_item(browser: Browser, report: Pat
 
 def test_queries_are_searched(browser: Browser, report: Path) -> None:
     browser.open(report / "queries.html")
-    every = browser.ask("document.querySelectorAll('article').length")
+    total = browser.ask("document.querySelectorAll('article').length")
     browser.choose("search", "AUTHOR closed")
-    left = browser.ask("document.querySelectorAll('article:not([hidden])').length")
-    assert 0 < left < every
-    assert browser.ask("document.getElementById('count').textContent") == f"{left} of {every} queries"
+    shown = browser.ask("document.querySelectorAll('article:not([hidden])').length")
+    assert 0 < shown < total
+    assert browser.ask("document.getElementById('count').textContent") == f"{shown} of {total} queries"
     assert browser.ask("document.querySelectorAll('main > section:not([hidden])').length") == 1
     browser.choose("search", "")
     assert browser.ask("document.querySelectorAll('article[hidden]').length") == 0

@@ -1,4 +1,4 @@
-"""How models are called where a reader has little room."""
+"""Short names of models."""
 
 import pytest
 
@@ -16,6 +16,6 @@ from swaymeter.reports.models import short_names
         (["smol · a (float32)", "smol (float32)"], "smol · float32", ["a", "smol (float32)"]),
     ],
 )
-def test_names_in_short_have_what_differs(names: list[str], shared: str, short: list[str]) -> None:
-    found = short_names(names)
-    assert (found.shared, list(found.names.values())) == (shared, short)
+def test_short_names_have_the_differing_parts(names: list[str], shared: str, short: list[str]) -> None:
+    result = short_names(names)
+    assert (result.shared, list(result.names.values())) == (shared, short)

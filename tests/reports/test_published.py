@@ -1,4 +1,4 @@
-"""What the papers print beside a study's own, and that each of their tables and figures is on the page."""
+"""Values of the papers beside a study's own values; every item of the papers is on the page."""
 
 import pandas as pd
 import pytest
@@ -16,18 +16,18 @@ LABELLED = pd.DataFrame([{"model": "meta-llama/Llama-2-7b-chat-hf", "dtype": "fl
 
 
 def as_model(frames: dict[str, pd.DataFrame], name: str) -> dict[str, pd.DataFrame]:
-    """The frames as those of another model."""
+    """Return the frames under the name of another model."""
     return {key: frame.assign(model=name) if "model" in frame else frame for key, frame in frames.items()}
 
 
 @pytest.fixture(scope="module")
-def llama(known: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-    return as_model(known, "llama-2-7b-chat")
+def llama(study_frames: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    return as_model(study_frames, "llama-2-7b-chat")
 
 
 @pytest.fixture(scope="module")
-def pythia(known: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-    return as_model(known, "EleutherAI/pythia-6.9b-deduped")
+def pythia(study_frames: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    return as_model(study_frames, "EleutherAI/pythia-6.9b-deduped")
 
 
 def test_a_model_has_alias_hub_id_or_label() -> None:
@@ -42,8 +42,8 @@ def test_row_has_value_of_its_model_and_group() -> None:
     ).assign(level="query")
     items = "liu-table-1", "liu-fig-1"
     assert list(with_published(rows, NO_RUNS, items, published="pearson")["published"]) == ["0.55", "0.21", "0.54", ""]
-    for other in (rows.assign(level="entity"), rows.drop(columns="level")):
-        assert not with_published(other, NO_RUNS, items, published="pearson")["published"].any()
+    for unmatched in (rows.assign(level="entity"), rows.drop(columns="level")):
+        assert not with_published(unmatched, NO_RUNS, items, published="pearson")["published"].any()
 
 
 def test_relations_are_counted_as_the_paper_counts_them() -> None:
@@ -84,8 +84,8 @@ def test_regressions_and_correlations_have_their_values(llama: dict[str, pd.Data
         "length-normalised": "-1.16",
     }
     assert "and not the 6.5941 of Table 2" in regressions.caption
-    found = filled(TABLES["correlations-of-persuasion"], llama).rows.query("published != ''")
-    assert dict(zip(found["correlated_with"], found["published"], strict=True)) == {
+    correlations = filled(TABLES["correlations-of-persuasion"], llama).rows.query("published != ''")
+    assert dict(zip(correlations["correlated_with"], correlations["published"], strict=True)) == {
         "edits of the fact": "-0.27",
         "semantic entropy without the context": "0.003",
         "the same, length-normalised, without the context": "0.003",
@@ -95,25 +95,25 @@ def test_regressions_and_correlations_have_their_values(llama: dict[str, pd.Data
     assert published["semantic entropy"] == published["semantic entropy length normalised"] == "12.7064"
 
 
-def test_model_of_no_paper_has_no_empty_column(known: dict[str, pd.DataFrame]) -> None:
-    table = filled(TABLES["mean-susceptibility-of-models"], known)
+def test_model_of_no_paper_has_no_empty_column(study_frames: dict[str, pd.DataFrame]) -> None:
+    table = filled(TABLES["mean-susceptibility-of-models"], study_frames)
     assert "published" not in table.rows
     assert "The papers print no value of smollm2-135m-instruct; they print values of 14 models." in table.caption
     assert len(table.published.rows) == 42
 
 
-def test_captions_say_what_is_published_of_their_model(pythia: dict[str, pd.DataFrame]) -> None:
+def test_captions_name_the_published_value_of_their_model(pythia: dict[str, pd.DataFrame]) -> None:
     (drawn,) = draw_all([FIGURES["susceptibility-by-frequency"]], pythia)[0]
     assert "spearman -0.23" in drawn.caption
     assert "query type not stated" in drawn.caption
-    (nothing,) = draw_all([FIGURES["susceptibility-by-memorization"]], pythia)[0]
-    assert nothing.caption.endswith("The papers print no values for a comparison.")
+    (without_values,) = draw_all([FIGURES["susceptibility-by-memorization"]], pythia)[0]
+    assert without_values.caption.endswith("The papers print no values for a comparison.")
 
 
 def test_figures_mark_the_published_share_of_their_model(
-    pythia: dict[str, pd.DataFrame], known: dict[str, pd.DataFrame]
+    pythia: dict[str, pd.DataFrame], study_frames: dict[str, pd.DataFrame]
 ) -> None:
-    for name, frames, shown in (("followed", pythia, True), ("other", known, False)):
+    for name, frames, shown in (("followed", pythia, True), ("other", study_frames, False)):
         (drawn,) = draw_all([FIGURES["persuasion-by-followed"]], frames)[0]
         texts = [text.get_text() for axes in drawn.drawing.paint().axes for text in axes.texts]
         assert any("in the paper: 59%" in text for text in texts) is shown, name
@@ -123,14 +123,14 @@ def test_figures_mark_the_published_share_of_their_model(
     assert sorted({round(float(star), 1) for star in stars}) == [34.0, 50.0, 59.0, 59.8, 74.0, 88.0]
 
 
-def test_questions_of_ones_own_have_no_published_values(own: dict[str, pd.DataFrame]) -> None:
+def test_own_questions_have_no_published_values(own_questions: dict[str, pd.DataFrame]) -> None:
     for name in ("accuracy-entropy-persuasion", "words-of-entropy-classes"):
-        table = filled(TABLES[name], own)
+        table = filled(TABLES[name], own_questions)
         assert len(table.rows)
         assert (table.published.note, len(table.published.rows)) == ("", 0)
 
 
-def test_fold_has_all_values_of_item_with_notes() -> None:
+def test_the_folded_table_has_all_published_values() -> None:
     published = published_of(("marjanovic-table-2",), ["gpt2"], {RUNS: NO_RUNS}, listed=True)
     rows = published.rows
     assert len(rows) == 18
@@ -138,46 +138,49 @@ def test_fold_has_all_values_of_item_with_notes() -> None:
     assert row[["accuracy", "semantic entropy", "coherent persuasion"]].to_numpy().tolist() == [
         ["50.40%", "5.5264", "3.9551"]
     ]
-    said = (
+    notes = (
         "Marjanović et al. 2024, Table 2; the entropy is summed or length-normalised; "
         "entropies are without the 5 that the released code adds"
     )
-    assert published.shared_notes == said
+    assert published.shared_notes == notes
     assert "note" not in rows
     classes = published_of(("marjanovic-fig-15",), ["gpt2"], {RUNS: NO_RUNS}, listed=True).rows
     assert list(classes["semantic entropy with"]) == ["< 10.5", "> 11, < 16", "> 17"]
 
 
-THERE = [key for key, item in paper_items().items() if not item.lacks]
+AVAILABLE = [key for key, item in paper_items().items() if not item.lacks]
 
 
 @pytest.fixture(scope="module")
-def shown(known: dict[str, pd.DataFrame]) -> set[str]:
+def shown(study_frames: dict[str, pd.DataFrame]) -> set[str]:
     """The items that a figure draws, or a table shows in rows."""
-    tests = known["statistics_summary"]
-    two = {**known, "statistics_summary": pd.concat([tests, tests.assign(model="other")])}
-    drawn = {item for one in draw_all(FIGURES.values(), two)[0] for item in one.figure.items}
-    return drawn | {item for table in TABLES.values() if len(filled(table, known).rows) for item in table.items}
+    tests = study_frames["statistics_summary"]
+    two_models = {**study_frames, "statistics_summary": pd.concat([tests, tests.assign(model="other")])}
+    drawn = {item for drawn_figure in draw_all(FIGURES.values(), two_models)[0] for item in drawn_figure.figure.items}
+    return drawn | {item for table in TABLES.values() if len(filled(table, study_frames).rows) for item in table.items}
 
 
-@pytest.mark.parametrize("item", THERE)
+@pytest.mark.parametrize("item", AVAILABLE)
 def test_an_item_is_on_the_page(item: str, shown: set[str]) -> None:
     assert item in shown
 
 
-def test_captions_name_papers_and_items(known: dict[str, pd.DataFrame]) -> None:
-    drawn = {one.figure.name: one.caption for one in draw_all([FIGURES["persuasion-by-followed"]], known)[0]}
+def test_captions_name_papers_and_items(study_frames: dict[str, pd.DataFrame]) -> None:
+    drawn = {
+        drawn_figure.figure.name: drawn_figure.caption
+        for drawn_figure in draw_all([FIGURES["persuasion-by-followed"]], study_frames)[0]
+    }
     assert "As in Du et al. 2024, Fig. 2." in drawn["persuasion-by-followed"]
 
 
-def test_an_item_that_no_paper_has_is_refused() -> None:
+def test_an_unknown_item_is_refused() -> None:
     with pytest.raises(
         InputError, match=r"'Fig. 3', which is not a key of papers.yaml; use one of its keys, such as du-"
     ):
         as_in(["Fig. 3"])
 
 
-def test_items_that_lack_are_drawn_by_nothing() -> None:
-    declared = {item for one in (*FIGURES.values(), *TABLES.values()) for item in one.items}
-    assert declared == set(THERE)
+def test_missing_items_are_drawn_by_nothing() -> None:
+    declared = {item for owner in (*FIGURES.values(), *TABLES.values()) for item in owner.items}
+    assert declared == set(AVAILABLE)
     assert {paper_items()[item].paper.short for item in declared} == {paper.short for paper in papers().values()}

@@ -1,4 +1,4 @@
-"""The report's folder, and its page."""
+"""The folder of a report, and its page."""
 
 import dataclasses
 import itertools
@@ -43,22 +43,22 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 @pytest.fixture(scope="module")
 def small() -> dict[str, pd.DataFrame]:
-    """Every frame of one relation; not to be changed in place."""
+    """Return every frame of a study of one relation. No test changes the frames in place."""
     return frames(tables([(MODEL, "float32")], relations=["capital"], entities=2, questions=6))
 
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pictures that take no time, for tests that are about files."""
-    pictures = lambda drawn, limits: Pictures("<svg/>", b"<svg/>", drawn.name.encode())  # noqa: E731
+    """Replace the drawing of figures, which takes time, by a fake."""
+    pictures = lambda figure, limits: Pictures("<svg/>", b"<svg/>", figure.name.encode())  # noqa: E731
     monkeypatch.setattr(module, "rendered", pictures)
-    monkeypatch.setattr(module, "with_limits", lambda drawn: [(one, []) for one in drawn])
+    monkeypatch.setattr(module, "with_limits", lambda figures: [(figure, []) for figure in figures])
 
 
 def test_figures_have_files_and_links_have_targets(report: Path, html: str) -> None:
     files = {path.name for path in (report / "figures").iterdir()}
     names = {Path(name).stem for name in files}
-    assert len(names) == len(FIGURES) - 4  # without precision, runs over time, and those of several models
+    assert len(names) == len(FIGURES) - 4  # no figures of precision, runs over time and several models
     assert files == {f"{name}.{kind}" for name in names for kind in ("png", "svg", "csv")}
     links = {part.split('"')[0] for part in html.split('href="')[1:]}
     assert {f"figures/{name}" for name in files} <= links
@@ -66,18 +66,18 @@ def test_figures_have_files_and_links_have_targets(report: Path, html: str) -> N
     assert len(html.encode()) < 2_100_000
 
 
-def test_no_cell_of_a_csv_is_a_formula(tmp_path: Path) -> None:
+def test_csv_cells_are_no_formulas(tmp_path: Path) -> None:
     module.write_csv(tmp_path / "rows.csv", pd.DataFrame({"=1+1": ["=2+2", "plain"], "n": [1, 2]}))
     assert (tmp_path / "rows.csv").read_text() == "'=1+1,n\n'=2+2,1\nplain,2\n"
 
 
-def test_a_csv_holds_the_frame_digit_by_digit(report: Path, known: dict[str, pd.DataFrame]) -> None:
-    made = pd.read_csv(report / "figures" / f"relevance-of-persuasion-{MODEL}-float32.csv")
+def test_csv_has_all_digits_of_the_frame(report: Path, study_frames: dict[str, pd.DataFrame]) -> None:
+    stored = pd.read_csv(report / "figures" / f"relevance-of-persuasion-{MODEL}-float32.csv")
     keys = ["relation", "query_type"]
-    given = as_published(known["statistics"].query("comparison == 'relevance'")).sort_values(keys)
-    made = made.sort_values(keys)
+    published = as_published(study_frames["statistics"].query("comparison == 'relevance'")).sort_values(keys)
+    stored = stored.sort_values(keys)
     for column in ("mean_a", "mean_b", "p", "p_adjusted", "effect_size"):
-        assert list(made[column]) == list(given[column])
+        assert list(stored[column]) == list(published[column])
 
 
 def test_the_manifest_has_the_key_and_every_file(report: Path) -> None:
@@ -90,7 +90,8 @@ def test_the_manifest_has_the_key_and_every_file(report: Path) -> None:
 def test_hostile_names_are_escaped_and_break_no_figure(
     hostile: dict[str, pd.DataFrame], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rendering, "_lay_out", lambda canvas: canvas.set_layout_engine(None))  # places say no name
+    # No name depends on the layout.
+    monkeypatch.setattr(rendering, "_lay_out", lambda canvas: canvas.set_layout_engine(None))
     with without_pixels():
         html = write_report(hostile, tmp_path / "report", hostile_card()).read_text(encoding="utf-8")
     assert "<script>alert" not in html
@@ -105,7 +106,7 @@ def test_hostile_names_are_escaped_and_break_no_figure(
         assert path.suffix != ".svg" or b"<script" not in path.read_bytes()
 
 
-def test_a_link_is_not_replaced(small: dict[str, pd.DataFrame], tmp_path: Path) -> None:
+def test_symbolic_link_is_not_replaced(small: dict[str, pd.DataFrame], tmp_path: Path) -> None:
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages" / "manifest.json").write_text('{"key": "", "files": {}}')
     (tmp_path / "report").symlink_to(tmp_path / "pages")
@@ -115,11 +116,11 @@ def test_a_link_is_not_replaced(small: dict[str, pd.DataFrame], tmp_path: Path) 
 
 
 @pytest.mark.usefixtures("quick")
-def test_models_are_called_by_their_labels(two: dict[str, pd.DataFrame], tmp_path: Path) -> None:
+def test_pages_name_models_by_their_labels(two_dtypes: dict[str, pd.DataFrame], tmp_path: Path) -> None:
     label = "<i>tuned</i>"
     labels = [("float32", label), ("bfloat16", None)]
     runs = pd.DataFrame([{"model": MODEL, "dtype": dtype, "label": name} for dtype, name in labels])
-    write_report({**two, "runs_summary": runs}, tmp_path / "report", dataclasses.replace(CARD, not_run=()))
+    write_report({**two_dtypes, "runs_summary": runs}, tmp_path / "report", dataclasses.replace(CARD, not_run=()))
     texts = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "report").glob("*.*")}
     assert f"{label} (float32)" in json.dumps(json.loads(texts["findings.json"]))
     assert label not in texts["index.html"] + texts["answers.html"]
@@ -130,31 +131,31 @@ def test_models_are_called_by_their_labels(two: dict[str, pd.DataFrame], tmp_pat
     assert label in pd.read_csv(tmp_path / "report" / "tables" / "models-side-by-side.csv")["model"].tolist()
 
 
-def test_similar_names_have_own_files() -> None:
+def test_similar_names_have_different_files() -> None:
     names = ["Model", "model", "model.", "../model", "a" * 300, "a" * 301]
     slugs = [file_slug(name) for name in names]
     assert len(set(slugs)) == len(names)
     assert not any("/" in slug or "." in slug for slug in slugs)
 
 
-def test_measure_without_rows_made_up_gives_empty_frames() -> None:
+def test_extension_measure_without_rows_has_empty_frame() -> None:
     name, sql = "ranges", "SELECT relation, persuasion_range FROM persuasion_range"
     rows = tables([(MODEL, "float32")], relations=["capital"], entities=2, questions=6)
-    reads = Figure(name, "How far?", "Dots", (name,), lambda model, frames: None)
-    with added(MEASURES, measure.MEASURE), added(NAMED_QUERIES, NamedQuery(name, sql)), added(FIGURES, reads):
+    figure = Figure(name, "How far?", "Dots", (name,), lambda model, frames: None)
+    with added(MEASURES, measure.MEASURE), added(NAMED_QUERIES, NamedQuery(name, sql)), added(FIGURES, figure):
         assert frames(rows, [name])[name].empty
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_study_without_scores_says_so(tmp_path: Path) -> None:
+def test_page_says_that_scores_are_missing(tmp_path: Path) -> None:
     html = write_report({}, tmp_path / "report", CARD).read_text(encoding="utf-8")
     assert "Nothing yet: the study holds no scores." in html
     assert "not shown, because scores are missing" in html
     assert "Tables without rows" in html
 
 
-def test_a_frame_without_a_column_is_refused(tmp_path: Path, known: dict[str, pd.DataFrame]) -> None:
-    broken = {**known, "statistics": known["statistics"].drop(columns="p_adjusted")}
+def test_a_frame_without_a_column_is_refused(tmp_path: Path, study_frames: dict[str, pd.DataFrame]) -> None:
+    broken = {**study_frames, "statistics": study_frames["statistics"].drop(columns="p_adjusted")}
     with pytest.raises(InputError, match="lack the table or column 'p_adjusted'"):
         write_report(broken, tmp_path / "report", CARD)
     assert not (tmp_path / "report").exists()
@@ -169,7 +170,7 @@ def test_leftovers_of_a_killed_report_are_removed(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_folder_of_something_else_is_not_replaced(tmp_path: Path) -> None:
+def test_folder_without_a_report_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(WorkspaceError, match="not a report folder"):
         write_report({}, tmp_path, CARD)
@@ -185,67 +186,67 @@ def test_a_report_with_a_damaged_manifest_is_replaced(tmp_path: Path) -> None:
     assert json.loads((folder / "manifest.json").read_text())["files"]
 
 
-def test_reports_are_written_from_threads_at_once(tmp_path: Path, small: dict[str, pd.DataFrame]) -> None:
-    few = {name: small[name] for name in ("susceptibility_of_relations", "coverage_of_susceptibility")}
-    threads = [Thread(target=write_report, args=(few, tmp_path / name, CARD)) for name in ("one", "two")]
+def test_threads_write_reports_at_once(tmp_path: Path, small: dict[str, pd.DataFrame]) -> None:
+    two_frames = {name: small[name] for name in ("susceptibility_of_relations", "coverage_of_susceptibility")}
+    threads = [Thread(target=write_report, args=(two_frames, tmp_path / name, CARD)) for name in ("one", "two")]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    one, two = (tree(tmp_path / name) for name in ("one", "two"))
-    assert one.pop("manifest.json")
-    assert two.pop("manifest.json")
-    assert one == two
+    first, second = (tree(tmp_path / name) for name in ("one", "two"))
+    assert first.pop("manifest.json")
+    assert second.pop("manifest.json")
+    assert first == second
 
 
-NOTHING = with_empty({}, module.queries())
+EMPTY_FRAMES = with_empty({}, module.queries())
 
 
 @pytest.fixture(scope="module")
 def parsed(html: str) -> Parsed:
-    """The page's elements, each of which is closed in order."""
+    """Return the elements of the page."""
     return Parsed(html)
 
 
-def test_the_page_opens_with_the_answer(html: str) -> None:
+def test_page_opens_with_the_answer(html: str) -> None:
     headings = ["Figures", "Tables", "How to read it", "A worked example", "Missing work", "For researchers"]
     assert re.findall(r"<h2 [^>]*>([^<]+)", html) == headings
-    opens = html[html.index('id="found"') : html.index("</section>", html.index('id="found"'))]
+    opening = html[html.index('id="found"') : html.index("</section>", html.index('id="found"'))]
     classes = ('class="verdict"', 'id="headline"', 'class="lines"')
     parts = (CARD.question, *classes, " caveats</h3>", "Read all replies")
-    assert [opens.count(part) for part in parts] == [1] * len(parts)
-    assert [*parts] == sorted(parts, key=opens.index)
-    assert opens.count("<li><bdi>", opens.index('class="lines"'), opens.index(" caveats</h3>")) == MAX_LINES
-    caveats = opens[opens.index(" caveats</h3>") :]
+    assert [opening.count(part) for part in parts] == [1] * len(parts)
+    assert [*parts] == sorted(parts, key=opening.index)
+    assert opening.count("<li><bdi>", opening.index('class="lines"'), opening.index(" caveats</h3>")) == MAX_LINES
+    caveats = opening[opening.index(" caveats</h3>") :]
     assert caveats[: caveats.index("<details>")].count("<li>") == OPEN_CAVEATS
     assert CARD.not_run[0].reason in html
 
 
 @pytest.mark.usefixtures("quick")
 def test_findings_precede_other_queries(small: dict[str, pd.DataFrame], tmp_path: Path) -> None:
-    read: list[str] = []
-    before_findings: list[str] = []
+    read_names: list[str] = []
+    names_before_findings: list[str] = []
 
     def frame(name: str) -> pd.DataFrame:
-        read.append(name)
+        read_names.append(name)
         return small[name]
 
     lazy = LazyFrames(small, frame)
-    write_report(lazy, tmp_path / "report", CARD, show=lambda outcome: before_findings.extend(read))
-    assert {"verdict_shares", "silent_replies"} <= {*before_findings}
-    assert not {"questions_to_read", "answers_to_read", "worst_replies"} & {*before_findings}
-    assert len(read) == len({*read})
+    write_report(lazy, tmp_path / "report", CARD, show=lambda outcome: names_before_findings.extend(read_names))
+    assert {"verdict_shares", "silent_replies"} <= {*names_before_findings}
+    assert not {"questions_to_read", "answers_to_read", "worst_replies"} & {*names_before_findings}
+    assert len(read_names) == len({*read_names})
 
 
-def test_the_gate_has_a_badge(known: dict[str, pd.DataFrame]) -> None:
+def test_page_shows_the_gate_as_badge(study_frames: dict[str, pd.DataFrame]) -> None:
     checks = (
         GateCheck("follow.supporting", "40%", ">= 90%", "m", "unmet"),
         GateCheck("refuse.none", "0%", "<= 1%", "m"),
     )
-    empty = {**NOTHING, "runs_summary": known["runs_summary"]}
-    for gate, said in (((), ""), (checks, "Thresholds not met: 1 of 2"), (checks[1:], "Thresholds met: 1 of 1")):
-        text = page(dataclasses.replace(CARD, gate=gate), Findings("Yes."), [], [], [], empty)
-        assert ('class="badge' in text, said in text) == (bool(gate), True)
+    empty = {**EMPTY_FRAMES, "runs_summary": study_frames["runs_summary"]}
+    for gate, badge in (((), ""), (checks, "Thresholds not met: 1 of 2"), (checks[1:], "Thresholds met: 1 of 1")):
+        html = page(dataclasses.replace(CARD, gate=gate), Findings("Yes."), [], [], [], empty)
+        assert ('class="badge' in html, badge in html) == (bool(gate), True)
 
 
 def test_the_page_names_unused_engines(html: str) -> None:
@@ -255,10 +256,10 @@ def test_the_page_names_unused_engines(html: str) -> None:
 def test_the_page_is_self_contained(parsed: Parsed) -> None:
     parsed.assert_self_contained()
     parsed.assert_inner_links_arrive()
-    assert sum(tag == "script" and "type" not in attributes for tag, attributes in parsed.found) == 1
+    assert sum(tag == "script" and "type" not in attributes for tag, attributes in parsed.elements) == 1
 
 
-def test_policy_allows_own_style_script_and_pictures_alone(parsed: Parsed) -> None:
+def test_policy_allows_only_own_style_script_and_pictures(parsed: Parsed) -> None:
     rules = parsed.policy()
     assert all(rules.pop(name).startswith("'sha256-") for name in ("style-src", "script-src"))
     assert rules == {
@@ -271,62 +272,62 @@ def test_policy_allows_own_style_script_and_pictures_alone(parsed: Parsed) -> No
     }
 
 
-def test_every_picture_has_its_words(parsed: Parsed) -> None:
-    pictures = [attributes for tag, attributes in parsed.found if tag == "img"]
-    assert len(pictures) == len(FIGURES) - 4  # without precision, runs over time, and those of several models
+def test_every_picture_has_alternative_text(parsed: Parsed) -> None:
+    pictures = [attributes for tag, attributes in parsed.elements if tag == "img"]
+    assert len(pictures) == len(FIGURES) - 4  # no figures of precision, runs over time and several models
     assert all(len(picture["alt"]) > 60 for picture in pictures)
 
 
-def test_headings_go_down_one_step_at_a_time(parsed: Parsed) -> None:
-    levels = [int(tag[1]) for tag, _ in parsed.found if re.fullmatch(r"h[1-6]", tag)]
+def test_headings_skip_no_level(parsed: Parsed) -> None:
+    levels = [int(tag[1]) for tag, _ in parsed.elements if re.fullmatch(r"h[1-6]", tag)]
     assert levels[0] == 1
     assert levels.count(1) == 1
     assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
 
 
-def test_boxes_that_scroll_can_be_reached_by_keyboard(parsed: Parsed) -> None:
-    boxes = [attributes for _, attributes in parsed.found if attributes.get("class") == "scroll"]
+def test_keyboard_reaches_scrolling_boxes(parsed: Parsed) -> None:
+    boxes = [attributes for _, attributes in parsed.elements if attributes.get("class") == "scroll"]
     assert boxes
     assert all(box["tabindex"] == "0" and box["role"] == "region" and box["aria-label"] for box in boxes)
 
 
 def test_a_web_address_becomes_a_plain_link() -> None:
-    made = str(linked('<b> https://example.org/a?b=1&c="x". See'))
-    assert made == (
+    link = str(linked('<b> https://example.org/a?b=1&c="x". See'))
+    assert link == (
         '&lt;b&gt; <a href="https://example.org/a?b=1&amp;c=" rel="noopener noreferrer">'
         "https://example.org/a?b=1&amp;c=</a>&#34;x&#34;. See"
     )
     assert "<a" not in linked("javascript:alert(1)")
 
 
-def test_cells_show_what_is_not_a_number() -> None:
+def test_cells_show_every_kind_of_value() -> None:
     assert [cell(value) for value in (None, math.nan, pd.NA)] == ["\N{EN DASH}"] * 3
     assert [cell(value) for value in (math.inf, -math.inf)] == ["∞", "\N{MINUS SIGN}∞"]
     values = (True, np.bool_(False), 1234, 1.23456, 1e-5, 4321.0)
     assert [cell(value) for value in values] == ["yes", "no", "1,234", "1.235", "1.0e-05", "4,321"]
-    assert cell(1.4e-17) == "0.000"  # what rounding leaves
+    assert cell(1.4e-17) == "0.000"  # a rounding error is zero
     assert cell(0.4125, SHARE) == "41.2%"
     assert heading("share_persuaded", SHARE) == "% persuaded"
     assert heading("mean_a", "nats") == "mean a (nats)"
 
 
-def test_very_long_table_is_cut_and_says_so() -> None:
+def test_very_long_table_is_cut_with_note() -> None:
     rows = pd.DataFrame({"relation": ["capital"] * (MAX_ROWS + 5)})
     table = Table("long", "Long", "Long.", (), lambda frames: rows)
-    text = page(CARD, Findings(), [], [], [FilledTable(table, "Long.", rows)], NOTHING)
+    text = page(CARD, Findings(), [], [], [FilledTable(table, "Long.", rows)], EMPTY_FRAMES)
     assert text.count('<th scope="row"><bdi>capital') == MAX_ROWS
     assert f"The first {MAX_ROWS} of {MAX_ROWS + 5} rows" in text
 
 
-@pytest.mark.parametrize("measured", [False, True])
-def test_scores_without_figures_are_not_called_missing(measured: bool) -> None:
-    runs = pd.DataFrame([{"model": "m", "measure": "accuracy"}] * measured)
-    text = page(CARD, Findings(), [], [], [], {**NOTHING, "runs_summary": runs})
-    assert ("the study holds no scores" in text) is not measured
-    assert ("their scores are in study.duckdb" in text) is measured
+@pytest.mark.parametrize("has_scores", [False, True])
+def test_scores_without_figures_do_not_count_as_missing(has_scores: bool) -> None:
+    runs = pd.DataFrame([{"model": "m", "measure": "accuracy"}] * has_scores)
+    text = page(CARD, Findings(), [], [], [], {**EMPTY_FRAMES, "runs_summary": runs})
+    assert ("the study holds no scores" in text) is not has_scores
+    assert ("their scores are in study.duckdb" in text) is has_scores
 
 
-def test_captions_share_their_common_sentences_once() -> None:
+def test_common_sentences_of_captions_are_written_once() -> None:
     captions = ["A dot is a query. gpt2; n = 4. In nats.", "A dot is a query. pythia; n = 5. In nats."]
     assert in_common(captions) == ("A dot is a query. In nats.", ["gpt2; n = 4.", "pythia; n = 5."])
     assert in_common(captions[:1]) == ("", captions[:1])
@@ -334,28 +335,36 @@ def test_captions_share_their_common_sentences_once() -> None:
     assert in_common(cited)[1] == ["In Du et al. 2024, Fig. 9. gpt2.", "In Liu et al. 2024, Fig. 9. pythia."]
 
 
-def test_the_example_is_the_query_of_middle_susceptibility(html: str, known: dict[str, pd.DataFrame]) -> None:
-    queries = known["fisher_of_queries"].query("query_type == 'open' and not invented").sort_values("susceptibility")
-    middle = queries.iloc[(len(queries) - 1) // 2]
-    most, least = known["worked_query"].to_dict("records")
-    assert most["query_id"] == least["query_id"] == middle["query_id"]
-    assert most["persuasion"] > least["persuasion"]
-    words = html[html.index('id="example"') : html.index('id="made"')]
-    for said in (most["query"], most["context"].strip(), least["context"].strip(), cell(middle["susceptibility"])):
-        assert said in words
+def test_example_is_the_query_of_median_susceptibility(html: str, study_frames: dict[str, pd.DataFrame]) -> None:
+    queries = (
+        study_frames["fisher_of_queries"].query("query_type == 'open' and not invented").sort_values("susceptibility")
+    )
+    median = queries.iloc[(len(queries) - 1) // 2]
+    strongest, weakest = study_frames["worked_query"].to_dict("records")
+    assert strongest["query_id"] == weakest["query_id"] == median["query_id"]
+    assert strongest["persuasion"] > weakest["persuasion"]
+    section = html[html.index('id="example"') : html.index('id="made"')]
+    for text in (
+        strongest["query"],
+        strongest["context"].strip(),
+        weakest["context"].strip(),
+        cell(median["susceptibility"]),
+    ):
+        assert text in section
     for term in ("open", "closed", "base", "assertive", "relevant"):
-        assert f"<dfn>{term}</dfn>" in words
+        assert f"<dfn>{term}</dfn>" in section
 
 
-def test_an_answer_that_was_cut_off_is_marked(known: dict[str, pd.DataFrame]) -> None:
-    cut = known["worked_question"].assign(state="truncated")
-    assert example({**known, "worked_question": cut}, "", "").count("… (unfinished)") == len(cut)
-    assert "unfinished" not in example(known, "", "")
+def test_unfinished_answer_is_marked(study_frames: dict[str, pd.DataFrame]) -> None:
+    cut = study_frames["worked_question"].assign(state="truncated")
+    assert example({**study_frames, "worked_question": cut}, "", "").count("… (unfinished)") == len(cut)
+    assert "unfinished" not in example(study_frames, "", "")
 
 
-def test_stand_in_is_named_where_coherent_persuasion_is(known: dict[str, pd.DataFrame]) -> None:
-    judge, none = "embedder for an entailment model", {**known, "stand_ins": known["stand_ins"].iloc[:0]}
-    for study, expected in ((known, True), (none, False)):
-        said = " ".join(findings(study).caveats)
-        glance = filled(TABLES["models-at-a-glance"], study).caption
-        assert [judge in text for text in (said, glance, example(study, "", ""))] == [expected] * 3
+def test_stand_in_is_named_with_coherent_persuasion(study_frames: dict[str, pd.DataFrame]) -> None:
+    judge = "embedder for an entailment model"
+    without_stand_in = {**study_frames, "stand_ins": study_frames["stand_ins"].iloc[:0]}
+    for study, expected in ((study_frames, True), (without_stand_in, False)):
+        caveats = " ".join(findings(study).caveats)
+        caption = filled(TABLES["models-at-a-glance"], study).caption
+        assert [judge in text for text in (caveats, caption, example(study, "", ""))] == [expected] * 3

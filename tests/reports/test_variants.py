@@ -1,4 +1,4 @@
-"""Which variant is taken for what, by hand-made means and differences."""
+"""Advice on variants, from means and differences written by hand."""
 
 from typing import Any
 
@@ -16,7 +16,12 @@ FOLLOWS, RESISTS = variants.FOLLOWS, variants.RESISTS
 
 
 def frames(means: dict[str, tuple[float, float]], *better: tuple[str, str, str]) -> dict[str, pd.DataFrame]:
-    """Means of variants, (follows, resists); better: quantity, the better one, and the one that it beats."""
+    """Return the frames of a study with these means.
+
+    Args:
+        means: the means of FOLLOWS and RESISTS, by variant.
+        better: a quantity, its better variant and its worse variant.
+    """
     rows: list[dict[str, Any]] = [
         {
             "model": name,
@@ -31,40 +36,42 @@ def frames(means: dict[str, tuple[float, float]], *better: tuple[str, str, str])
             "interval_over": "question",
             "unit": "share",
         }
-        for name, of in means.items()
-        for quantity, mean in zip((FOLLOWS, RESISTS, "correct"), (*of, 0.2), strict=True)
+        for name, pair in means.items()
+        for quantity, mean in zip((FOLLOWS, RESISTS, "correct"), (*pair, 0.2), strict=True)
     ]
-    verdicts = dict.fromkeys(better, "larger") | {(name, b, a): "smaller" for name, a, b in better}
-    pairs = [
+    verdicts = dict.fromkeys(better, "larger") | {
+        (quantity, worse, best): "smaller" for quantity, best, worse in better
+    }
+    differences = [
         {
-            "model": a,
+            "model": first,
             "dtype": "float32",
-            "against_model": b,
+            "against_model": second,
             "against_dtype": "float32",
             "quantity": quantity,
-            "direction": verdicts.get((quantity, a, b), "undecided"),
+            "direction": verdicts.get((quantity, first, second), "undecided"),
         }
         for quantity in (FOLLOWS, RESISTS)
-        for a in means
-        for b in means
-        if a < b
+        for first in means
+        for second in means
+        if first < second
     ]
-    spent = [{"model": "a", "dtype": "float32", "tokens_an_answer": 4.5, "seconds_a_prompt": 0.25}]
+    costs = [{"model": "a", "dtype": "float32", "tokens_an_answer": 4.5, "seconds_a_prompt": 0.25}]
     return {
         variants.MEANS: pd.DataFrame(rows),
-        variants.DIFFERENCES: pd.DataFrame(pairs),
-        variants.COSTS: pd.DataFrame(spent),
+        variants.DIFFERENCES: pd.DataFrame(differences),
+        variants.COSTS: pd.DataFrame(costs),
         RUNS: pd.DataFrame(columns=["model", "dtype"]),
     }
 
 
-def test_the_front() -> None:
-    known = variants.variants_of(frames({"a": (0.9, 0.2), "b": (0.5, 0.5), "c": (0.4, 0.4), "d": (0.5, 0.5)}))
-    assert [variant.model.name for variant in variants.front(known)] == ["a", "b", "d"]
+def test_front_has_all_unbeaten_variants() -> None:
+    evaluated = variants.variants_of(frames({"a": (0.9, 0.2), "b": (0.5, 0.5), "c": (0.4, 0.4), "d": (0.5, 0.5)}))
+    assert [variant.model.name for variant in variants.front(evaluated)] == ["a", "b", "d"]
 
 
 @pytest.mark.parametrize(
-    ("better", "said"),
+    ("better", "expected"),
     [
         ((), "more than another, on 20 questions with a right and 20 with a wrong passage: take what costs least, or"),
         (
@@ -80,58 +87,58 @@ def test_the_front() -> None:
         ),
     ],
 )
-def test_the_advice(better: tuple[tuple[str, str, str], ...], said: str) -> None:
+def test_advice_names_the_best_variants(better: tuple[tuple[str, str, str], ...], expected: str) -> None:
     advice = variants.advice(frames({"a": (0.9, 0.2), "b": (0.5, 0.5), "c": (0.4, 0.6)}, *better))
-    assert said in advice
+    assert expected in advice
 
 
 def test_a_worse_variant_is_not_recommended() -> None:
-    found = frames(
+    study = frames(
         {"a": (0.9, 0.5), "b": (0.6, 0.5), "c": (0.3, 0.5)},
         (FOLLOWS, "b", "a"),
         (FOLLOWS, "a", "c"),
         (FOLLOWS, "b", "c"),
     )
-    assert "To follow right passages, take b (float32), which" in variants.advice(found)
+    assert "To follow right passages, take b (float32), which" in variants.advice(study)
 
 
 def test_equal_variants_have_no_line_and_no_order() -> None:
-    known = {"a": (0.5, 0.5), "b": (0.9, 0.2)}
-    for better, order, joined in (((), "a", False), (((FOLLOWS, "b", "a"),), "b", True)):
-        found = frames(known, *better)
-        assert variants.table(found)["variant"].iloc[0] == f"{order} (float32)"
-        (drawn,) = draw_all([FRONT], found)[0]
-        assert ("the line joins them" in drawn.caption) == joined
+    means = {"a": (0.5, 0.5), "b": (0.9, 0.2)}
+    for better, first, has_line in (((), "a", False), (((FOLLOWS, "b", "a"),), "b", True)):
+        study = frames(means, *better)
+        assert variants.table(study)["variant"].iloc[0] == f"{first} (float32)"
+        (figure,) = draw_all([FRONT], study)[0]
+        assert ("the line joins them" in figure.caption) == has_line
 
 
-def test_variants_with_other_answers_are_named() -> None:
-    found = frames({"a": (0.9, 0.2), "b": (0.5, 0.5)})
-    assert variants.uneven(variants.variants_of(found)) == ""
-    means = found[variants.MEANS]
-    fewer = {**found, variants.MEANS: means.assign(n=means["n"].where(means["model"] != "b", 15))}
+def test_caption_tells_unequal_numbers_of_answers() -> None:
+    study = frames({"a": (0.9, 0.2), "b": (0.5, 0.5)})
+    assert variants.uneven(variants.variants_of(study)) == ""
+    means = study[variants.MEANS]
+    fewer = {**study, variants.MEANS: means.assign(n=means["n"].where(means["model"] != "b", 15))}
     assert "(15 to 40 answers and 15 to 40 answers)" in filled(COMPARISON, fewer).caption
 
 
-def test_one_that_is_best_in_both() -> None:
-    found = frames({"a": (0.9, 0.9), "b": (0.5, 0.5), "c": (0.8, 0.8)}, (FOLLOWS, "a", "b"), (RESISTS, "a", "b"))
-    assert variants.advice(found) == (
+def test_variant_best_in_both_is_recommended() -> None:
+    study = frames({"a": (0.9, 0.9), "b": (0.5, 0.5), "c": (0.8, 0.8)}, (FOLLOWS, "a", "b"), (RESISTS, "a", "b"))
+    assert variants.advice(study) == (
         "Take a (float32): it follows right passages 90.0% [80.0, 100.0] and resists wrong passages "
         "90.0% [80.0, 100.0]. Not shown to be worse in either: c (float32)."
     )
 
 
-def test_one_variant_alone_is_not_chosen() -> None:
-    found = frames({"a": (0.9, 0.9)})
-    assert variants.advice(found) == ""
-    assert draw_all([FRONT], found) == ([], [])
+def test_single_variant_is_not_compared() -> None:
+    study = frames({"a": (0.9, 0.9)})
+    assert variants.advice(study) == ""
+    assert draw_all([FRONT], study) == ([], [])
 
 
-def test_the_table_and_the_figure() -> None:
-    found = frames({"a": (0.9, 0.2), "b": (0.5, 0.5), "c": (0.4, 0.4)})
-    table = filled(COMPARISON, found)
+def test_table_and_figure_mark_unbeaten_variants() -> None:
+    study = frames({"a": (0.9, 0.2), "b": (0.5, 0.5), "c": (0.4, 0.4)})
+    table = filled(COMPARISON, study)
     assert table.caption.startswith("None of the 3 variants")
     assert table.rows["not beaten"].tolist() == ["yes", "yes", ""]
-    assert "declines" not in table.rows  # of none of them
+    assert "declines" not in table.rows  # no variant has this mean
     assert table.rows.iloc[0].tolist()[:5] == [
         "a (float32)",
         "yes",
@@ -139,13 +146,13 @@ def test_the_table_and_the_figure() -> None:
         "20.0% [10.0, 30.0]",
         "20.0% [10.0, 30.0]",
     ]
-    ((drawn,), _) = draw_all([FRONT], found)
-    assert drawn.drawing.numbers["not_beaten"].tolist() == [True, True, False]
-    assert len(drawn.drawing.paint().axes[0].texts) == 3
+    ((figure,), _) = draw_all([FRONT], study)
+    assert figure.drawing.numbers["not_beaten"].tolist() == [True, True, False]
+    assert len(figure.drawing.paint().axes[0].texts) == 3
 
 
-def test_answers_that_resist_in_silence_are_counted() -> None:
-    found = frames({"a": (0.9, 0.2), "b": (0.5, 0.5)})
-    found[variants.COSTS] = found[variants.COSTS].assign(answers_with_wrong=8, neither_with_wrong=2)
-    caption = filled(COMPARISON, found).caption
+def test_caption_counts_answers_that_state_neither() -> None:
+    study = frames({"a": (0.9, 0.2), "b": (0.5, 0.5)})
+    study[variants.COSTS] = study[variants.COSTS].assign(answers_with_wrong=8, neither_with_wrong=2)
+    caption = filled(COMPARISON, study).caption
     assert "With a wrong passage, another answer or none is stated by 2 of 8 of a (float32)." in caption

@@ -1,4 +1,4 @@
-"""Models and reference values that several tests of these folders share."""
+"""Models and reference values that several tests of tasks share."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ ORACLE = Path(__file__).parents[1] / "oracle"
 
 @pytest.fixture(scope="session")
 def smollm2() -> LanguageModel:
-    """The embedded model in float32 on the CPU; converted when a machine first runs this."""
+    """Return the embedded model in float32 on the CPU. The first use on a machine converts its files."""
     return load_language_model("smollm2-135m-instruct", dtype="float32", device="cpu")
 
 
@@ -25,7 +25,7 @@ def tiny() -> LanguageModel:
 
 @pytest.fixture(scope="session")
 def tiny_chat() -> LanguageModel:
-    """A model whose answers often end: a third of its tokens are end tokens."""
+    """Return a chat model whose replies often end. A third of its tokens are end tokens."""
     model = tiny_language_model(chat_template=CHAT)
     model.model.generation_config.eos_token_id = [1, *range(170, 261)]
     return model

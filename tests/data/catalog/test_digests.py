@@ -1,4 +1,4 @@
-"""A digest of a part of the catalog follows that part and no other."""
+"""Digests of parts of the catalog: each depends on its own part alone."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from swaymeter.data.records import PARTITIONS
 from tests.data.conftest import Change
 
 Digests = dict[str, str]
-ENDS, ENDS_OTHERWISE = 'The capital of {entity} is"', 'The capital city of {entity} is"'
+TEMPLATE, OTHER_TEMPLATE = 'The capital of {entity} is"', 'The capital city of {entity} is"'
 
 
 DIGESTS: dict[str, Callable[[], Digests]] = {
@@ -23,18 +23,18 @@ DIGESTS: dict[str, Callable[[], Digests]] = {
 @pytest.mark.parametrize(
     ("filename", "old", "new", "digests", "changed"),
     [
-        ("relations.yaml", ENDS, ENDS_OTHERWISE, "relations", {"capital"}),
+        ("relations.yaml", TEMPLATE, OTHER_TEMPLATE, "relations", {"capital"}),
         ("relations.yaml", "wikidata: P36\n", "wikidata: P1376\n", "relations", {"capital"}),
         ("relations.yaml", "\nrelations:", "\n# a comment\nrelations:", "relations", set()),
         ("relations.yaml", "wikidata: P36\n", "wikidata: P1376\n", "names", {"names"}),
-        ("relations.yaml", ENDS, ENDS_OTHERWISE, "names", set()),
+        ("relations.yaml", TEMPLATE, OTHER_TEMPLATE, "names", set()),
         ("facts.csv", "\ncapital,", "\ncapital,Testland,,Testville,,,test\ncapital,", "facts", {"capital"}),
         ("facts.csv", "\ncapital,Azerbaijan", "\ncapital,Another Azerbaijan", "facts", {"capital"}),
         ("facts.csv", "# Real facts", "# Facts", "facts", set()),
         ("questions.csv", "\nstatic,director,", "\nstatic,author,", "questions", {"static"}),
     ],
 )
-def test_digest_follows_its_own_part(
+def test_digest_depends_on_its_own_part_alone(
     change: Change, filename: str, old: str, new: str, digests: str, changed: set[str]
 ) -> None:
     before = DIGESTS[digests]()

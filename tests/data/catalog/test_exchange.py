@@ -1,4 +1,4 @@
-"""Words are exchanged by the documented rule, word by word."""
+"""Exchange rules: words in a text are replaced by their counterparts, one by one."""
 
 import re
 from collections.abc import Iterator
@@ -18,22 +18,22 @@ def words(text: str) -> list[str]:
     return re.findall(r"\w+|[^\w\s]", text)
 
 
-def changed() -> Iterator[tuple[str, str]]:
-    for name, of_set in TEXTS.contexts.items():
-        if of_set.exchanged is not None:
-            both = zip(TEXTS.sets[of_set.exchanged], TEXTS.sets[name], strict=True)
-            yield from ((one.text, other.text) for one, other in both)
+def exchanged_sentences() -> Iterator[tuple[str, str]]:
+    for name, context_set in TEXTS.contexts.items():
+        if context_set.exchanged is not None:
+            pairs = zip(TEXTS.sets[context_set.exchanged], TEXTS.sets[name], strict=True)
+            yield from ((sentence.text, exchanged.text) for sentence, exchanged in pairs)
 
 
 @pytest.mark.parametrize("pair", GENDER.pairs, ids="-".join)
-def test_each_word_of_pair_takes_other_s_place(pair: tuple[str, str]) -> None:
-    owned = pair == ("his", "her")
-    after = " book." if owned else "."
-    for one, other in (pair, pair[::-1]):
-        assert GENDER(f"So {one}{after}") == f"So {other}{after}"
-        assert GENDER(f"{one.capitalize()}{after}") == f"{other.capitalize()}{after}"
-        assert GENDER(f"So {one.upper()}{after}") == f"So {other.upper()}{after}"
-        assert GENDER(f"So un{one}y, {one}_x.") == f"So un{one}y, {one}_x."
+def test_the_words_of_a_pair_swap_places(pair: tuple[str, str]) -> None:
+    is_possessive = pair == ("his", "her")
+    after = " book." if is_possessive else "."
+    for word, counterpart in (pair, pair[::-1]):
+        assert GENDER(f"So {word}{after}") == f"So {counterpart}{after}"
+        assert GENDER(f"{word.capitalize()}{after}") == f"{counterpart.capitalize()}{after}"
+        assert GENDER(f"So {word.upper()}{after}") == f"So {counterpart.upper()}{after}"
+        assert GENDER(f"So un{word}y, {word}_x.") == f"So un{word}y, {word}_x."
 
 
 @pytest.mark.parametrize(
@@ -57,17 +57,17 @@ def test_the_next_word_decides_between_two_counterparts(text: str, exchanged: st
     assert GENDER(text) == exchanged
 
 
-@pytest.mark.parametrize(("text", "exchanged"), list(changed()))
+@pytest.mark.parametrize(("text", "exchanged"), list(exchanged_sentences()))
 def test_bundled_sentences_are_exchanged_word_by_word(text: str, exchanged: str) -> None:
     before, after = words(text), words(exchanged)
     assert len(before) == len(after)
-    for one, other in zip(before, after, strict=True):
-        pairs = {(one.lower(), other.lower()), (other.lower(), one.lower())}
-        if one.lower() in GENDERED:
+    for word, counterpart in zip(before, after, strict=True):
+        pairs = {(word.lower(), counterpart.lower()), (counterpart.lower(), word.lower())}
+        if word.lower() in GENDERED:
             assert pairs & set(GENDER.pairs)
-            assert one[0].isupper() == other[0].isupper()
+            assert word[0].isupper() == counterpart[0].isupper()
         else:
-            assert one == other
+            assert word == counterpart
     assert GENDER(exchanged) == text != exchanged
 
 
@@ -105,6 +105,6 @@ def test_pairs_may_be_phrases_of_any_letters(pairs: tuple[tuple[str, str], ...],
         ("sex", "no exchange rule is named 'sex'"),
     ],
 )
-def test_a_rule_that_cannot_be_is_refused(pairs: object, problem: str) -> None:
+def test_an_impossible_rule_is_refused(pairs: object, problem: str) -> None:
     with pytest.raises(ValidationError, match=problem):
         TypeAdapter(AnExchange).validate_python(pairs)

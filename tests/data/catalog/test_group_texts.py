@@ -1,4 +1,4 @@
-"""Texts about entities in groups: what breaks a rule is refused with its key."""
+"""Texts about entities in groups; a text that breaks a rule is refused with its key."""
 
 from pathlib import Path
 from typing import Any
@@ -27,30 +27,30 @@ def read(folder: Path, **changes: Any) -> GroupTexts:
 
 
 def test_a_set_has_labels_and_may_be_exchanged(tmp_path: Path) -> None:
-    one = {**SOUND["contexts"]["one"], "label": "of all"}  # type: ignore[index]
-    sets = read(tmp_path, contexts={"one": one, "two": {"exchanged": "one"}}).sets
-    assert [(one.text, one.label, one.strength) for one in sets["two"]] == [
+    first_set = {**SOUND["contexts"]["one"], "label": "of all"}  # type: ignore[index]
+    sets = read(tmp_path, contexts={"one": first_set, "two": {"exchanged": "one"}}).sets
+    assert [(sentence.text, sentence.label, sentence.strength) for sentence in sets["two"]] == [
         ("She rests.", "of all", None),
         ("{entity} rests.", "said", 2),
     ]
 
 
-def test_label_of_its_own_survives_exchanged_set(tmp_path: Path) -> None:
-    two = {"exchanged": "one", "label": "of two"}
-    sets = read(tmp_path, contexts={**SOUND["contexts"], "two": two}).sets  # type: ignore[dict-item]
-    assert [one.label for one in sets["two"]] == ["of two", "said"]
+def test_an_exchanged_set_may_have_another_label(tmp_path: Path) -> None:
+    second_set = {"exchanged": "one", "label": "of two"}
+    sets = read(tmp_path, contexts={**SOUND["contexts"], "two": second_set}).sets  # type: ignore[dict-item]
+    assert [sentence.label for sentence in sets["two"]] == ["of two", "said"]
 
 
 def test_bundled_texts_have_as_many_sentences_as_published() -> None:
     gender, pairs = (group_texts(FOLDER / f"{name}.yaml") for name in ("gender", "friends-and-enemies"))
     assert {name: len(sentences) for name, sentences in gender.sets.items()} == dict.fromkeys(gender.contexts, 20)
     assert (len(gender.open), len(gender.contexts), len(pairs.sets["pair"])) == (20, 4, 11)
-    assert {one.label for sentences in gender.sets.values() for one in sentences} == {"stereotype"}
-    strengths = [(one.label, one.strength) for one in pairs.sets["pair"]]
+    assert {sentence.label for sentences in gender.sets.values() for sentence in sentences} == {"stereotype"}
+    strengths = [(sentence.label, sentence.strength) for sentence in pairs.sets["pair"]]
     assert strengths == [
-        *(("negative", n) for n in (4, 3, 2, 1)),
+        *(("negative", strength) for strength in (4, 3, 2, 1)),
         *[("neutral", 0)] * 3,
-        *(("positive", n) for n in (1, 2, 3, 4)),
+        *(("positive", strength) for strength in (1, 2, 3, 4)),
     ]
 
 
@@ -85,7 +85,7 @@ def test_bundled_texts_have_as_many_sentences_as_published() -> None:
         ({"context": {}}, "unknown key context (did you mean 'contexts'?)"),
     ],
 )
-def test_what_breaks_rule_is_named_with_its_key(tmp_path: Path, changes: dict[str, Any], problem: str) -> None:
+def test_a_broken_rule_is_named_with_its_key(tmp_path: Path, changes: dict[str, Any], problem: str) -> None:
     with pytest.raises(InputError) as refused:
         read(tmp_path, **changes)
     assert problem in str(refused.value)

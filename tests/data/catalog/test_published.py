@@ -1,4 +1,4 @@
-"""Values of the papers are read with their place, and refused where they break their form."""
+"""Values that the papers publish, and refusals of malformed rows."""
 
 from collections.abc import Mapping
 
@@ -12,15 +12,15 @@ from tests.data.conftest import Change
 
 
 def words(item: str, quantity: str, model: str | None = None, **by: str) -> list[str]:
-    every = catalog.published(item, quantity)
-    return [one.words for one in every if one.model == model and by.items() <= one.by.items()]
+    values = catalog.published(item, quantity)
+    return [value.words for value in values if value.model == model and by.items() <= value.by.items()]
 
 
 def test_every_value_that_the_papers_print_is_read() -> None:
     counts = dict.fromkeys(catalog.papers(), 0)
-    for one in rows(FILE, catalog.PublishedValue):
-        counts[catalog.paper_items()[one.item].paper.key] += 1
-    assert catalog.published("du-fig-3") == ()  # its values are drawn alone
+    for row in rows(FILE, catalog.PublishedValue):
+        counts[catalog.paper_items()[row.item].paper.key] += 1
+    assert catalog.published("du-fig-3") == ()  # the figure draws its values without printing them
     assert counts == {"du": 77, "liu": 167, "marjanovic": 155}
 
 
@@ -33,8 +33,8 @@ def test_every_value_that_the_papers_print_is_read() -> None:
         ("marjanovic", "table-2", "accuracy", 3),
     ],
 )
-def test_all_models_of_paper_have_alias_and_values(paper: str, item: str, quantity: str, models: int) -> None:
-    assert len({one.model for one in catalog.published(f"{paper}-{item}", quantity)}) == models
+def test_all_models_of_a_paper_have_values(paper: str, item: str, quantity: str, models: int) -> None:
+    assert len({value.model for value in catalog.published(f"{paper}-{item}", quantity)}) == models
 
 
 CASES: list[tuple[list[str], str, str, str | None, Mapping[str, str]]] = [
@@ -58,7 +58,7 @@ CASES: list[tuple[list[str], str, str, str | None, Mapping[str, str]]] = [
 
 
 @pytest.mark.parametrize(("expected", "item", "quantity", "model", "by"), CASES)
-def test_words_have_our_units_and_the_printed_digits(
+def test_words_keep_the_digits_of_the_papers(
     expected: list[str], item: str, quantity: str, model: str | None, by: Mapping[str, str]
 ) -> None:
     assert words(item, quantity, model, **by) == expected
@@ -68,9 +68,9 @@ def test_misprints_are_named_beside_the_value() -> None:
     (misprint,) = catalog.published("marjanovic-section-6.5", "degrees_of_freedom")
     assert misprint.notes[0].startswith("a misprint for 2494")
     (overall,) = (
-        one
-        for one in catalog.published("liu-table-2")
-        if (one.model, one.by["query_type"]) == ("llama-2-7b-chat", "all")
+        value
+        for value in catalog.published("liu-table-2")
+        if (value.model, value.by["query_type"]) == ("llama-2-7b-chat", "all")
     )
     assert (overall.comparable, len(overall.notes)) == (0.57, 1)
     entropy = catalog.published("marjanovic-table-2", "semantic_entropy")[0]

@@ -1,4 +1,4 @@
-"""What breaks the form of its file is refused with the file and the key or line."""
+"""Catalog files; a malformed file is refused with its name and the key or line."""
 
 import re
 from collections.abc import Callable
@@ -51,7 +51,7 @@ SURNAME = "{woman} {woman} {surname}"
         ("name_parts.yaml", "rank: [Captain,", "rank: Captain #", name_parts.name_parts, r"Character\.parts\.rank: "),
     ],
 )
-def test_a_malformed_file_is_refused_with_the_place(
+def test_a_malformed_file_is_refused_with_a_position(
     change: Change, filename: str, old: str, new: str, read: Read, message: str
 ) -> None:
     change(filename, old, new)
@@ -60,7 +60,7 @@ def test_a_malformed_file_is_refused_with_the_place(
 
 
 @pytest.mark.parametrize(
-    ("ask", "hint"),
+    ("look_up", "hint"),
     [
         (lambda: catalog.relation("capitol"), "did you mean 'capital'"),
         (lambda: catalog.facts("capitol"), "did you mean 'capital'"),
@@ -68,9 +68,9 @@ def test_a_malformed_file_is_refused_with_the_place(
         (lambda: catalog.questions("statik"), "did you mean 'static'"),
     ],
 )
-def test_unknown_name_is_met_with_nearest_one(ask: Read, hint: str) -> None:
+def test_an_unknown_name_is_refused_with_a_hint(look_up: Read, hint: str) -> None:
     with pytest.raises(UnknownName, match=hint):
-        ask()
+        look_up()
 
 
 def test_a_missing_or_undecodable_file_is_refused(serve: Serve) -> None:
@@ -90,7 +90,7 @@ def test_every_file_states_its_source_and_licence() -> None:
         assert "Licence:" in top, file.name
 
 
-def test_what_is_read_cannot_be_changed() -> None:
+def test_entries_of_the_catalog_cannot_be_changed() -> None:
     with pytest.raises(TypeError):
         catalog.relations()["capital"] = catalog.relation("father")  # type: ignore[index]
     with pytest.raises(TypeError):
@@ -103,7 +103,7 @@ def test_prompts_with_context_put_the_question_last() -> None:
         assert template.index("{context}") < template.index("{question}")
 
 
-def test_an_embedded_model_is_fully_described() -> None:
+def test_a_model_of_a_package_is_fully_described() -> None:
     for model in catalog.models().values():
         if not model.hub:
             assert all((model.package, model.module, model.version, model.file))

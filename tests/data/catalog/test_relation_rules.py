@@ -1,4 +1,4 @@
-"""What a relation must keep: a file that breaks a rule is refused with the relation and the key."""
+"""Rules of relations; a file that breaks a rule is refused with the relation and the key."""
 
 import copy
 import pickle
@@ -33,13 +33,12 @@ BASE: str = SOUND["contexts"]["base"][0]
 MISSING = object()
 
 
-def file(**relations: dict[str, Any]) -> str:
-    """The text of a relations.yaml with those relations."""
+def yaml_of(**relations: dict[str, Any]) -> str:
     return yaml.safe_dump({"source": "A test.", "licence": "None.", "relations": relations}, sort_keys=False)
 
 
 def changed(key: str, value: object) -> dict[str, Any]:
-    """The sound relation with another value, or none, at a key such as contexts.base[0]."""
+    """Return the sound relation with another value at a key such as contexts.base[0]; MISSING removes the key."""
     entry: Any = copy.deepcopy(SOUND)
     *path, last = [int(step) if step.isdigit() else step for step in key.replace("[", ".").replace("]", "").split(".")]
     inner = entry
@@ -53,7 +52,7 @@ def changed(key: str, value: object) -> dict[str, Any]:
 
 
 def assert_refused(serve: Serve, content: str, key: str, reason: str) -> None:
-    """The file is refused, with a message that begins with its name and the key and has the reason (a pattern)."""
+    """Check that a file is refused; the message begins with its name and the key, and matches the reason."""
     serve("relations.yaml", content)
     with pytest.raises(InputError) as refused:
         catalog.relations()
@@ -61,8 +60,8 @@ def assert_refused(serve: Serve, content: str, key: str, reason: str) -> None:
     assert re.search(reason.replace("{", r"\{").replace("}", r"\}"), str(refused.value)), refused.value
 
 
-def test_a_sound_relation_is_read_as_it_stands(serve: Serve) -> None:
-    serve("relations.yaml", file(capital=SOUND))
+def test_a_sound_relation_is_read_unchanged(serve: Serve) -> None:
+    serve("relations.yaml", yaml_of(capital=SOUND))
     (relation,) = catalog.relations().values()
     assert (relation.name, relation.wikidata, relation.yago) == ("capital", "P36", (CAPITAL,))
     assert (relation.subject_class, relation.object_class) == ("country", "city")
@@ -73,15 +72,15 @@ def test_a_sound_relation_is_read_as_it_stands(serve: Serve) -> None:
 
 
 def test_a_reversed_relation_shares_its_predicate(serve: Serve) -> None:
-    serve("relations.yaml", file(capital=SOUND, reverseCapital={**SOUND, "reverse": True}))
+    serve("relations.yaml", yaml_of(capital=SOUND, reverseCapital={**SOUND, "reverse": True}))
     forward, reverse = catalog.relations().values()
     assert (forward.reverse, reverse.reverse) == (False, True)
     assert forward.yago == reverse.yago
     assert reverse.predicates == ("reverse-" + CAPITAL,)
 
 
-def test_the_first_of_several_names_is_the_predicate(serve: Serve) -> None:
-    serve("relations.yaml", file(leader={**SOUND, "yago": LEADER}, father={**SOUND, "yago": None, "wikidata": None}))
+def test_a_relation_may_have_several_predicates_or_none(serve: Serve) -> None:
+    serve("relations.yaml", yaml_of(leader={**SOUND, "yago": LEADER}, father={**SOUND, "yago": None, "wikidata": None}))
     leader, father = catalog.relations().values()
     assert (leader.yago, leader.predicates) == (tuple(LEADER), tuple(LEADER))
     assert (father.yago, father.predicates, father.wikidata) == ((), (), None)
@@ -130,12 +129,12 @@ def test_the_first_of_several_names_is_the_predicate(serve: Serve) -> None:
     ],
 )
 def test_a_malformed_key_is_refused(serve: Serve, key: str, value: object, message: str) -> None:
-    assert_refused(serve, file(capital=changed(key, value)), f"relations.capital.{key}", message)
+    assert_refused(serve, yaml_of(capital=changed(key, value)), f"relations.capital.{key}", message)
 
 
 @pytest.mark.parametrize("name", ["capital city", "", "../capital", "capital_city", "7wonders", "a" * 65])
 def test_a_name_that_is_no_slug_is_refused(serve: Serve, name: str) -> None:
-    assert_refused(serve, file(**{name: SOUND}), f"relations.{name}.name: ", "must have 1 to 64 letters and digits")
+    assert_refused(serve, yaml_of(**{name: SOUND}), f"relations.{name}.name: ", "must have 1 to 64 letters and digits")
 
 
 @pytest.mark.parametrize(
@@ -158,29 +157,29 @@ def test_a_name_that_is_no_slug_is_refused(serve: Serve, name: str) -> None:
         ),
     ],
 )
-def test_keys_that_do_not_go_together_are_refused(
+def test_keys_that_contradict_each_other_are_refused(
     serve: Serve, name: str, changes: dict[str, Any], message: str
 ) -> None:
-    assert_refused(serve, file(**{name: SOUND | changes}), f"relations.{name}: ", message)
+    assert_refused(serve, yaml_of(**{name: SOUND | changes}), f"relations.{name}: ", message)
 
 
-def test_name_that_query_cannot_hold_is_refused(serve: Serve) -> None:
+def test_an_iri_unfit_for_queries_is_refused(serve: Serve) -> None:
     for sign in ' \n\t<>"{}|\\^`':
-        assert_refused(serve, file(capital=changed("yago", CAPITAL + sign)), "relations.capital.yago[0]: ", "")
+        assert_refused(serve, yaml_of(capital=changed("yago", CAPITAL + sign)), "relations.capital.yago[0]: ", "")
     for iri in ("capital", "ftp://yago-knowledge.org/capital", "HTTP://yago-knowledge.org/x", "http://"):
-        assert_refused(serve, file(capital=changed("yago", [CAPITAL, iri])), "relations.capital.yago[1]: ", iri)
+        assert_refused(serve, yaml_of(capital=changed("yago", [CAPITAL, iri])), "relations.capital.yago[1]: ", iri)
 
 
-def test_predicate_belongs_to_one_relation_of_direction(serve: Serve) -> None:
+def test_relations_of_one_direction_share_no_predicate(serve: Serve) -> None:
     other = {**SOUND, "yago": ["http://schema.org/seat", CAPITAL]}
-    assert_refused(serve, file(capital=SOUND, seat=other), "relations.seat.yago", "is also in relation capital")
+    assert_refused(serve, yaml_of(capital=SOUND, seat=other), "relations.seat.yago", "is also in relation capital")
 
 
 # ---- texts -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("cut", "instead", "message"),
+    ("old", "new", "message"),
     [
         ("Q: ", "", "must begin with 'Q: '"),
         ("?\nA:", "?", r"and end with '\?\\nA:'"),
@@ -199,20 +198,20 @@ def test_predicate_belongs_to_one_relation_of_direction(serve: Serve) -> None:
         ("?\nA:", " ?\nA:", "trailing or double spaces"),
     ],
 )
-def test_a_question_that_breaks_a_rule_is_refused(serve: Serve, cut: str, instead: str, message: str) -> None:
-    for key, form in (("open[0]", SOUND["open"][0]), ("closed[0]", SOUND["closed"][0])):
-        broken = file(capital=changed(key, form.replace(cut, instead)))
+def test_a_question_that_breaks_a_rule_is_refused(serve: Serve, old: str, new: str, message: str) -> None:
+    for key, template in (("open[0]", SOUND["open"][0]), ("closed[0]", SOUND["closed"][0])):
+        broken = yaml_of(capital=changed(key, template.replace(old, new)))
         assert_refused(serve, broken, f"relations.capital.{key}", message)
 
 
 def test_names_may_follow_class_nouns_and_precede_punctuation(serve: Serve) -> None:
     base = ["In the country {entity}, {answer} is the capital.\n", "{answer}: a capital that {entity} has (perhaps).\n"]
-    serve("relations.yaml", file(capital=changed("contexts.base", base)))
+    serve("relations.yaml", yaml_of(capital=changed("contexts.base", base)))
     assert catalog.relation("capital").contexts["base"] == tuple(base)
 
 
 @pytest.mark.parametrize("name", ["{answer}", "{", "%s", "\\g<1>", "{entity.__class__}"])
-def test_fill_takes_hostile_names_as_they_are(name: str) -> None:
+def test_fill_leaves_hostile_names_unchanged(name: str) -> None:
     template = "<{entity}|{answer}|{entity}>"
     assert catalog.fill(template, entity=name, answer="Oslo") == f"<{name}|Oslo|{name}>"
     assert catalog.fill(template, entity="Norway", answer=name) == f"<Norway|{name}|Norway>"
@@ -220,13 +219,13 @@ def test_fill_takes_hostile_names_as_they_are(name: str) -> None:
         catalog.fill("Is {answer} the capital of {entity}?", entity="Norway")
 
 
-def test_relations_of_ones_own_keep_the_same_rules(tmp_path: Path) -> None:
-    def own(**relations: dict[str, Any]) -> Mapping[str, catalog.Relation]:
-        (tmp_path / "mine.yaml").write_text(file(**relations), encoding="utf-8")
+def test_own_relations_must_keep_the_same_rules(tmp_path: Path) -> None:
+    def read_own(**relations: dict[str, Any]) -> Mapping[str, catalog.Relation]:
+        (tmp_path / "mine.yaml").write_text(yaml_of(**relations), encoding="utf-8")
         return catalog.own_relations(tmp_path / "mine.yaml")
 
     seat = {**SOUND, "yago": None}
-    relation = own(seat=seat)["seat"]
+    relation = read_own(seat=seat)["seat"]
     assert pickle.loads(pickle.dumps(relation)) == relation
     assert catalog.relation("seat", {"seat": relation}) is relation
     for relations, problem in (
@@ -239,4 +238,4 @@ def test_relations_of_ones_own_keep_the_same_rules(tmp_path: Path) -> None:
         ),
     ):
         with pytest.raises(InputError, match=rf"mine\.yaml: {problem}"):
-            own(**relations)
+            read_own(**relations)

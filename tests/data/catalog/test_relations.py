@@ -1,4 +1,4 @@
-"""The floors of the relations: what each has, that the published list is covered, and that its texts can be filled."""
+"""Relations of the catalog: they cover the published predicates, and names fill their texts."""
 
 import re
 from collections import Counter
@@ -17,7 +17,9 @@ PUBLISHED = [
     for line in (Path(__file__).parent / "published_predicates.txt").read_text(encoding="utf-8").splitlines()
     if not line.startswith("#")
 ]
-OTHER_NAMES = {"http://yago-knowledge.org/resource/director": "groupDirector"}  # director is schema.org's
+OTHER_NAMES = {
+    "http://yago-knowledge.org/resource/director": "groupDirector"
+}  # the relation of schema.org's predicate is named director
 NAMES = {
     "a slot and quotes": '{answer} "quoted"',
     "right to left": "نجيب محفوظ",
@@ -27,7 +29,7 @@ NAMES = {
 ANSWERS = ["The Answer", "{entity} or {answer}", "القاهرة", "8849 metres", "x" * 300]
 
 
-def says(text: str, word: str) -> bool:
+def has_word(text: str, word: str) -> bool:
     return re.search(rf"\b{word}\b", text, re.IGNORECASE) is not None
 
 
@@ -36,7 +38,7 @@ def words(template: str) -> list[str]:
 
 
 def filled(template: str, entity: str, answer: str) -> str:
-    """The template put together piece by piece, which no name can confuse."""
+    """Return a template with its slots filled one by one, so that names with braces stay unchanged."""
     pieces = re.split(r"(\{entity\}|\{answer\})", template)
     return "".join({"{entity}": entity, "{answer}": answer}.get(piece, piece) for piece in pieces)
 
@@ -56,7 +58,7 @@ def test_relation_of_yago_is_named_after_its_predicate() -> None:
 
 
 def test_a_reversed_relation_turns_the_forward_one_around() -> None:
-    for relation in (one for one in RELATIONS if one.reverse):
+    for relation in (candidate for candidate in RELATIONS if candidate.reverse):
         (forward,) = [other for other in RELATIONS if not other.reverse and other.yago == relation.yago]
         assert relation.wikidata == forward.wikidata
         assert (relation.subject_class, relation.object_class) == (forward.object_class, forward.subject_class)
@@ -70,9 +72,9 @@ def test_wikidata_properties_are_unique_within_a_direction() -> None:
 
 def test_only_negations_deny() -> None:
     for relation in RELATIONS:
-        assert all(says(template, "not") for template in relation.contexts["negation"])
+        assert all(has_word(template, "not") for template in relation.contexts["negation"])
         others = [*relation.open, *relation.closed, *relation.contexts["base"], *relation.contexts["assertive"]]
-        assert not any(says(template, "not") for template in others)
+        assert not any(has_word(template, "not") for template in others)
 
 
 def test_assertion_and_negation_restate_their_base_sentence() -> None:
@@ -81,32 +83,32 @@ def test_assertion_and_negation_restate_their_base_sentence() -> None:
         for base, assertive, negation in zip(*(relation.contexts[kind] for kind in CONTEXT_KINDS), strict=True):
             assert assertive.casefold().endswith(base.casefold())
             assert len(assertive.split()) > len(base.split())
-            kept = [word for word in words(negation) if word not in {"not", "do", "does", "did"}]
-            missing = Counter(words(base)) - Counter(kept)
-            assert sum(missing.values()) <= 1, (base, negation)  # the verb: lives, does not live
+            remaining = [word for word in words(negation) if word not in {"not", "do", "does", "did"}]
+            missing = Counter(words(base)) - Counter(remaining)
+            assert sum(missing.values()) <= 1, (base, negation)  # the verb may differ: lives, does not live
             assert re.findall(r"\{\w+\}", base) == re.findall(r"\{\w+\}", negation)
 
 
 def test_published_form_is_the_completion_asserted_and_denied() -> None:
     for relation in RELATIONS:
-        worded = replace(relation, contexts=catalog.published_form(relation))  # and so keeps the rules of templates
-        (base,), (assertive,), (negation,) = (worded.contexts[kind] for kind in CONTEXT_KINDS)
+        published = replace(relation, contexts=catalog.published_form(relation))  # validates the templates, too
+        (base,), (assertive,), (negation,) = (published.contexts[kind] for kind in CONTEXT_KINDS)
         assert base == f"{relation.open[1]} {{answer}}.\n"
         assert assertive.casefold() == f"Without any doubt, {base}".casefold()
-        kept = [word for word in words(negation) if word not in {"not", "do", "does", "did"}]
-        assert (Counter(words(base)) - Counter(kept)).keys() <= {"includes", "included"}
-        assert says(negation, "not")
-    told = replace(RELATIONS[0], open=(RELATIONS[0].open[0], "{entity} is governed from"))
-    assert catalog.published_form(told)["negation"] == ("{entity} is not governed from {answer}.\n",)
-    for beginning in (  # a verb that no rule denies, and one of a relative clause
+        remaining = [word for word in words(negation) if word not in {"not", "do", "does", "did"}]
+        assert (Counter(words(base)) - Counter(remaining)).keys() <= {"includes", "included"}
+        assert has_word(negation, "not")
+    other = replace(RELATIONS[0], open=(RELATIONS[0].open[0], "{entity} is governed from"))
+    assert catalog.published_form(other)["negation"] == ("{entity} is not governed from {answer}.\n",)
+    for beginning in (  # a verb that no rule denies, and verbs of relative clauses
         "{entity} chose",
         "The person who is married to {entity} lives in",
         "The person {entity} is married to lives in",
     ):
-        told = replace(told, open=(told.open[0], beginning))
-        assert catalog.published_form(told)["negation"] == RELATIONS[0].contexts["negation"][:1]
-    told = replace(told, open=(told.open[0], "NASA's head of {entity} is"))
-    assert catalog.published_form(told)["assertive"] == ("Without any doubt, NASA's head of {entity} is {answer}.\n",)
+        other = replace(other, open=(other.open[0], beginning))
+        assert catalog.published_form(other)["negation"] == RELATIONS[0].contexts["negation"][:1]
+    other = replace(other, open=(other.open[0], "NASA's head of {entity} is"))
+    assert catalog.published_form(other)["assertive"] == ("Without any doubt, NASA's head of {entity} is {answer}.\n",)
 
 
 def test_texts_are_sound_with_names_of_bundled_facts() -> None:
@@ -126,7 +128,7 @@ def test_measured_numbers_have_a_unit() -> None:
 
 
 @pytest.mark.parametrize("entity", NAMES.values(), ids=NAMES)
-def test_queries_and_contexts_have_names_as_they_are(entity: str) -> None:
+def test_queries_and_contexts_have_names_unchanged(entity: str) -> None:
     for relation in RELATIONS:
         entities = [Entity(entity, False, ANSWERS[0])]
         assert [(query.query_type, query.form, query.text) for query in write_queries(relation, entities)] == [

@@ -1,4 +1,4 @@
-"""The floors of the bundled facts, questions and invented names."""
+"""Bundled facts, questions and invented names: their numbers, and rules for each entry."""
 
 import csv
 import os
@@ -16,7 +16,7 @@ FACTS = catalog.facts()
 QUESTIONS = catalog.questions()
 
 
-def says(text: str, name: str) -> bool:
+def has_name(text: str, name: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(name.casefold())}(?!\w)", text.casefold()) is not None
 
 
@@ -41,7 +41,7 @@ def test_ids_have_source_and_belong_to_one_name() -> None:
     assert len(objects) == len({(relation, identifier) for relation, _, identifier in objects})
 
 
-def test_invented_names_are_twenty_class_and_not_real() -> None:
+def test_each_class_has_twenty_invented_names() -> None:
     real = {name.casefold() for fact in FACTS for name in (fact.subject, fact.object)}
     for question in QUESTIONS:
         names = (question.subject, question.object, question.replacement, *question.answers)
@@ -70,10 +70,12 @@ def test_a_question_its_snippet_and_its_answers_fit() -> None:
         rest = question.snippet.replace(SLOT, "")
         article = re.search(r"\b(an?) \[ENTITY\]", question.snippet)
         for name in (question.object, question.replacement):
-            assert not says(rest, name), question
+            assert not has_name(rest, name), question
             assert article is None or article[1] == ("an" if name[0].lower() in "aeiou" else "a"), question
         assert question.question[-1] in "?.", question
-        assert not any(says(question.question, name) for name in (*question.answers, question.replacement)), question
+        assert not any(has_name(question.question, name) for name in (*question.answers, question.replacement)), (
+            question
+        )
         assert question.object in question.answers, question
         assert len(set(question.answers)) == len(question.answers), question
         assert question.replacement.casefold() not in [answer.casefold() for answer in question.answers], question
@@ -84,7 +86,7 @@ def test_a_question_its_snippet_and_its_answers_fit() -> None:
             assert all((question.subject_id, question.object_id, question.id_source)), question
 
 
-def test_static_values_were_set_once_temporal_ones_changed() -> None:
+def test_static_values_have_one_edit_temporal_several() -> None:
     assert {question.edits for question in catalog.questions("static")} == {1}
     assert all(question.edits > 1 for question in catalog.questions("temporal"))
     assert all(question.edits >= 1 for question in catalog.questions("disputable"))

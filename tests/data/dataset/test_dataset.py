@@ -1,4 +1,4 @@
-"""A dataset is what lies at a path; its version is a digest of what its facts and questions say."""
+"""Datasets, read from a path, and their versions: digests of the contents of facts and questions."""
 
 import os
 from collections.abc import Callable
@@ -21,14 +21,14 @@ from tests.data.a_dataset import (
     KENYA,
     NORWAY,
     PERU,
-    a_dispute,
     disputed,
     fact,
-    keep,
-    keep_disputes,
-    keep_questions,
     published,
     question,
+    recounted_dispute,
+    store_disputes,
+    store_facts,
+    store_questions,
     workspace,
     write,
 )
@@ -40,75 +40,75 @@ TEMPORAL, DISPUTED = question(), disputed()
 
 
 def version(folder: Path, *records: Fact | Question) -> str:
-    workspace(folder, *(one for one in records if isinstance(one, Fact)))
-    if questions := [one for one in records if isinstance(one, Question)]:
-        keep_questions(folder, "capital", *questions)
+    workspace(folder, *(record for record in records if isinstance(record, Fact)))
+    if questions := [record for record in records if isinstance(record, Question)]:
+        store_questions(folder, "capital", *questions)
     return Dataset.of(folder).version
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------------
 
 
-def test_workspace_s_facts_and_questions_are_dataset(tmp_path: Path) -> None:
+def test_a_workspace_is_a_dataset(tmp_path: Path) -> None:
     workspace(
         tmp_path, replace(PERU, retrieved_at="2026-03-02T09:30:00+00:00"), replace(KENYA, retrieved_at=None), FATHER
     )
-    keep_questions(tmp_path, "capital", STATIC, TEMPORAL)
-    keep_questions(tmp_path, "Persian Gulf", DISPUTED)
+    store_questions(tmp_path, "capital", STATIC, TEMPORAL)
+    store_questions(tmp_path, "Persian Gulf", DISPUTED)
     names = Workspace(tmp_path).table(("facts",), "invented-country", INVENTED, {})
     names.write(INVENTED.of([row(INVENTED, name="Orvania")]))
     (tmp_path / "facts" / ".facts-capital.parquet.1-2.unfinished").write_bytes(b"PAR1")
-    read = Dataset.of(str(tmp_path))
-    assert {one.subject for one in read.facts} == {"Peru", "Kenya", "Ada Lovelace"}
-    assert set(read.questions) == {STATIC, TEMPORAL, DISPUTED}
-    assert (read.relations, read.question_relations) == (("capital", "father"), ("capital", "disputable"))
-    assert read.sources == ("Wikidata", "YAGO")
-    assert read.retrieved == ("2026-03-01T12:00:00+00:00", "2026-03-02T09:30:00+00:00")
-    assert read.warnings == ()
+    dataset = Dataset.of(str(tmp_path))
+    assert {record.subject for record in dataset.facts} == {"Peru", "Kenya", "Ada Lovelace"}
+    assert set(dataset.questions) == {STATIC, TEMPORAL, DISPUTED}
+    assert (dataset.relations, dataset.question_relations) == (("capital", "father"), ("capital", "disputable"))
+    assert dataset.sources == ("Wikidata", "YAGO")
+    assert dataset.retrieved == ("2026-03-01T12:00:00+00:00", "2026-03-02T09:30:00+00:00")
+    assert dataset.warnings == ()
 
 
 def test_a_yago_qec_json_is_a_dataset(tmp_path: Path) -> None:
-    read = Dataset.of(write(tmp_path, published() | {"http://schema.org/shoeSize": {}}))
-    assert [one.subject for one in read.facts] == ["Norway", "South Africa"]
-    assert (read.sources, read.retrieved) == ((SOURCE,), None)
-    assert read.warnings == (
+    dataset = Dataset.of(write(tmp_path, published() | {"http://schema.org/shoeSize": {}}))
+    assert [record.subject for record in dataset.facts] == ["Norway", "South Africa"]
+    assert (dataset.sources, dataset.retrieved) == ((SOURCE,), None)
+    assert dataset.warnings == (
         "keys left out, because the catalog has no relation for them: 'http://schema.org/shoeSize'",
     )
 
 
 def test_folder_of_published_files_is_dataset(tmp_path: Path) -> None:
     write_questions(tmp_path, [STATIC, TEMPORAL, DISPUTED])
-    read = Dataset.of(tmp_path)
-    assert [one.partition for one in read.questions] == ["static", "temporal", "disputable"]
-    assert (read.sources, read.retrieved, read.warnings) == (("DynamicQA (copenlu/dynamicqa)",), None, ())
+    dataset = Dataset.of(tmp_path)
+    assert [record.partition for record in dataset.questions] == ["static", "temporal", "disputable"]
+    assert (dataset.sources, dataset.retrieved, dataset.warnings) == (("DynamicQA (copenlu/dynamicqa)",), None, ())
     (tmp_path / "Temporal_final.csv").unlink()
-    read = Dataset.of(tmp_path)
-    assert [one.partition for one in read.questions] == ["static", "disputable"]
-    assert read.warnings == (f"{tmp_path}: there is no Temporal_final.csv",)
+    dataset = Dataset.of(tmp_path)
+    assert [record.partition for record in dataset.questions] == ["static", "disputable"]
+    assert dataset.warnings == (f"{tmp_path}: there is no Temporal_final.csv",)
 
 
-def test_the_newest_file_of_a_part_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    old = keep(tmp_path, [NORWAY], seed=0)
-    behind = SimpleNamespace(now=lambda zone: datetime.now(UTC) - timedelta(minutes=5))
-    monkeypatch.setattr("swaymeter.data.storage.artifact.datetime", behind)  # from here on another host writes
-    new = keep(tmp_path, [PERU], seed=1)
-    keep(tmp_path, [FATHER])
-    keep_questions(tmp_path, "capital", STATIC)
-    newest = keep_questions(tmp_path, "capital", TEMPORAL, seed=1)
-    keep_questions(tmp_path, "Capital!", DISPUTED)  # of the same name as a file, and another part
+def test_only_the_newest_file_of_part_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    old = store_facts(tmp_path, [NORWAY], seed=0)
+    slow_clock = SimpleNamespace(now=lambda zone: datetime.now(UTC) - timedelta(minutes=5))
+    monkeypatch.setattr("swaymeter.data.storage.artifact.datetime", slow_clock)  # another host's clock
+    new = store_facts(tmp_path, [PERU], seed=1)
+    store_facts(tmp_path, [FATHER])
+    store_questions(tmp_path, "capital", STATIC)
+    newest = store_questions(tmp_path, "capital", TEMPORAL, seed=1)
+    store_questions(tmp_path, "Capital!", DISPUTED)  # another part, whose file has the same name
     os.utime(old)  # a copied workspace has other modification times
-    read = Dataset.of(tmp_path)
-    assert (set(read.facts), set(read.questions)) == ({PERU, FATHER}, {TEMPORAL, DISPUTED})
-    assert read.warnings == (
+    dataset = Dataset.of(tmp_path)
+    assert (set(dataset.facts), set(dataset.questions)) == ({PERU, FATHER}, {TEMPORAL, DISPUTED})
+    assert dataset.warnings == (
         f"{tmp_path}: capital has 2 files of facts; only the newest is read, {new.name}",
         f"{tmp_path}: disputable capital has 2 files of questions; only the newest is read, {newest.name}",
     )
 
 
-def test_disputes_that_were_counted_again_give_their_numbers(tmp_path: Path) -> None:
-    keep_questions(tmp_path, "Persian Gulf", DISPUTED, replace(DISPUTED, object="Iraq", question_id="other"))
+def test_disputes_counted_again_replace_the_numbers(tmp_path: Path) -> None:
+    store_questions(tmp_path, "Persian Gulf", DISPUTED, replace(DISPUTED, object="Iraq", question_id="other"))
     before = Dataset.of(tmp_path)
-    keep_disputes(tmp_path, "Persian Gulf", a_dispute())
+    store_disputes(tmp_path, "Persian Gulf", recounted_dispute())
     counted, other = Dataset.of(tmp_path).questions
     assert counted == replace(
         DISPUTED,
@@ -126,11 +126,11 @@ def test_disputes_that_were_counted_again_give_their_numbers(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     "other", [{"page": "Gulf"}, {"object": "Iraq"}, {"replacement": "Iraq"}, {"context": "Iran and another coast."}]
 )
-def test_another_dispute_s_numbers_are_not_taken(other: dict[str, str]) -> None:
-    assert with_current_counts([DISPUTED], [replace(a_dispute(), **other)]) == [DISPUTED]
+def test_numbers_of_another_dispute_are_not_used(other: dict[str, str]) -> None:
+    assert with_current_counts([DISPUTED], [replace(recounted_dispute(), **other)]) == [DISPUTED]
 
 
-def nothing_in_qec(folder: Path) -> Path:
+def qec_without_facts(folder: Path) -> Path:
     predicate, entry = next(iter(published().items()))
     return write(folder, {predicate: entry | {key: [] for key, value in entry.items() if isinstance(value, list)}})
 
@@ -140,7 +140,7 @@ def malformed_questions(folder: Path) -> Path:
     return folder
 
 
-def no_questions(folder: Path) -> Path:
+def files_without_questions(folder: Path) -> Path:
     write_questions(folder, [])
     return folder
 
@@ -152,22 +152,22 @@ def no_questions(folder: Path) -> Path:
         (lambda folder: folder, " holds no facts and no questions; name a workspace"),
         (lambda folder: "x" * 5000, "does not exist"),
         (lambda folder: "nul\0byte", "does not exist"),
-        (lambda folder: keep(folder, [NORWAY]), "parquet is not JSON in UTF-8"),
-        (nothing_in_qec, "yago_qec.json holds no facts"),
-        (no_questions, " holds no facts and no questions; name a workspace"),
+        (lambda folder: store_facts(folder, [NORWAY]), "parquet is not JSON in UTF-8"),
+        (qec_without_facts, "yago_qec.json holds no facts"),
+        (files_without_questions, " holds no facts and no questions; name a workspace"),
         (malformed_questions, "/Static_final.csv, line 1: has no column"),
     ],
 )
-def test_what_is_no_dataset_is_refused_by_name(path: Callable[[Path], Any], message: str, tmp_path: Path) -> None:
+def test_a_path_without_a_dataset_is_refused(path: Callable[[Path], Any], message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message):
         Dataset.of(path(tmp_path))
 
 
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     for file in (
-        keep(tmp_path, [NORWAY]),
-        keep_questions(tmp_path, "a", TEMPORAL),
-        keep_disputes(tmp_path, "b", a_dispute()),
+        store_facts(tmp_path, [NORWAY]),
+        store_questions(tmp_path, "a", TEMPORAL),
+        store_disputes(tmp_path, "b", recounted_dispute()),
     ):
         content = file.read_bytes()
         file.write_bytes(content[:-1])
@@ -176,9 +176,9 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
         file.write_bytes(content)
 
 
-@pytest.mark.parametrize("made_from", [{}, {"subject": ["capital", ""]}, {"step": ["fetch"], "subject": 7}])
-def test_a_file_that_names_no_part_is_refused(made_from: dict[str, object], tmp_path: Path) -> None:
-    file = Workspace(tmp_path).table(("facts",), "facts", FACTS, made_from).write(FACTS.of([as_row(NORWAY)]))
+@pytest.mark.parametrize("key_inputs", [{}, {"subject": ["capital", ""]}, {"step": ["fetch"], "subject": 7}])
+def test_a_file_that_names_no_part_is_refused(key_inputs: dict[str, object], tmp_path: Path) -> None:
+    file = Workspace(tmp_path).table(("facts",), "facts", FACTS, key_inputs).write(FACTS.of([as_row(NORWAY)]))
     with pytest.raises(InputError, match=f"^{file} has no key in its metadata; remove the file, and run its study"):
         Dataset.of(tmp_path)
 
@@ -188,17 +188,17 @@ def test_a_file_that_names_no_part_is_refused(made_from: dict[str, object], tmp_
 
 def test_a_version_depends_on_neither_order_nor_keys(tmp_path: Path) -> None:
     norway = replace(NORWAY, other_objects=("Bergen", "Tromsø"))
-    one = version(tmp_path / "a", norway, PERU, FATHER, STATIC, TEMPORAL)
-    keep(tmp_path / "b", [PERU, replace(norway, other_objects=("Tromsø", "Bergen"))], seed=5)
-    keep(tmp_path / "b", [FATHER], seed=6)
-    keep_questions(tmp_path / "b", "capital", replace(TEMPORAL, answers=TEMPORAL.answers[::-1]), seed=5)
-    keep_questions(tmp_path / "b", "other", STATIC, seed=6)
-    assert Dataset.of(tmp_path / "b").version == one
-    assert len(one) == 16
-    assert int(one, 16) >= 0
+    expected = version(tmp_path / "a", norway, PERU, FATHER, STATIC, TEMPORAL)
+    store_facts(tmp_path / "b", [PERU, replace(norway, other_objects=("Tromsø", "Bergen"))], seed=5)
+    store_facts(tmp_path / "b", [FATHER], seed=6)
+    store_questions(tmp_path / "b", "capital", replace(TEMPORAL, answers=TEMPORAL.answers[::-1]), seed=5)
+    store_questions(tmp_path / "b", "other", STATIC, seed=6)
+    assert Dataset.of(tmp_path / "b").version == expected
+    assert len(expected) == 16
+    assert int(expected, 16) >= 0
 
 
-def test_facts_and_questions_both_count(tmp_path: Path) -> None:
+def test_facts_and_questions_both_change_the_version(tmp_path: Path) -> None:
     contents = [(NORWAY,), (NORWAY, PERU), (NORWAY, TEMPORAL), (TEMPORAL,), (TEMPORAL, STATIC)]
     assert len({version(tmp_path / str(number), *records) for number, records in enumerate(contents)}) == 5
 
@@ -210,11 +210,13 @@ def test_facts_and_questions_both_count(tmp_path: Path) -> None:
         *((TEMPORAL, column.name, column.in_digest) for column in QUESTIONS.columns),
     ],
 )
-def test_what_counts_changes_the_version(record: Fact | Question, field: str, in_digest: bool, tmp_path: Path) -> None:
-    kinds = {"DOUBLE": 0.25, "BIGINT": 977, "VARCHAR[]": ("x",), "BIGINT[]": (7,)}
+def test_columns_in_the_digest_change_the_version(
+    record: Fact | Question, field: str, in_digest: bool, tmp_path: Path
+) -> None:
+    values = {"DOUBLE": 0.25, "BIGINT": 977, "VARCHAR[]": ("x",), "BIGINT[]": (7,)}
     table = FACTS if isinstance(record, Fact) else QUESTIONS
-    kind = next(column.type for column in table.columns if column.name == field)
-    plain = (QuestionContext("none", "none"),) if field == "contexts" else "Q7" if field.endswith("_id") else "static"
-    other = replace(record, **{field: kinds.get(kind, plain)})
+    column_type = next(column.type for column in table.columns if column.name == field)
+    default = (QuestionContext("none", "none"),) if field == "contexts" else "Q7" if field.endswith("_id") else "static"
+    other = replace(record, **{field: values.get(column_type, default)})
     assert getattr(other, field) != getattr(record, field)
     assert (version(tmp_path / "a", record) != version(tmp_path / "b", other)) == in_digest

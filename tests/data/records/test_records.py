@@ -158,12 +158,12 @@ def test_a_relation_name_refuses_nonsense(nonsense: str) -> None:
         RelationName(nonsense)
 
 
-def test_every_record_is_tried_below() -> None:
+def test_the_records_cover_every_table() -> None:
     assert {table_of(type(record)).name for record in RECORDS} == {table.name for table in RECORD_TABLES}
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: type(record).__name__)
-def test_a_record_comes_back_from_its_table(record: Any) -> None:
+def test_a_record_is_read_back_from_its_table(record: Any) -> None:
     row = table_of(type(record)).of([as_row(record)]).to_pylist()[0]
     again = from_row(type(record), row)
     assert again == record
@@ -176,7 +176,7 @@ def test_a_row_with_a_broken_identifier_is_refused(broken: dict[str, str]) -> No
         from_row(Question, {**as_row(QUESTION), **broken})
 
 
-def test_context_is_relevant_where_it_mentions_entity() -> None:
+def test_a_context_that_mentions_the_entity_is_relevant() -> None:
     assert is_relevant(replace(CONTEXT, entity="Norway"), QUERY)
     assert is_relevant(replace(CONTEXT, object="Norway"), QUERY)
     assert not is_relevant(CONTEXT, QUERY), "the answer alone is not enough"

@@ -64,9 +64,9 @@ def test_a_table_needs_lowercase_name_and_own_class() -> None:
 
 
 def test_rows_become_a_table_with_the_declared_types() -> None:
-    made = FLEET.of([GJOA, {"age": None, "name": "Maud"}])
-    assert made.schema == FLEET.schema
-    assert made.to_pylist() == [GJOA, {"name": "Maud", "age": None}]
+    rows = FLEET.of([GJOA, {"age": None, "name": "Maud"}])
+    assert rows.schema == FLEET.schema
+    assert rows.to_pylist() == [GJOA, {"name": "Maud", "age": None}]
     assert FLEET.of([]).schema == FLEET.schema
 
 
@@ -112,19 +112,19 @@ def test_a_value_of_another_type_is_refused(kind: str, value: Any) -> None:
         depths.of([{"depth": None}, {"depth": value}])
 
 
-def test_whole_numbers_become_integers_whatever_their_type() -> None:
+def test_whole_numbers_of_any_type_become_integers() -> None:
     depths = Table("depths", "a depth", (Column("depth", "BIGINT", "how deep", nullable=True),))
     values = [2.0, np.float32(3), np.int64(4), 5, None]
     assert depths.of([{"depth": value} for value in values])["depth"].to_pylist() == [2, 3, 4, 5, None]
 
 
-def test_a_digest_sees_what_counts() -> None:
+def test_a_digest_ignores_columns_outside_of_it() -> None:
     digest = FLEET.digest(FLEET.of([GJOA]))
     assert FLEET.digest(FLEET.of([{**GJOA, "age": None}])) == digest
     assert FLEET.digest(FLEET.of([{**GJOA, "name": "Maud"}])) != digest
 
 
-def test_a_table_digest_is_that_of_any_chunks() -> None:
+def test_a_table_digest_does_not_depend_on_chunks() -> None:
     parts = pa.struct([("text", pa.string()), ("there", pa.bool_())])
     lists = [[{"text": "ü", "there": True}, None], None, [], [{"text": None, "there": False}]]
     rows = pa.table({"parts": pa.array(lists, pa.list_(parts)), "text": ["one", None, "", "four"]})
@@ -133,9 +133,9 @@ def test_a_table_digest_is_that_of_any_chunks() -> None:
     assert table_digest(chunks) == table_digest(rows) != table_digest(rows.slice(1))
 
 
-def test_a_table_digest_sees_values_order_and_names() -> None:
+def test_a_table_digest_covers_values_order_and_names() -> None:
     rows = pa.table({"a": [1, 2], "b": ["x", None]})
     digest = table_digest(rows)
     assert table_digest(rows.replace_schema_metadata({"by": "hand"})) == digest
-    others = rows.take([1, 0]), rows.rename_columns(["a", "c"]), rows.set_column(1, "b", pa.array(["x", "None"]))
-    assert digest not in [table_digest(other) for other in others]
+    other_tables = rows.take([1, 0]), rows.rename_columns(["a", "c"]), rows.set_column(1, "b", pa.array(["x", "None"]))
+    assert digest not in [table_digest(other) for other in other_tables]

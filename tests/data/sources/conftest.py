@@ -15,7 +15,7 @@ from tests.data.sources.sessions import CONTACT, Clock, Open
 
 @pytest.fixture(scope="session")
 def turtle(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The file of the graph in YAGO's words."""
+    """Return the Turtle file of the graph."""
     file = tmp_path_factory.mktemp("graph") / "yago.ttl"
     write_graph(file)
     return file
@@ -23,13 +23,13 @@ def turtle(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def dump(turtle: Path, tmp_path_factory: pytest.TempPathFactory) -> Dump:
-    """The graph in the embedded store."""
+    """Return the graph in the embedded store."""
     return shared_dump([turtle], tmp_path_factory.mktemp("graphs"))
 
 
 @pytest.fixture
 def endpoint(turtle: Path, tmp_path: Path) -> Iterator[Endpoint]:
-    """A service that holds the graph, with cached responses of its own."""
+    """Yield an endpoint that queries a server of the graph, with an empty cache."""
     with served(turtle) as server, endpoint_at(server.address, tmp_path / "kept") as endpoint:
         yield endpoint
 
@@ -41,14 +41,14 @@ def clock() -> Clock:
 
 @pytest.fixture
 def opened(tmp_path: Path, clock: Clock) -> Iterator[Open]:
-    """Opens sessions on one cache, and closes them."""
+    """Yield a function that opens sessions with one cache, and close the sessions after the test."""
     sessions: list[Session] = []
 
-    def open_session(where: FaultServer | str, **other: Any) -> Session:
-        arguments = {name: other.pop(name) for name in ("offline", "rerun") if name in other}
-        contact = other.pop("contact", CONTACT)
-        address = where if isinstance(where, str) else where.address
-        limits = {"name": "YAGO", "requests_per_minute": 60_000, "timeout_s": 5, **other}
+    def open_session(target: FaultServer | str, **options: Any) -> Session:
+        arguments = {name: options.pop(name) for name in ("offline", "rerun") if name in options}
+        contact = options.pop("contact", CONTACT)
+        address = target if isinstance(target, str) else target.address
+        limits = {"name": "YAGO", "requests_per_minute": 60_000, "timeout_s": 5, **options}
         session = Session(
             Service(address=address, **limits),
             contact=contact,
@@ -63,4 +63,4 @@ def opened(tmp_path: Path, clock: Clock) -> Iterator[Open]:
     yield open_session
     for session in sessions:
         session.close()
-    close_sessions()  # and the limiters
+    close_sessions()  # closes the rate limiters, too

@@ -1,4 +1,4 @@
-"""Sessions that ask a server on 127.0.0.1 as fast as it answers, and a clock that need not be waited for."""
+"""Sessions that never wait, and the clock by which they sleep."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ Open = Callable[..., Session]
 
 
 class Clock:
-    """A clock that only goes on while somebody sleeps, besides the time that passes."""
+    """The real clock, which a sleep puts forward at once; `slept` has the seconds of each sleep."""
 
     def __init__(self) -> None:
         self.slept: list[float] = []
@@ -26,17 +26,17 @@ class Clock:
 
 
 @contextmanager
-def asking(address: str, folder: Path, *, tries: int = 2, name: str = "The service") -> Iterator[Session]:
-    """A session that need not wait; the folder is for kept answers."""
+def session_at(address: str, folder: Path, *, tries: int = 2, name: str = "The service") -> Iterator[Session]:
+    """Open a session that never waits; `folder` has its cached responses."""
     clock = Clock()
     service = Service(name, address, requests_per_minute=60_000, timeout_s=5, tries=tries)
     with closing(Session(service, contact=CONTACT, cache=folder, now=clock.now, sleep=clock.sleep)) as session:
         yield session
-    close_sessions()  # and the limiter
+    close_sessions()  # closes the rate limiters, too
 
 
 @contextmanager
-def answering(folder: Path, *script: Say) -> Iterator[tuple[Session, FaultServer]]:
-    """A session, and the server that it asks, which plays the script."""
-    with serving(*script) as server, asking(server.address, folder) as session:
+def session_with_server(folder: Path, *script: Say) -> Iterator[tuple[Session, FaultServer]]:
+    """Run a server that plays the script, and open a session with it."""
+    with serving(*script) as server, session_at(server.address, folder) as session:
         yield session, server

@@ -1,4 +1,4 @@
-"""Documents come out whole, whatever the format; what is broken is counted, or an error that names the file."""
+"""Documents of a corpus: every format gives the same documents, broken lines are counted, and errors name the file."""
 
 import gzip
 import json
@@ -19,24 +19,24 @@ ENDINGS = [".jsonl", ".jsonl.gz", ".jsonl.zst", ".json.gz", ".parquet", ".JSONL"
 
 
 def documents(shard: Reading) -> list[str]:
-    found: list[str] = []
+    texts: list[str] = []
     for text, begins in shard.pieces():
         if begins:
-            found.append("")
-        found[-1] += text
-    return found
+            texts.append("")
+        texts[-1] += text
+    return texts
 
 
-def written(folder: Path, ending: str, content: bytes) -> Path:
+def write_shard(folder: Path, ending: str, content: bytes) -> Path:
     file = folder / f"shard{ending}"
     if ending.endswith(".zst"):
-        half = len(content) // 2
-        content = b"".join(pa.compress(part, "zstd", asbytes=True) for part in (content[:half], content[half:]))
+        middle = len(content) // 2
+        content = b"".join(pa.compress(part, "zstd", asbytes=True) for part in (content[:middle], content[middle:]))
     file.write_bytes(gzip.compress(content) if ending.endswith(".gz") else content)
     return file
 
 
-def lines(texts: list[str]) -> bytes:
+def jsonl(texts: list[str]) -> bytes:
     return "\n".join(json.dumps({"id": 1, "text": text}) for text in texts).encode()
 
 
@@ -50,7 +50,7 @@ def test_every_format_gives_the_same_documents(
     if ending == ".parquet":
         pq.write_table(pa.table({"text": [*TEXTS[:2], None, *TEXTS[2:]]}), file, row_group_size=2)
     else:
-        written(tmp_path, ending, lines(TEXTS))
+        write_shard(tmp_path, ending, jsonl(TEXTS))
     shard = Reading(file, "text")
     assert documents(shard) == TEXTS
     assert shard.problem == ("row 3 has no text" if ending == ".parquet" else None)
@@ -59,7 +59,7 @@ def test_every_format_gives_the_same_documents(
 @pytest.mark.parametrize("ending", [".txt", ".txt.gz", ".txt.zst"])
 def test_a_text_file_is_one_document(ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(corpus, "BLOCK", 3)
-    file = written(tmp_path, ending, b"\xef\xbb\xbf" + "Zürich 😀\n\nsecond".encode() + b"\xff end \xc3")
+    file = write_shard(tmp_path, ending, b"\xef\xbb\xbf" + "Zürich 😀\n\nsecond".encode() + b"\xff end \xc3")
     shard = Reading(file, "text")
     assert documents(shard) == ["Zürich 😀\n\nsecond\udcff end \udcc3"]
     assert shard.unreadable == 2
@@ -79,32 +79,32 @@ BROKEN = {
 
 @pytest.mark.parametrize(("line", "problem"), BROKEN.items())
 @pytest.mark.parametrize("block", [11, 1 << 20])
-@pytest.mark.parametrize("more", [b"", b'\n\n{"text": "a"}'])
+@pytest.mark.parametrize("rest", [b"", b'\n\n{"text": "a"}'])
 def test_a_broken_line_is_counted(
-    line: bytes, problem: str, block: int, more: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    line: bytes, problem: str, block: int, rest: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(corpus, "LONGEST_LINE", 90)
     monkeypatch.setattr(corpus, "BLOCK", block)
-    shard = Reading(written(tmp_path, ".jsonl", b'\xef\xbb\xbf{"text": "a"}\n' + line + more), "text")
-    assert documents(shard) == ["a"] * (2 if more else 1)
+    shard = Reading(write_shard(tmp_path, ".jsonl", b'\xef\xbb\xbf{"text": "a"}\n' + line + rest), "text")
+    assert documents(shard) == ["a"] * (2 if rest else 1)
     assert (shard.unreadable, shard.problem) == (1, f"line 2 {problem}")
 
 
 def test_the_encoding_of_a_line_is_not_guessed(tmp_path: Path) -> None:
-    shard = Reading(written(tmp_path, ".jsonl", '{"text": "a"}\n{"text": "b"}'.encode("utf-16-le")), "text")
+    shard = Reading(write_shard(tmp_path, ".jsonl", '{"text": "a"}\n{"text": "b"}'.encode("utf-16-le")), "text")
     assert documents(shard) == []
     assert shard.unreadable == 2
 
 
-def test_of_long_rows_few_are_held_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_long_rows_are_in_memory_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(corpus, "ROWS_SIZE", 1 << 20)
     texts, file = pa.array(os.urandom(200_000).hex() for _ in range(40)), tmp_path / "shard.parquet"
     pq.write_table(pa.table({"text": texts}), file, use_dictionary=False, compression="none", write_batch_size=1)
-    before, held = pa.total_allocated_bytes(), []
+    before, allocated = pa.total_allocated_bytes(), []
     for _ in Reading(file, "text").pieces():
-        held.append(pa.total_allocated_bytes() - before)
-    assert len(held) == 40
-    assert max(held) < texts.nbytes / 2
+        allocated.append(pa.total_allocated_bytes() - before)
+    assert len(allocated) == 40
+    assert max(allocated) < texts.nbytes / 2
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())])
@@ -124,15 +124,15 @@ def test_a_truncated_file_is_refused(ending: str, tmp_path: Path) -> None:
     if ending == ".parquet":
         pq.write_table(pa.table({"text": TEXTS * 100}), file)
     else:
-        written(tmp_path, ending, lines(TEXTS * 100))
+        write_shard(tmp_path, ending, jsonl(TEXTS * 100))
     file.write_bytes(file.read_bytes()[:-20])
     with pytest.raises(InputError, match=rf"shard\{ending} cannot be read to its end: .*download it again"):
         documents(Reading(file, "text"))
 
 
-def test_what_has_no_texts_is_named(tmp_path: Path) -> None:
+def test_file_without_texts_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is in UTF-16; save it as UTF-8"):
-        documents(Reading(written(tmp_path, ".txt", "a".encode("utf-16")), "text"))
+        documents(Reading(write_shard(tmp_path, ".txt", "a".encode("utf-16")), "text"))
     pq.write_table(pa.table({"content": ["a"], "id": [1]}), tmp_path / "shard.parquet")
     for column in ("text", "id"):
         with pytest.raises(
@@ -171,7 +171,7 @@ def test_shards_are_named_by_folder_and_file(tmp_path: Path) -> None:
 
 
 def test_aliases_are_read_by_name(tmp_path: Path) -> None:
-    file = written(tmp_path, ".csv", b"name,alias\nNorway,Norge\nNorway,Kingdom of Norway\nNorway,Norge\n")
+    file = write_shard(tmp_path, ".csv", b"name,alias\nNorway,Norge\nNorway,Kingdom of Norway\nNorway,Norge\n")
     assert read_aliases(file) == {"Norway": ("Kingdom of Norway", "Norge")}
     file.write_text("name,alias\nNorway,\n")
     with pytest.raises(InputError, match=r"frequency\.aliases: .*line 2: alias"):

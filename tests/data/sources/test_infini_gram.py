@@ -7,48 +7,48 @@ import pytest
 from swaymeter.data.errors import ServiceError
 from swaymeter.data.sources.infini_gram import Ids, InfiniGramApi, Occurrence, Passage
 from tests.data.sources.pieces import Pieces
-from tests.data.sources.servers.faults import FaultServer, Say, recorded, says
-from tests.data.sources.sessions import answering
+from tests.data.sources.servers.faults import FaultServer, Say, recorded_response, says
+from tests.data.sources.sessions import session_with_server
 
 INDEX = "v4_rpj_llama_s4"
 WASHINGTON = (3014, 310, 7660)
 
 
 def response(name: str) -> Say:
-    return recorded(f"infini_gram/{name}.json")
+    return recorded_response(f"infini_gram/{name}.json")
 
 
-def bodies_of(server: FaultServer) -> list[dict[str, Any]]:
-    return [json.loads(asked.body) for asked in server.received]
+def queries_of(server: FaultServer) -> list[dict[str, Any]]:
+    return [json.loads(request.body) for request in server.received]
 
 
-def test_counts_are_asked_for_as_documented(tmp_path: Path) -> None:
+def test_counts_are_requested_as_documented(tmp_path: Path) -> None:
     script = [response("count"), response("count"), says({"count": 7}), response("count_cnf"), response("find_cnf")]
-    with answering(tmp_path, *script) as (session, server):
+    with session_with_server(tmp_path, *script) as (session, server):
         api = InfiniGramApi(session, INDEX)
         assert (api.count(WASHINGTON), api.count(WASHINGTON)) == (2349754, 2349754)
         assert (api.spellings("University of Washington"), api.count(WASHINGTON)) == ((WASHINGTON,), 2349754)
         assert api.count(()) == 7
         assert api.near([[(5613, 4086, 9068)], [(6483, 6509)] * 5], 5000) == 6
         assert api.occurrences(WASHINGTON) == [Occurrence(0, 40), Occurrence(0, 4000), Occurrence(2, 18)]
-    count, name, every, near, places = bodies_of(server)
+    count, name, corpus_size, pair, occurrences = queries_of(server)
     assert name == {"index": INDEX, "query_type": "count", "query": "University of Washington"}
     assert count == {"index": INDEX, "query_type": "count", "query_ids": [*WASHINGTON]}
-    assert every == {"index": INDEX, "query_type": "count", "query": ""}
-    assert near["query_ids"] == [[[5613, 4086, 9068]], [[6483, 6509]] * 4]
-    assert (near["max_diff_tokens"], near["max_clause_freq"]) == (1000, 500_000)
-    assert (places["query_type"], places["query_ids"]) == ("find_cnf", [[[*WASHINGTON]]])
-    assert {(asked.method, asked.headers["content-type"]) for asked in server.received} == {
+    assert corpus_size == {"index": INDEX, "query_type": "count", "query": ""}
+    assert pair["query_ids"] == [[[5613, 4086, 9068]], [[6483, 6509]] * 4]
+    assert (pair["max_diff_tokens"], pair["max_clause_freq"]) == (1000, 500_000)
+    assert (occurrences["query_type"], occurrences["query_ids"]) == ("find_cnf", [[[*WASHINGTON]]])
+    assert {(request.method, request.headers["content-type"]) for request in server.received} == {
         ("POST", "application/json")
     }
 
 
-def test_a_document_has_its_place(tmp_path: Path) -> None:
-    with answering(tmp_path, response("document")) as (session, server):
+def test_passage_has_its_position_in_the_document(tmp_path: Path) -> None:
+    with session_with_server(tmp_path, response("document")) as (session, server):
         passage = InfiniGramApi(session, INDEX).passage(Occurrence(2, 18), WASHINGTON, 1000)
     assert passage == Passage((2, 7), 0, (278, *WASHINGTON, 297, 27689), 1, begins=True, ends=True)
-    (asked,) = bodies_of(server)
-    assert {name: asked[name] for name in ("query_type", "s", "ptr", "max_disp_len")} == {
+    (query,) = queries_of(server)
+    assert {name: query[name] for name in ("query_type", "s", "ptr", "max_disp_len")} == {
         "query_type": "get_doc_by_ptr",
         "s": 2,
         "ptr": 18,
@@ -56,21 +56,27 @@ def test_a_document_has_its_place(tmp_path: Path) -> None:
     }
 
 
-def test_or_within_a_name_is_no_operator(tmp_path: Path) -> None:
-    with answering(tmp_path, *[says({"count": 1, "token_ids": [number]}) for number in range(3)]) as (session, server):
+def test_operators_in_names_are_sent_as_words(tmp_path: Path) -> None:
+    with session_with_server(tmp_path, *[says({"count": 1, "token_ids": [number]}) for number in range(3)]) as (
+        session,
+        server,
+    ):
         assert InfiniGramApi(session, INDEX).spellings("This AND That OR else") == ((0, 1, 2),)
-    assert [asked["query"] for asked in bodies_of(server)] == ["This", "AND That", "OR else"]
+    assert [query["query"] for query in queries_of(server)] == ["This", "AND That", "OR else"]
 
 
-def test_a_word_alone_is_behind_a_space(tmp_path: Path) -> None:
+def test_after_space_leaves_out_other_spellings(tmp_path: Path) -> None:
     pieces = Pieces(["an Ion\nIon"])
-    with answering(tmp_path, says({"count": 1, "token_ids": list(pieces.spellings("Ion")[0])})) as (session, _):
+    with session_with_server(tmp_path, says({"count": 1, "token_ids": list(pieces.spellings("Ion")[0])})) as (
+        session,
+        _,
+    ):
         api = InfiniGramApi(session, INDEX, pieces)
         assert (len(api.spellings("Ion")), api.after_space("Ion")) == (2, pieces.spellings("Ion")[:1])
 
 
-class Reading(Pieces):
-    """A tokenizer that reads the same text in all tokens."""
+class FixedDecoder(Pieces):
+    """A tokenizer that decodes all tokens as the same text."""
 
     def __init__(self, text: str) -> None:
         super().__init__([])
@@ -80,20 +86,20 @@ class Reading(Pieces):
         return self.text
 
 
-def test_the_tokenizer_is_held_against_the_index(tmp_path: Path) -> None:
-    with answering(tmp_path, response("count")) as (session, _):
-        assert InfiniGramApi(session, INDEX, Reading(" Zürich")).spellings("Zu\u0308rich")[0] == WASHINGTON
-    other = pytest.raises(ServiceError, match=r"frequency\.tokenizer")
-    with answering(tmp_path / "2", response("count")) as (session, _), other:
-        InfiniGramApi(session, INDEX, Reading("¿Qué?")).spellings("University of Washington")
+def test_tokenizer_of_another_index_is_refused(tmp_path: Path) -> None:
+    with session_with_server(tmp_path, response("count")) as (session, _):
+        assert InfiniGramApi(session, INDEX, FixedDecoder(" Zürich")).spellings("Zu\u0308rich")[0] == WASHINGTON
+    refused = pytest.raises(ServiceError, match=r"frequency\.tokenizer")
+    with session_with_server(tmp_path / "2", response("count")) as (session, _), refused:
+        InfiniGramApi(session, INDEX, FixedDecoder("¿Qué?")).spellings("University of Washington")
 
 
 REFUSED = {
     "invalid index": (response("invalid_index"), "Invalid index: v4_nothing"),
     "too long": (response("too_long"), "limit your input"),
     "no count": (says({"approx": False}), "not the requested answer"),
-    "a count of less than nothing": (says({"count": -1}), "not the requested answer"),
-    "a count of more than there can be": (says({"count": 10**30}), "not the requested answer"),
+    "a negative count": (says({"count": -1}), "not the requested answer"),
+    "an impossible count": (says({"count": 10**30}), "not the requested answer"),
     "a page": (Say("<html>moved</html>"), "not JSON"),
     "a list": (says([1]), "not a JSON object"),
 }
@@ -101,7 +107,7 @@ REFUSED = {
 
 @pytest.mark.parametrize(("answer", "message"), REFUSED.values(), ids=REFUSED)
 def test_nonsense_is_an_error_and_not_cached(answer: Say, message: str, tmp_path: Path) -> None:
-    with answering(tmp_path, *[answer] * 2, response("count")) as (session, server):
+    with session_with_server(tmp_path, *[answer] * 2, response("count")) as (session, server):
         api = InfiniGramApi(session, INDEX)
         while len(server.received) < 2:
             with pytest.raises(ServiceError, match=message):
@@ -109,39 +115,39 @@ def test_nonsense_is_an_error_and_not_cached(answer: Say, message: str, tmp_path
         assert api.count(WASHINGTON) == 2349754
 
 
-@pytest.mark.parametrize("passing", ["internal_error", "timed_out"])
-def test_an_error_that_passes_is_tried_again(passing: str, tmp_path: Path) -> None:
-    with answering(tmp_path, response(passing), response("count")) as (session, _):
+@pytest.mark.parametrize("error", ["internal_error", "timed_out"])
+def test_transient_error_is_tried_again(error: str, tmp_path: Path) -> None:
+    with session_with_server(tmp_path, response(error), response("count")) as (session, _):
         assert InfiniGramApi(session, INDEX).count(WASHINGTON) == 2349754
     with (
-        answering(tmp_path / "2", response(passing)) as (session, _),
+        session_with_server(tmp_path / "2", response(error)) as (session, _),
         pytest.raises(ServiceError, match="after 2 tries"),
     ):
         InfiniGramApi(session, INDEX).count(WASHINGTON)
 
 
-def test_other_places_than_counted_are_refused(tmp_path: Path) -> None:
+def test_wrong_number_of_occurrences_is_refused(tmp_path: Path) -> None:
     answer = says({"cnt": 2, "approx": False, "ptrs_by_shard": [[40]]})
     with (
-        answering(tmp_path, answer) as (session, _),
+        session_with_server(tmp_path, answer) as (session, _),
         pytest.raises(ServiceError, match="its list has length 1, but its field cnt says 2"),
     ):
         InfiniGramApi(session, INDEX).occurrences(WASHINGTON)
 
 
-PLACES = {
+POSITIONS = {
     "near the beginning": ({"token_ids": [1, 1, 5, 1, 1]}, (98, 2, True, False)),
     "near the end": ({"token_ids": [1, 1, 1, 5, 1]}, (97, 3, False, True)),
-    "one of both": ({"token_ids": [1, 1, 5, 5, 1]}, (0, 0, False, False)),
-    "said": ({"token_ids": [1, 1, 5, 5, 1], "needle_offset": 2}, (98, 2, True, False)),
+    "ambiguous": ({"token_ids": [1, 1, 5, 5, 1]}, (0, 0, False, False)),
+    "with an offset": ({"token_ids": [1, 1, 5, 5, 1], "needle_offset": 2}, (98, 2, True, False)),
     "blocked": ({"token_ids": [], "blocked": True}, (0, 0, False, False)),
     "a whole document": ({"token_ids": [5, 5], "doc_len": 2}, (0, 0, True, True)),
 }
 
 
-@pytest.mark.parametrize(("answer", "expected"), PLACES.values(), ids=PLACES)
-def test_where_the_name_is_follows_or_is_open(answer: dict[str, Any], expected: Any, tmp_path: Path) -> None:
-    with answering(tmp_path, says({"doc_ix": 0, "doc_len": 99} | answer)) as (session, _):
+@pytest.mark.parametrize(("answer", "expected"), POSITIONS.values(), ids=POSITIONS)
+def test_position_of_the_name_is_inferred_or_unknown(answer: dict[str, Any], expected: Any, tmp_path: Path) -> None:
+    with session_with_server(tmp_path, says({"doc_ix": 0, "doc_len": 99} | answer)) as (session, _):
         passage = InfiniGramApi(session, INDEX).passage(Occurrence(0, 200), (5,), 6)
     assert (passage.first, passage.at, passage.begins, passage.ends) == expected
 
@@ -155,11 +161,14 @@ WRONG: list[dict[str, Any]] = [
     {"token_ids": [*WASHINGTON, 2**40]},
     {"doc_len": 9, "needle_offset": 1},
 ]
-"""The last one is cut shorter than asked for."""
+"""The passage of the last response is shorter than requested."""
 
 
 @pytest.mark.parametrize("wrong", WRONG)
-def test_document_without_name_or_rest_is_refused(wrong: dict[str, Any], tmp_path: Path) -> None:
+def test_document_without_name_or_end_is_refused(wrong: dict[str, Any], tmp_path: Path) -> None:
     answer = json.loads(response("document").body) | wrong
-    with answering(tmp_path, says(answer)) as (session, _), pytest.raises(ServiceError, match="not the requested"):
+    with (
+        session_with_server(tmp_path, says(answer)) as (session, _),
+        pytest.raises(ServiceError, match="not the requested"),
+    ):
         InfiniGramApi(session, INDEX).passage(Occurrence(2, 18), WASHINGTON, 1000)

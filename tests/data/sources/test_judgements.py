@@ -1,4 +1,4 @@
-"""Files of judgements: what is read back, what is refused, and whose judgement counts."""
+"""Files of judgements: texts survive, wrong rows and files are refused, and contradictory judgements do not count."""
 
 import csv
 import zipfile
@@ -14,8 +14,8 @@ from swaymeter.data.records.judgements import Judgement
 from swaymeter.data.sources import judgements
 from swaymeter.data.sources.judgements import COLUMNS, LARGEST_CELL, read_judgements, write_judgements
 
-HEAD = "question_id,context_id,field,judged,value,annotator"
-BOTH = pytest.mark.parametrize("name", ["sheet.xlsx", "sheet.CSV"])
+HEADER = "question_id,context_id,field,judged,value,annotator"
+EACH_FORMAT = pytest.mark.parametrize("name", ["sheet.xlsx", "sheet.CSV"])
 HOSTILE = [
     "=1+1",
     "+47 22",
@@ -37,8 +37,8 @@ HOSTILE = [
 
 
 def row(judged: str = "Oslo", value: str = "both", annotator: str = "Ada", **cells: str) -> dict[str, str]:
-    about = {"question_id": "q", "context_id": "none", "field": "verdict"}
-    return about | {"judged": judged, "value": value, "annotator": annotator} | cells
+    keys = {"question_id": "q", "context_id": "none", "field": "verdict"}
+    return keys | {"judged": judged, "value": value, "annotator": annotator} | cells
 
 
 def read(folder: Path, *rows: dict[str, str], name: str = "v.csv") -> tuple[Judgement, ...]:
@@ -46,18 +46,18 @@ def read(folder: Path, *rows: dict[str, str], name: str = "v.csv") -> tuple[Judg
     return read_judgements([folder / name])
 
 
-def written(file: Path, text: str) -> Path:
+def write_text(file: Path, text: str) -> Path:
     file.write_text(text)
     return file
 
 
-@BOTH
+@EACH_FORMAT
 def test_every_text_is_read_back(name: str, tmp_path: Path) -> None:
-    found = read(tmp_path, *(row(judged=text, note=text) for text in HOSTILE), name=name)
-    assert [(one.judged, one.note) for one in found] == [(text, text) for text in HOSTILE]
-    assert [one.row for one in found] == list(range(2, len(HOSTILE) + 2))
-    assert [one.number for one in found] == list(range(1, len(HOSTILE) + 1))
-    assert {one.problem for one in found} == {None}
+    result = read(tmp_path, *(row(judged=text, note=text) for text in HOSTILE), name=name)
+    assert [(judgement.judged, judgement.note) for judgement in result] == [(text, text) for text in HOSTILE]
+    assert [judgement.row for judgement in result] == list(range(2, len(HOSTILE) + 2))
+    assert [judgement.number for judgement in result] == list(range(1, len(HOSTILE) + 1))
+    assert {judgement.problem for judgement in result} == {None}
 
 
 def test_no_program_computes_a_cell(tmp_path: Path) -> None:
@@ -73,20 +73,20 @@ def test_no_program_computes_a_cell(tmp_path: Path) -> None:
     assert next(csv.DictReader(content.decode("utf-8-sig").splitlines()))["judged"] == "'=1+1"
 
 
-def test_rows_without_a_value_are_still_to_judge(tmp_path: Path) -> None:
+def test_rows_without_a_value_are_left_out(tmp_path: Path) -> None:
     file = tmp_path / "v.csv"
-    file.write_text(f'{HEAD}\nq,none,verdict,x,,Ada\n\nq,none,verdict,"x\n2",both ,Ada\n')
-    (found,) = read_judgements([file])
-    assert (found.row, found.judged, found.value) == (4, "x\n2", "both")
+    file.write_text(f'{HEADER}\nq,none,verdict,x,,Ada\n\nq,none,verdict,"x\n2",both ,Ada\n')
+    (judgement,) = read_judgements([file])
+    assert (judgement.row, judgement.judged, judgement.value) == (4, "x\n2", "both")
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 def test_sheets_of_other_locales_are_read(separator: str, tmp_path: Path) -> None:
-    lines = [HEAD.replace(",", separator), separator.join(("q", "a", "kind", "", "neutral", "Ada", "x"))]
+    lines = [HEADER.replace(",", separator), separator.join(("q", "a", "kind", "", "neutral", "Ada", "x"))]
     file = tmp_path / "v.csv"
     file.write_text("\r\n".join([lines[0] + separator + "Mine", lines[1]]))
-    (found,) = read_judgements([file])
-    assert (found.field, found.value, found.problem) == ("kind", "neutral", None)
+    (judgement,) = read_judgements([file])
+    assert (judgement.field, judgement.value, judgement.problem) == ("kind", "neutral", None)
 
 
 @pytest.mark.parametrize(
@@ -111,35 +111,36 @@ def test_wrong_rows_are_named_and_others_count(cells: dict[str, str], problem: s
 
 
 def test_contradictory_judgements_of_one_person_do_not_count(tmp_path: Path) -> None:
-    found = read(tmp_path, row("x y"), row("x  y ", "neither", "ada"), row("x y", "both", "Ben"), row("x y"))
-    assert [one.problem for one in found] == [
+    result = read(tmp_path, row("x y"), row("x  y ", "neither", "ada"), row("x y", "both", "Ben"), row("x y"))
+    assert [judgement.problem for judgement in result] == [
         "Ada says 'both' here and 'neither' in v.csv, row 3; neither counts, so delete one of the two",
         "Ada says 'neither' here and 'both' in v.csv, row 2; neither counts, so delete one of the two",
         None,
     ]
 
 
-def test_most_people_decide_and_tie_counts_for_none(tmp_path: Path) -> None:
-    two = [row(), row(value="neither", annotator="Ben")]
-    assert {one.problem for one in read(tmp_path, *two)} == {"people differ; another person has to decide"}
-    found = read(tmp_path, *two, row(annotator="Cem"), name="w.csv")
-    assert [one.problem for one in found] == [None, "most people say something else", None]
-    assert [one.is_outvoted for one in found] == [False, True, False]
+def test_majority_of_people_decides_and_tie_does_not(tmp_path: Path) -> None:
+    tie = [row(), row(value="neither", annotator="Ben")]
+    problems = {judgement.problem for judgement in read(tmp_path, *tie)}
+    assert problems == {"people differ; another person has to decide"}
+    result = read(tmp_path, *tie, row(annotator="Cem"), name="w.csv")
+    assert [judgement.problem for judgement in result] == [None, "most people say something else", None]
+    assert [judgement.is_outvoted for judgement in result] == [False, True, False]
 
 
 def test_corrections_of_a_question_outvote_nobody(tmp_path: Path) -> None:
     cells = {"field": "answer", "context_id": ""}
-    found = read(tmp_path, row(value="Oslo", **cells), row(value="Rome", annotator="Ben", **cells))
-    assert [one.problem for one in found] == [None, None]
+    result = read(tmp_path, row(value="Oslo", **cells), row(value="Rome", annotator="Ben", **cells))
+    assert [judgement.problem for judgement in result] == [None, None]
 
 
 def test_verdicts_need_the_judged_reply(tmp_path: Path) -> None:
-    file = written(tmp_path / "v.csv", "question_id,context_id,field,value,annotator\nq,none,verdict,original,Ada\n")
+    file = write_text(tmp_path / "v.csv", "question_id,context_id,field,value,annotator\nq,none,verdict,original,Ada\n")
     with pytest.raises(InputError, match=r"v\.csv, row 2: a verdict needs a column `judged`"):
         read_judgements([file])
 
 
-@BOTH
+@EACH_FORMAT
 @pytest.mark.parametrize(
     ("header", "message"),
     [
@@ -161,9 +162,9 @@ def test_missing_and_doubled_columns_are_named(name: str, header: list[str], mes
 
 
 @pytest.mark.parametrize(("typed", "text"), [(1914, "1914"), (1914.0, "1914"), (0.5, "0.5"), (True, "True")])
-def test_what_program_took_for_number_is_its_text(typed: Any, text: str, tmp_path: Path) -> None:
+def test_numbers_of_spreadsheets_are_read_as_text(typed: Any, text: str, tmp_path: Path) -> None:
     book = Workbook()
-    book.active.append(HEAD.split(","))
+    book.active.append(HEADER.split(","))
     book.active.append(["q", None, "answer", None, typed, "Ada"])
     book.active.append(["q", None, "question", None, date(2020, 1, 5), "Ada"])
     book.save(tmp_path / "v.xlsx")
@@ -175,15 +176,15 @@ def test_what_program_took_for_number_is_its_text(typed: Any, text: str, tmp_pat
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("v.csv", f"{HEAD}\nZo\xeb".encode("cp1252"), "is not in UTF-8; save it as `CSV UTF-8`"),
-        ("v.csv", f'{HEAD}\n"q'.encode(), "cannot be read"),
+        ("v.csv", f"{HEADER}\nZo\xeb".encode("cp1252"), "is not in UTF-8; save it as `CSV UTF-8`"),
+        ("v.csv", f'{HEADER}\n"q'.encode(), "cannot be read"),
         ("v.csv", b"", "the column question_id is missing"),
         ("v.csv", b"," * 2_000, "is too large"),
         ("v.xlsx", b"question_id", "cannot be read .*; save it again as `CSV UTF-8`"),
         ("v.xlsx", None, "cannot be read: No such file"),
     ],
 )
-def test_files_that_are_none_are_refused(
+def test_unreadable_files_are_refused(
     name: str, content: bytes | None, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(judgements, "LARGEST_FILE", 1_000)
@@ -193,16 +194,16 @@ def test_files_that_are_none_are_refused(
         read_judgements([tmp_path / name])
 
 
-def test_a_workbook_that_unpacks_to_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_unpacked_workbook_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_judgements(tmp_path / "v.xlsx", [row()])
     for limit in ("LARGEST_FILE", "MAX_ROWS"):
-        with monkeypatch.context() as smaller:
-            smaller.setattr(judgements, limit, 1)
+        with monkeypatch.context() as patch:
+            patch.setattr(judgements, limit, 1)
             with pytest.raises(InputError, match=r"v\.xlsx is too large"):
                 read_judgements([tmp_path / "v.xlsx"])
 
 
-@BOTH
+@EACH_FORMAT
 def test_existing_files_are_replaced_only_on_demand(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text("a day's work")
     with pytest.raises(UsageError, match="exists already and may hold somebody's work; name another file"):
@@ -212,10 +213,10 @@ def test_existing_files_are_replaced_only_on_demand(name: str, tmp_path: Path) -
     assert len(read_judgements([tmp_path / name])) == 1
 
 
-def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
+def test_unwritable_files_and_texts_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"is neither \.csv nor \.xlsx"):
         write_judgements(tmp_path / "v.ods", [row()])
     with pytest.raises(InputError, match=r"a text of question q is too long for a cell of \.xlsx; name a \.csv file"):
         write_judgements(tmp_path / "v.xlsx", [row(judged="a" * (LARGEST_CELL + 1))])
     with pytest.raises(WorkspaceError, match=r"v\.csv cannot be written: .*; name another file"):
-        write_judgements(written(tmp_path / "file", "") / "v.csv", [row()])
+        write_judgements(write_text(tmp_path / "file", "") / "v.csv", [row()])

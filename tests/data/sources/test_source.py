@@ -1,4 +1,4 @@
-"""What the sources of facts and questions declare, and what they share: slots of snippets, names of properties."""
+"""The sources of facts and questions; also slots of snippets, and names of properties."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,7 +24,7 @@ TRIPLE = "<http://a.example/s> <http://a.example/p> <http://a.example/o> .\n"
 
 @dataclass(frozen=True)
 class Request:
-    """A source's options and what it is asked with."""
+    """Options of a source and the arguments of its functions."""
 
     options: dict[str, Any]
     access: Access
@@ -32,7 +32,7 @@ class Request:
     seed: int = 0
 
     def key(self) -> str:
-        """The digest of what the facts depend on."""
+        """Return the key of the facts."""
         source = FACT_SOURCES[self.options["source"]]
         options = source.options.model_validate(self.options)
         return content_key(dict(source.key(options, self.relation, self.seed, self.access)))
@@ -43,31 +43,31 @@ def access(tmp_path: Path) -> Access:
     return Access(tmp_path / "downloads", contact="tests@example.org")
 
 
-def at(access: Access, service: str, address: str) -> Access:
+def with_address(access: Access, service: str, address: str) -> Access:
     return replace(access, services={service: replace(SERVICES[service], address=address)})
 
 
-def test_graph_facts_depend_on_graph_draw_and_seed(access: Access) -> None:
+def test_key_depends_on_graph_options_and_seed(access: Access) -> None:
     before = Request(YAGO, access)
     others = [
         replace(before, options=YAGO | {"pairs": 11}),
         replace(before, options=YAGO | {"citation": "mine"}),
         replace(before, seed=1),
         replace(before, relation="birthPlace"),
-        replace(before, access=at(access, "yago", "http://127.0.0.1:7878/query")),
+        replace(before, access=with_address(access, "yago", "http://127.0.0.1:7878/query")),
         replace(before, options=SAMPLE),
     ]
     assert len({request.key() for request in (before, *others)}) == 1 + len(others)
 
 
-def test_facts_depend_on_nothing_else(access: Access) -> None:
+def test_key_of_facts_ignores_other_options(access: Access) -> None:
     polite = replace(access, contact="a@example.org", cache=Path("elsewhere"), offline=True)
     assert Request(YAGO, polite).key() == Request(YAGO, access).key()
     assert Request(YAGO | {"real_entities": 9, "choice": "degree"}, access).key() == Request(YAGO, access).key()
     assert Request(SAMPLE, access, seed=1).key() == Request(SAMPLE, access).key()
 
 
-def test_a_dump_is_known_by_what_it_holds(access: Access, tmp_path: Path) -> None:
+def test_key_depends_on_the_content_of_dumps(access: Access, tmp_path: Path) -> None:
     dump, copy = tmp_path / "facts.nt", tmp_path / "copy.nt"
     dump.write_text(TRIPLE)
     copy.write_text(TRIPLE)
@@ -90,19 +90,19 @@ def test_a_dump_is_known_by_what_it_holds(access: Access, tmp_path: Path) -> Non
         (SAMPLE | {"absent_from": ["wikidata"]}, None, ["wikidata"]),
     ],
 )
-def test_invented_names_are_looked_up_where_it_suits(
+def test_graphs_for_invented_names_follow_from_the_source(
     options: dict[str, Any], address: str | None, names: list[str], access: Access
 ) -> None:
     source = FACT_SOURCES[options["source"]]
-    asked = at(access, "yago", address) if address else access
-    assert [graph.name for graph in source.graphs(source.options.model_validate(options), asked)] == names
+    access = with_address(access, "yago", address) if address else access
+    assert [graph.name for graph in source.graphs(source.options.model_validate(options), access)] == names
 
 
-def test_an_unreachable_service_comes_with_an_alternative(access: Access) -> None:
+def test_error_of_unreachable_service_names_alternatives(access: Access) -> None:
     source = FACT_SOURCES["yago"]
     options = source.options.model_validate(YAGO)
     with pytest.raises(ServiceError, match=r"cannot be reached.*`source: sample`.*`dump`.*`absent_from: \[\]`"):
-        source.fetch(options, "capital", 0, at(access, "yago", unused_address()))
+        source.fetch(options, "capital", 0, with_address(access, "yago", unused_address()))
 
 
 def test_a_dump_without_a_relation_advises_no_dump(access: Access, tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_a_dump_without_a_relation_advises_no_dump(access: Access, tmp_path: Pat
     assert "`dump`" not in str(raised.value)
 
 
-def test_the_key_of_published_questions_names_their_file(access: Access, tmp_path: Path) -> None:
+def test_key_of_published_questions_depends_on_their_file(access: Access, tmp_path: Path) -> None:
     source = QUESTION_SOURCES["dynamicqa"]
     assert source.key is not None
     assert source.fetch is not None
@@ -125,7 +125,7 @@ def test_the_key_of_published_questions_names_their_file(access: Access, tmp_pat
         keys.append(source.key(source.options(source="dynamicqa", folder=str(tmp_path)), "static", access))
     downloaded = source.options(source="dynamicqa")
     keys.append(source.key(downloaded, "static", access))
-    keys.append(source.key(downloaded, "static", at(access, "dynamicqa", "http://127.0.0.1/mirror")))
+    keys.append(source.key(downloaded, "static", with_address(access, "dynamicqa", "http://127.0.0.1/mirror")))
     assert len({content_key(dict(key)) for key in keys}) == 4
     with pytest.raises(ServiceError, match=r"Static_final\.csv .* offline.*; name a `folder`"):
         source.fetch(downloaded, "static", replace(access, offline=True))
@@ -138,14 +138,14 @@ def test_sample_has_facts_with_sources_and_filled_contexts() -> None:
     assert {(type(fact.relation), fact.relation, fact.licence) for fact in facts} == {
         (RelationName, "capital", sample.LICENCE)
     }
-    for question in (one for partition in PARTITIONS for one in sample.questions(partition)):
+    for question in (question for partition in PARTITIONS for question in sample.questions(partition)):
         assert question.object in question.original_context
         assert question.replacement in question.counter_memory_context
         assert SLOT not in question.original_context + question.counter_memory_context
 
 
 @pytest.mark.parametrize("answer", ["\\1", "{entity}", "$&", "[ENTITY]", "%s"])
-def test_an_answer_is_text_and_never_a_pattern(answer: str) -> None:
+def test_answer_is_never_read_as_a_pattern(answer: str) -> None:
     assert slots.fill_slot("It is [ENTITY].", answer) == f"It is {answer}."
     assert slots.replace_object("It is Oslo.", "Oslo", answer) == f"It is {answer}."
 
@@ -189,12 +189,12 @@ def test_a_broken_rule_has_its_flag(
         ("", "Oslo", "Lima"),
     ],
 )
-def test_snippet_is_found_again_from_its_two_contexts(snippet: str, answer: str, replacement: str) -> None:
+def test_snippet_is_restored_from_its_two_contexts(snippet: str, answer: str, replacement: str) -> None:
     contexts = slots.fill_slot(snippet, answer), slots.fill_slot(snippet, replacement)
-    found = slots.snippet_of(*contexts, answer, replacement)
-    assert found is not None
-    assert (slots.fill_slot(found, answer), slots.fill_slot(found, replacement)) == contexts
-    assert found == snippet or len(snippet) == len(found)
+    restored = slots.snippet_of(*contexts, answer, replacement)
+    assert restored is not None
+    assert (slots.fill_slot(restored, answer), slots.fill_slot(restored, replacement)) == contexts
+    assert restored == snippet or len(snippet) == len(restored)
 
 
 def test_equal_answers_make_every_mention_a_slot() -> None:
@@ -213,14 +213,14 @@ def test_equal_answers_make_every_mention_a_slot() -> None:
         ("[ENTITY] Oslo", "[ENTITY] Lima"),
     ],
 )
-def test_contexts_that_come_from_no_snippet_have_none(original: str, counter_memory: str) -> None:
+def test_contexts_of_different_snippets_give_none(original: str, counter_memory: str) -> None:
     assert slots.snippet_of(original, counter_memory, "Oslo", "Lima") is None
 
 
-def test_a_long_snippet_is_found_in_no_time() -> None:
+def test_long_snippet_is_restored_in_time() -> None:
     snippet = "a [ENTITY] " * 2000
-    original, changed = slots.fill_slot(snippet, "a"), slots.fill_slot(snippet, "aa")
-    assert slots.snippet_of(original, changed, "a", "aa") is not None
+    original, counter_memory = slots.fill_slot(snippet, "a"), slots.fill_slot(snippet, "aa")
+    assert slots.snippet_of(original, counter_memory, "a", "aa") is not None
 
 
 @pytest.mark.parametrize(
@@ -238,7 +238,7 @@ def test_a_long_snippet_is_found_in_no_time() -> None:
         ("[ENTITY] and the Osloite", ()),
     ],
 )
-def test_a_snippet_s_broken_rules_are_named(snippet: str, flags: tuple[str, ...]) -> None:
+def test_broken_rules_of_a_snippet_are_named(snippet: str, flags: tuple[str, ...]) -> None:
     assert slots.flags_of_snippet(snippet, ["Oslo", "Christiania", ""]) == flags
 
 
@@ -246,9 +246,9 @@ def test_a_snippet_s_broken_rules_are_named(snippet: str, flags: tuple[str, ...]
     ("property_id", "words", "relation"),
     [
         ("P106", "occupation", "occupation"),
-        ("P19", "place of birth", "birthPlace"),  # the catalog's name, whatever the list calls it
+        ("P19", "place of birth", "birthPlace"),  # the name in the catalog
         ("P19", None, "birthPlace"),
-        ("P57", "director", "director"),  # and not reverseDirector, which has the same id
+        ("P57", "director", "director"),  # reverseDirector has the same id
         ("P1376", "capital of", "capitalOf"),
         ("P641", "sport", "sport"),
         ("P641", None, "P641"),
@@ -257,7 +257,7 @@ def test_a_snippet_s_broken_rules_are_named(snippet: str, flags: tuple[str, ...]
         ("P641", "спорт", "P641"),
         ("P641", "{sport}\n../\u202e", "sport"),
         ("P641", "x" * 65, "P641"),
-        ("P641", "country", "P641"),  # that is what P17 is called
+        ("P641", "country", "P641"),  # the name of P17
         ("P641", "disputable", "P641"),
         (None, "country", "country"),
         ("", "place of burial", "placeOfBurial"),
@@ -273,12 +273,13 @@ def test_questions_without_an_id_need_usable_words(words: str | None) -> None:
         relation_of(None, words)
 
 
-def named(*listed: tuple[str, str | None]) -> dict[str, str]:
-    return {str(key): str(name) for key, name in relations_of((WikidataId(p), words) for p, words in listed).items()}
+def relations(*listed: tuple[str, str | None]) -> dict[str, str]:
+    names = relations_of((WikidataId(property_id), words) for property_id, words in listed)
+    return {str(property_id): str(name) for property_id, name in names.items()}
 
 
-def test_properties_of_equal_words_are_called_by_ids() -> None:
-    assert named(("P361", "part of"), ("P1", "Part-of"), ("P2", "partOF"), ("P3", "whole")) == {
+def test_properties_of_equal_words_are_named_by_ids() -> None:
+    assert relations(("P361", "part of"), ("P1", "Part-of"), ("P2", "partOF"), ("P3", "whole")) == {
         "P361": "P361",
         "P1": "P1",
         "P2": "P2",

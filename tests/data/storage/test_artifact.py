@@ -16,14 +16,14 @@ from tests.data.warehouse.small_study import row
 
 ROWS = FACTS.of([row(FACTS, subject=f"subject {number}", object="Oslo") for number in range(3)])
 OTHER_ROWS = FACTS.of([row(FACTS, subject="another")])
-MADE_FROM = {"relation": "capital", "seed": 0}
+KEY_INPUTS = {"relation": "capital", "seed": 0}
 
 
 @pytest.fixture
 def artifact(tmp_path: Path) -> TableArtifact:
-    made = Workspace(tmp_path).table(("facts",), "facts capital", FACTS, MADE_FROM)
-    made.write(ROWS, {"seconds": 1.5})
-    return made
+    table = Workspace(tmp_path).table(("facts",), "facts capital", FACTS, KEY_INPUTS)
+    table.write(ROWS, {"seconds": 1.5})
+    return table
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------------
@@ -36,18 +36,18 @@ def test_a_written_table_is_done_and_read_again(artifact: TableArtifact) -> None
     assert artifact.read().equals(ROWS)
 
 
-def test_the_digest_is_that_of_the_rows_alone(artifact: TableArtifact) -> None:
+def test_digest_depends_only_on_the_rows(artifact: TableArtifact) -> None:
     before = artifact.check()
     artifact.write(ROWS, {"seconds": 99})
     after = artifact.check()
     assert after.digest == before.digest == FACTS.digest(ROWS)
-    assert after.path != before.path  # it says when it was written
+    assert after.path != before.path  # the digest in its name covers the metadata, too
     artifact.write(OTHER_ROWS)
     assert artifact.check().digest != before.digest
     assert len(artifact.files()) == 1
 
 
-def test_a_forced_table_replaces_the_one_before(artifact: TableArtifact) -> None:
+def test_forced_table_replaces_the_earlier_table(artifact: TableArtifact) -> None:
     other = replace(artifact, key_inputs={**artifact.key_inputs, "seed": 8})
     other.write(ROWS)
     for number in (5, 7):
@@ -58,7 +58,7 @@ def test_a_forced_table_replaces_the_one_before(artifact: TableArtifact) -> None
     assert len(list(artifact.folder.iterdir())) == 2
 
 
-def test_a_missing_table_names_what_makes_it(artifact: TableArtifact) -> None:
+def test_error_of_missing_table_advises_a_run(artifact: TableArtifact) -> None:
     artifact.discard()
     assert artifact.check().state == "missing"
     with pytest.raises(MissingFile, match="does not exist; run the study again, which makes it"):
@@ -72,18 +72,18 @@ def test_rows_of_another_table_are_not_written(artifact: TableArtifact) -> None:
     assert artifact.read().equals(ROWS)
 
 
-def flipped(place: int, bit: int) -> Callable[[bytes], bytes]:
-    """A change of one bit; place: in percent of the file, 100 for its last byte."""
+def bit_flip(percent: int, bit: int) -> Callable[[bytes], bytes]:
+    """Return a function that flips a bit after this share of the content; 100 percent is the last byte."""
 
-    def changed(content: bytes) -> bytes:
-        at = min(place * len(content) // 100, len(content) - 1)
-        return content[:at] + bytes([content[at] ^ bit]) + content[at + 1 :]
+    def flip(content: bytes) -> bytes:
+        index = min(percent * len(content) // 100, len(content) - 1)
+        return content[:index] + bytes([content[index] ^ bit]) + content[index + 1 :]
 
-    return changed
+    return flip
 
 
-# magic numbers, pages, footer and its length: no part of a Parquet file is left unverified
-FLIPS = [flipped(place, bit) for place in (*range(0, 100, 9), 97, 98, 99, 100) for bit in (0x01, 0x80)]
+# The flips hit magic numbers, pages, the footer and its length.
+FLIPS = [bit_flip(percent, bit) for percent in (*range(0, 100, 9), 97, 98, 99, 100) for bit in (0x01, 0x80)]
 CUTS = [lambda content, length=length: content[:length] for length in (0, 7, -40, -1)]
 
 
@@ -108,7 +108,7 @@ def test_a_table_with_another_key_inside_is_damaged(artifact: TableArtifact) -> 
         other.read()
 
 
-def test_metadata_that_lacks_something_is_damage(artifact: TableArtifact) -> None:
+def test_incomplete_metadata_is_damage(artifact: TableArtifact) -> None:
     artifact.discard()
     write_parquet(artifact.folder, artifact.stem, ROWS, {"key": artifact.key})
     assert artifact.check().state == "damaged"
@@ -122,10 +122,10 @@ def test_a_table_with_other_columns_is_not_read(artifact: TableArtifact) -> None
         artifact.read()
 
 
-def test_two_files_of_one_key_are_fine(artifact: TableArtifact) -> None:
+def test_two_files_of_one_key_are_done(artifact: TableArtifact) -> None:
     (first,) = artifact.files()
     content = first.read_bytes()
-    artifact.write(OTHER_ROWS)  # the step ran twice, on two machines
+    artifact.write(OTHER_ROWS)  # as if another machine ran the step, too
     first.write_bytes(content)
     assert len(artifact.files()) == 2
     assert artifact.check().state == "done"
@@ -136,16 +136,16 @@ def test_two_files_of_one_key_are_fine(artifact: TableArtifact) -> None:
     assert [path.read_bytes()[:4] for path in artifact.files()] == [b"PAR1"]
 
 
-def test_parts_are_told_apart_and_discarded_together(artifact: TableArtifact) -> None:
+def test_parts_have_own_keys_and_are_discarded_together(artifact: TableArtifact) -> None:
     parts = [artifact.part(number) for number in (0, 1)]
     for number, part in enumerate(parts):
         part.write(ROWS.slice(number, 1))
     assert len({artifact.key, *(part.key for part in parts)}) == 3
     assert [part.read()["subject"].to_pylist() for part in parts] == [["subject 0"], ["subject 1"]]
-    other = replace(artifact, key_inputs={**MADE_FROM, "seed": 1})
+    other = replace(artifact, key_inputs={**KEY_INPUTS, "seed": 1})
     assert other.check().state == "missing"
-    for of_other in (other, other.part(0)):
-        of_other.write(OTHER_ROWS)
+    for table in (other, other.part(0)):
+        table.write(OTHER_ROWS)
     assert artifact.read().equals(ROWS)
     artifact.discard()
     assert {*artifact.folder.iterdir()} == {*other.files(), *other.part(0).files()}
@@ -156,13 +156,13 @@ def test_parts_are_told_apart_and_discarded_together(artifact: TableArtifact) ->
 
 @pytest.fixture
 def files(tmp_path: Path) -> FilesArtifact:
-    made = Workspace(tmp_path).report_artifact(MADE_FROM)
-    (made.folder / "figures").mkdir(parents=True)
+    report = Workspace(tmp_path).report_artifact(KEY_INPUTS)
+    (report.folder / "figures").mkdir(parents=True)
     names = ("index.html", "figures/one.svg")
     for name in names:
-        (made.folder / name).write_text(f"the file {name}")
-    write_manifest(made.manifest, made.key, [made.folder / name for name in names])
-    return made
+        (report.folder / name).write_text(f"the file {name}")
+    write_manifest(report.manifest, report.key, [report.folder / name for name in names])
+    return report
 
 
 def test_table_with_columns_of_another_version_is_missing(artifact: TableArtifact) -> None:
@@ -190,7 +190,7 @@ def test_files_are_done_with_manifest_of_their_key(files: FilesArtifact) -> None
         (Path.unlink, "is missing"),
     ],
 )
-def test_a_changed_or_lost_file_is_damage(damage: Callable[[Path], None], problem: str, files: FilesArtifact) -> None:
+def test_changed_or_missing_file_is_damage(damage: Callable[[Path], None], problem: str, files: FilesArtifact) -> None:
     file = files.folder / "figures" / "one.svg"
     assert replace(files, key_inputs={}).digests()["figures/one.svg"] == digest_of_large(file)
     damage(file)
@@ -200,7 +200,7 @@ def test_a_changed_or_lost_file_is_damage(damage: Callable[[Path], None], proble
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"key": "x", "files": 3}', '"text"'])
-def test_a_manifest_that_cannot_be_read_is_damage(content: str, files: FilesArtifact) -> None:
+def test_unreadable_manifest_is_damage(content: str, files: FilesArtifact) -> None:
     files.manifest.write_text(content)
     check = files.check()
     assert check.state == "damaged"
@@ -208,10 +208,10 @@ def test_a_manifest_that_cannot_be_read_is_damage(content: str, files: FilesArti
     assert not files.digests()
 
 
-def test_flipped_bit_of_manifest_is_damage_or_nothing(files: FilesArtifact) -> None:
-    sound, good = files.check(), files.manifest.read_bytes()
-    for place in range(len(good)):
-        content = bytearray(good)
-        content[place] ^= 0x04
+def test_flipped_bit_of_manifest_is_damage_or_harmless(files: FilesArtifact) -> None:
+    intact, manifest = files.check(), files.manifest.read_bytes()
+    for index in range(len(manifest)):
+        content = bytearray(manifest)
+        content[index] ^= 0x04
         files.manifest.write_bytes(content)
-        assert (check := files.check()) == sound or check.state == "damaged"
+        assert (check := files.check()) == intact or check.state == "damaged"

@@ -31,7 +31,7 @@ def file(tmp_path: Path) -> Path:
     return write_parquet(tmp_path, "facts", ROWS, METADATA)
 
 
-def test_rows_and_metadata_are_read_again(file: Path) -> None:
+def test_rows_and_metadata_are_read_back(file: Path) -> None:
     assert file.name == f"facts-{sha256_of_file(file)[:12]}.parquet"
     assert verify(file) == METADATA
     rows, metadata = read_parquet(file)
@@ -54,24 +54,24 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_named_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(path: Path, content: memoryview) -> None:
+    def write_half(path: Path, content: memoryview) -> None:
         path.write_text("half of it")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr(Path, "write_bytes", write_half)
     with pytest.raises(WorkspaceError, match="cannot be written: No space left on device; choose another --workspace"):
         write_parquet(tmp_path, "facts", ROWS, METADATA)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_threads_that_write_one_file_do_not_meet(tmp_path: Path) -> None:
+def test_threads_write_one_file_without_conflict(tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
-    entered = threading.Barrier(2, timeout=10)
+    both_written = threading.Barrier(2, timeout=10)
 
     def write(text: str) -> None:
         with temporary_file(file) as temporary:
             temporary.write_text(text)
-            entered.wait()
+            both_written.wait()
             move_to_target(temporary, file)
 
     threads = [threading.Thread(target=write, args=(letter * 1000,)) for letter in "ab"]
@@ -85,11 +85,11 @@ def test_threads_that_write_one_file_do_not_meet(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("has_links", [True, False])
 def test_a_new_file_never_replaces_another(has_links: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(*paths: object) -> None:
+    def refuse(*paths: object) -> None:
         raise PermissionError
 
     if not has_links:
-        monkeypatch.setattr(os, "link", refused)
+        monkeypatch.setattr(os, "link", refuse)
     for text in ("first", "second"):
         with suppress(FileExistsError), temporary_beside(tmp_path / "a.txt") as temporary:
             temporary.write_text(text)
@@ -97,7 +97,7 @@ def test_a_new_file_never_replaces_another(has_links: bool, tmp_path: Path, monk
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("a.txt", "first")]
 
 
-def test_name_with_signs_of_pattern_leaves_nothing(tmp_path: Path) -> None:
+def test_leftovers_of_names_with_brackets_are_removed(tmp_path: Path) -> None:
     for path in (tmp_path / "a[1].txt", tmp_path / "a1.txt"):
         path.with_name(f".{path.name}.0{TEMPORARY}").touch()
     remove_leftovers(tmp_path / "a[1].txt")
@@ -106,7 +106,7 @@ def test_name_with_signs_of_pattern_leaves_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("read", [verify, read_parquet])
 @pytest.mark.parametrize("content", ["text", "folder", "no metadata", "nothing"])
-def test_a_file_that_was_never_ours_is_damaged(content: str, read: Callable[[Path], object], tmp_path: Path) -> None:
+def test_foreign_file_is_damaged_or_missing(content: str, read: Callable[[Path], object], tmp_path: Path) -> None:
     file = tmp_path / "foreign.parquet"
     if content == "folder":
         file.mkdir()
@@ -124,7 +124,7 @@ def test_a_file_that_was_never_ours_is_damaged(content: str, read: Callable[[Pat
     assert isinstance(raised.value, MissingFile) == (content == "nothing")
 
 
-def test_copy_in_pieces_has_bytes_that_were_digested(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_copy_in_pieces_has_the_digested_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(digests, "_PIECE", 10)
     path, copy = tmp_path / "file", tmp_path / "copy"
     path.write_bytes(os.urandom(95))

@@ -1,4 +1,4 @@
-"""Folders that two processes write at the same moment, and ones that cannot be written."""
+"""Replaced folders: simultaneous writers, failed writers, and folders that cannot be replaced."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -11,8 +11,8 @@ from swaymeter.data.storage.writing import replacing_folder
 
 def test_one_of_two_writers_wins(tmp_path: Path) -> None:
     folder = tmp_path / "paper"
-    with replacing_folder(folder, Path.exists, "publication", "choose another") as one:
-        (one / "a.txt").write_text("of the first")
+    with replacing_folder(folder, Path.exists, "publication", "choose another") as temporary:
+        (temporary / "a.txt").write_text("of the first")
         with (
             pytest.raises(WorkspaceBusy, match="another process is writing the publication"),
             replacing_folder(folder, Path.exists, "publication", "choose another"),
@@ -22,33 +22,36 @@ def test_one_of_two_writers_wins(tmp_path: Path) -> None:
     assert [*tmp_path.iterdir()] == [folder]
 
 
-def an_earlier_one(folder: Path) -> None:
-    with replacing_folder(folder, Path.exists, "publication", "choose another") as one:
-        (one / "a.txt").write_text("earlier")
+def write_earlier(folder: Path) -> None:
+    with replacing_folder(folder, Path.exists, "publication", "choose another") as temporary:
+        (temporary / "a.txt").write_text("earlier")
 
 
 @pytest.mark.parametrize("ends", ["in the block", "between the renames"])
-def test_a_writer_that_fails_leaves_what_was_there(ends: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_writer_leaves_the_earlier_folder(ends: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, rename = tmp_path / "paper", Path.rename
-    an_earlier_one(folder)
+    write_earlier(folder)
 
-    def fails(path: Path, target: Path) -> Path:
+    def fail(path: Path, target: Path) -> Path:
         if path.name.endswith("-new"):
             raise KeyboardInterrupt
         return rename(path, target)
 
-    monkeypatch.setattr(Path, "rename", fails)
-    with suppress(KeyboardInterrupt), replacing_folder(folder, Path.exists, "publication", "choose another") as one:
-        (one / "a.txt").write_text("later")
+    monkeypatch.setattr(Path, "rename", fail)
+    with (
+        suppress(KeyboardInterrupt),
+        replacing_folder(folder, Path.exists, "publication", "choose another") as temporary,
+    ):
+        (temporary / "a.txt").write_text("later")
         if ends == "in the block":
             raise KeyboardInterrupt
     assert [*tmp_path.iterdir()] == [folder]
     assert (folder / "a.txt").read_text() == "earlier"
 
 
-def test_a_replaced_folder_stays_if_another_one_came(tmp_path: Path) -> None:
+def test_folder_set_aside_stays_beside_a_foreign_folder(tmp_path: Path) -> None:
     folder, aside = tmp_path / "paper", tmp_path / ".paper.swaymeter-old"
-    an_earlier_one(aside)
+    write_earlier(aside)
     folder.mkdir()
     (folder / "of-others.txt").touch()
     with (
@@ -59,7 +62,7 @@ def test_a_replaced_folder_stays_if_another_one_came(tmp_path: Path) -> None:
     assert (aside / "a.txt").exists()
 
 
-def test_links_that_lead_round_are_named(tmp_path: Path) -> None:
+def test_circular_link_is_refused(tmp_path: Path) -> None:
     (tmp_path / "paper").symlink_to(tmp_path / "paper")
     with (
         pytest.raises(WorkspaceError, match=r"paper cannot be written: .*; choose another"),

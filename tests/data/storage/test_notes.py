@@ -1,4 +1,4 @@
-"""Small JSON files that somebody else wrote, or a damaged disk."""
+"""Damaged notes: small JSON files of a workspace with unexpected content."""
 
 from contextlib import closing
 from pathlib import Path
@@ -12,11 +12,11 @@ from swaymeter.data.storage.notes import HOLDER_NOTE, describe_holder, unseal
 from swaymeter.data.storage.remembered import remembered_digests
 from swaymeter.data.storage.workspace import Workspace
 
-ODD = ["5", "null", "[]", '"text"', "[" * 100_000, '{"sha256": ' + "[" * 100_000, "", "\x00", '{"process": 1e999}']
+BROKEN = ["5", "null", "[]", '"text"', "[" * 100_000, '{"sha256": ' + "[" * 100_000, "", "\x00", '{"process": 1e999}']
 
 
-@pytest.mark.parametrize("text", ODD, ids=range(len(ODD)))
-def test_what_is_not_sealed_json_is_damage(text: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", BROKEN, ids=range(len(BROKEN)))
+def test_unsealed_notes_count_as_damaged(text: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"JSON|checksum|deeply|Expecting"):
         unseal(text)
     manifest, root = tmp_path / "manifest.json", tmp_path / "workspace"
@@ -29,15 +29,15 @@ def test_what_is_not_sealed_json_is_damage(text: str, tmp_path: Path) -> None:
     assert len(remembered_digests([manifest], tmp_path)) == 1
 
 
-@pytest.mark.parametrize("text", ODD[:6], ids=range(6))
-def test_a_workspace_with_another_note_is_named(text: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", BROKEN[:6], ids=range(6))
+def test_damaged_workspace_note_is_refused_by_name(text: str, tmp_path: Path) -> None:
     (tmp_path / "workspace.json").write_text(text)
     with pytest.raises(WorkspaceError, match=r"workspace\.json is damaged"):
         Workspace(tmp_path).check_layout()
 
 
-@pytest.mark.parametrize("text", ODD, ids=range(len(ODD)))
-def test_a_cached_response_of_another_form_is_damaged(text: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", BROKEN, ids=range(len(BROKEN)))
+def test_malformed_cached_response_is_ignored(text: str, tmp_path: Path) -> None:
     with closing(HttpCache(tmp_path / "a.sqlite")) as cache:
         cache._database.execute("INSERT INTO cached_responses VALUES ('k', ?)", (text.encode(),))
         assert cache.get("k") is None

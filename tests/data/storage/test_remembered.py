@@ -9,7 +9,7 @@ from swaymeter.data.storage.remembered import remembered_digests
 
 
 @pytest.mark.parametrize("seconds", [0.0, remembered.REMEMBER_SECONDS])
-def test_an_interrupted_reading_keeps_what_was_read(
+def test_interrupted_reading_keeps_finished_digests(
     seconds: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = [tmp_path / "a.txt", tmp_path / "b.txt"]
@@ -19,7 +19,7 @@ def test_an_interrupted_reading_keeps_what_was_read(
 
     def read(file: Path, algorithm: str, state: tuple[int, ...]) -> str:
         if file.name == "b.txt":
-            if not seconds:  # as a kill, which leaves no time to write
+            if not seconds:  # a file in place of the folder prevents writing, like a kill
                 os.rename(tmp_path / "remembered", tmp_path / "as it was")
                 (tmp_path / "remembered").touch()
             raise KeyboardInterrupt

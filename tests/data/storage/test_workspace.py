@@ -39,9 +39,9 @@ def workspace(tmp_path: Path) -> Workspace:
     return Workspace(tmp_path / "study")
 
 
-@pytest.mark.parametrize("sign", ["?", "*", "[", "\\", "\0"])
-def test_paths_that_duckdb_reads_otherwise_are_refused(sign: str, tmp_path: Path) -> None:
-    workspace = Workspace(tmp_path / f"a{sign}b")
+@pytest.mark.parametrize("character", ["?", "*", "[", "\\", "\0"])
+def test_paths_with_special_characters_are_refused(character: str, tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path / f"a{character}b")
     with pytest.raises(WorkspaceError, match=r"in its path, which DuckDB.*another --workspace"), workspace.lock():
         pass
     assert list(tmp_path.iterdir()) == []
@@ -51,9 +51,9 @@ def test_paths_that_duckdb_reads_otherwise_are_refused(sign: str, tmp_path: Path
     "name", ["../../etc/passwd", "/", ".", "..", "", "a/b\\c", "C:\\x", "\x00", "模型", "a" * 500, " - ", "NUL\n"]
 )
 def test_a_slug_is_never_a_path(name: str) -> None:
-    made = slug(name)
-    assert 0 < len(made) <= 80
-    assert set(made) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
+    result = slug(name)
+    assert 0 < len(result) <= 80
+    assert set(result) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
 
 
 @pytest.mark.parametrize("model", ["../../x", "/root/model", "org/model", "~"])
@@ -67,7 +67,7 @@ def test_no_model_name_leads_out_of_the_workspace(model: str, workspace: Workspa
 
 
 def test_a_workspace_below_a_file_cannot_be_written(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")  # below a file nobody can write, not even root
+    (tmp_path / "file").write_text("in the way")  # even root cannot write below a file
     workspace = Workspace(tmp_path / "file" / "study")
     message = "cannot be written: .*choose another --workspace"
     with pytest.raises(WorkspaceError, match=message), workspace.lock():
@@ -78,7 +78,7 @@ def test_a_workspace_below_a_file_cannot_be_written(tmp_path: Path) -> None:
         workspace.note_failure("score", "key", "why")
 
 
-def test_only_what_killed_runs_left_is_removed(workspace: Workspace) -> None:
+def test_only_leftovers_of_killed_runs_are_removed(workspace: Workspace) -> None:
     path = workspace.table(("facts",), "capital", FACTS, {}).write(ROWS)
     leftover = path.with_name(f".{path.name}.4711-1.unfinished")
     leftover.write_bytes(b"half")
@@ -93,26 +93,26 @@ def test_only_what_killed_runs_left_is_removed(workspace: Workspace) -> None:
     assert (workspace.root / ".notes").exists()
 
 
-def test_parts_that_were_joined_are_removed(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    def of(relation: str) -> TableArtifact:
+def test_joined_parts_are_removed(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    def scores(relation: str) -> TableArtifact:
         return workspace.table(("scores", relation, "model"), "persuasion", FACTS, {})
 
-    joined, unfinished = of("capital"), of("father")
-    of_a_seed = workspace.table(("scores", "capital", "model", "seed-2"), "persuasion", FACTS, {})
+    joined, unfinished = scores("capital"), scores("father")
+    seed_scores = workspace.table(("scores", "capital", "model", "seed-2"), "persuasion", FACTS, {})
     joined.part(0).write(ROWS)
-    behind = SimpleNamespace(now=lambda zone: datetime.now(UTC) - timedelta(minutes=5))
-    monkeypatch.setattr("swaymeter.data.storage.artifact.datetime", behind)  # from here on another worker writes
+    slow_clock = SimpleNamespace(now=lambda zone: datetime.now(UTC) - timedelta(minutes=5))
+    monkeypatch.setattr("swaymeter.data.storage.artifact.datetime", slow_clock)  # of another worker, which writes now
     unfinished.part(0).write(ROWS)
     joined.write(ROWS)
-    of_a_seed.part(0).write(ROWS)
-    of_a_seed.write(ROWS)
+    seed_scores.part(0).write(ROWS)
+    seed_scores.write(ROWS)
     (workspace.root / "workspace.json").write_text(json.dumps({"layout": LAYOUT}))
     with workspace.lock():
-        assert {one.part(0).check().state for one in (joined, of_a_seed)} == {"missing"}
+        assert {artifact.part(0).check().state for artifact in (joined, seed_scores)} == {"missing"}
     assert {artifact.check().state for artifact in (joined, unfinished.part(0))} == {"done"}
 
 
-def test_parts_stay_beside_a_whole_of_other_columns(workspace: Workspace) -> None:
+def test_parts_stay_beside_whole_with_other_columns(workspace: Workspace) -> None:
     whole = workspace.table(("scores", "capital", "model"), "persuasion", FACTS, {})
     write_parquet(whole.folder, whole.stem, ROWS.drop_columns(["licence"]), {"key": whole.key, "columns": ["x"]})
     whole.part(0).write(ROWS)
@@ -128,14 +128,14 @@ def test_one_process_may_lock_twice_and_after_failure(workspace: Workspace) -> N
         pass
 
 
-def test_a_lost_lock_hides_nothing(workspace: Workspace, caplog: pytest.LogCaptureFixture) -> None:
-    def lose() -> None:
-        (number,) = (one.name for one in Path("/proc/self/fd").iterdir() if _leads_to(one, workspace.root / ".lock"))
-        os.close(int(number))  # a file server that starts anew leaves such a lock
+def test_lost_lock_hides_no_error(workspace: Workspace, caplog: pytest.LogCaptureFixture) -> None:
+    def lose_lock() -> None:
+        (number,) = (link.name for link in Path("/proc/self/fd").iterdir() if _leads_to(link, workspace.root / ".lock"))
+        os.close(int(number))  # a restart of a file server has the same effect
         raise RuntimeError("as it was")
 
     with pytest.raises(RuntimeError, match="as it was"), workspace.lock():
-        lose()
+        lose_lock()
     assert f"the workspace {workspace.root} could not be released" in caplog.text
     with workspace.lock(), (workspace.root / ".lock").open() as other, pytest.raises(BlockingIOError):
         fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -148,7 +148,7 @@ def _leads_to(link: Path, file: Path) -> bool:
         return False
 
 
-def test_another_run_in_ones_own_workspace_is_named(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_second_run_in_own_workspace_is_named(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("swaymeter.data.storage.workspace.LOCK_CHECK_SECONDS", 0.0)
     with workspace.lock():
         workspace.check_mounted()
@@ -163,20 +163,20 @@ def test_another_run_in_ones_own_workspace_is_named(workspace: Workspace, monkey
 
 @pytest.fixture
 def holder(workspace: Workspace) -> Iterator[subprocess.Popen[str]]:
-    """Another process that holds the workspace."""
-    with subprocess.Popen([sys.executable, "-c", HOLD, str(workspace.root)], stdout=subprocess.PIPE, text=True) as held:
-        assert held.stdout is not None
-        assert held.stdout.readline() == "held\n"
+    """Another process, which has locked the workspace."""
+    with subprocess.Popen([sys.executable, "-c", HOLD, str(workspace.root)], stdout=subprocess.PIPE, text=True) as peer:
+        assert peer.stdout is not None
+        assert peer.stdout.readline() == "held\n"
         try:
-            yield held
+            yield peer
         finally:
-            held.kill()
+            peer.kill()
 
 
 def test_another_process_is_refused_until_the_first_dies(workspace: Workspace, holder: subprocess.Popen[str]) -> None:
     command = re.escape(f"(-c {workspace.root})")
-    who = rf"process {holder.pid} on \S+ {command} has used .* since \d{{4}}-\d\d-\d\d .*wait for it to end"
-    with pytest.raises(WorkspaceBusy, match=who), workspace.lock():
+    message = rf"process {holder.pid} on \S+ {command} has used .* since \d{{4}}-\d\d-\d\d .*wait for it to end"
+    with pytest.raises(WorkspaceBusy, match=message), workspace.lock():
         pass
     (workspace.root / ".holder.json").write_text('{"process": "x"}')
     with pytest.raises(WorkspaceBusy, match=r"^another run uses"), workspace.lock():
@@ -187,14 +187,14 @@ def test_another_process_is_refused_until_the_first_dies(workspace: Workspace, h
         pass
 
 
-def test_a_second_process_waits_and_says_for_whom(workspace: Workspace, holder: subprocess.Popen[str]) -> None:
+def test_second_process_waits_and_names_the_first(workspace: Workspace, holder: subprocess.Popen[str]) -> None:
     messages: list[str] = []
 
-    def waiting(message: str) -> None:
+    def stop_holder(message: str) -> None:
         messages.append(message)
         holder.kill()
 
-    with workspace.lock(waiting):
+    with workspace.lock(stop_holder):
         (message,) = messages
     assert message.startswith(f"process {holder.pid} on ")
     assert message.endswith("; waiting for it to end")
@@ -203,42 +203,42 @@ def test_a_second_process_waits_and_says_for_whom(workspace: Workspace, holder: 
 # ---- layout ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_new_workspace_notes_its_layout(workspace: Workspace) -> None:
+def test_new_workspace_stores_its_layout(workspace: Workspace) -> None:
     (workspace.root / "notes").mkdir(parents=True)
     with workspace.lock():
         assert unseal((workspace.root / "workspace.json").read_text()) == {"layout": LAYOUT, "study": ""}
     workspace.check_layout()
 
 
-def test_the_study_that_comes_first_has_the_top(workspace: Workspace, caplog: pytest.LogCaptureFixture) -> None:
+def test_first_study_uses_the_top_folder(workspace: Workspace, caplog: pytest.LogCaptureFixture) -> None:
     first, second = (Workspace(workspace.root, name) for name in ("first", "second"))
     assert first.study_path_parts == second.study_path_parts == ()
     workspace.root.mkdir()
-    (workspace.root / "workspace.json").write_text(json.dumps({"layout": LAYOUT}))  # of a version before
-    for one in (workspace, first, second, workspace):
-        with one.lock():
+    (workspace.root / "workspace.json").write_text(json.dumps({"layout": LAYOUT}))  # from an earlier version
+    for shared in (workspace, first, second, workspace):
+        with shared.lock():
             pass
-    assert [one.study_path_parts for one in (workspace, first, second)] == [(), (), ("studies", "second")]
-    (said,) = [one.getMessage() for one in caplog.records]
-    assert " had study first before: " in said
-    assert said.endswith(": statistics, database and report of second are in its folder studies/second")
+    assert [shared.study_path_parts for shared in (workspace, first, second)] == [(), (), ("studies", "second")]
+    (message,) = [record.getMessage() for record in caplog.records]
+    assert " had study first before: " in message
+    assert message.endswith(": statistics, database and report of second are in its folder studies/second")
 
 
-def test_who_came_first_is_never_guessed(workspace: Workspace) -> None:
+def test_first_study_is_never_guessed(workspace: Workspace) -> None:
     first, second = (Workspace(workspace.root, name) for name in ("first", "second"))
     with first.lock():
         pass
     file = workspace.root / "workspace.json"
     with second.lock():
         file.unlink()
-        file.mkdir()  # as a file server that fails: it is there, and cannot be read
+        file.mkdir()  # exists and cannot be read, like a file of a failing server
         assert second.study_path_parts == ("studies", "second")
-    for of in (second.check_layout, lambda: second.database):
+    for read in (second.check_layout, lambda: second.database):
         with pytest.raises(WorkspaceError, match=r"workspace\.json cannot be read: Is a directory; make it readable"):
-            of()
+            read()
 
 
-def test_a_damaged_note_is_mended_by_hand(workspace: Workspace) -> None:
+def test_damaged_note_can_be_repaired_by_hand(workspace: Workspace) -> None:
     first, second = (Workspace(workspace.root, name) for name in ("first", "second"))
     with first.lock():
         pass
@@ -247,10 +247,10 @@ def test_a_damaged_note_is_mended_by_hand(workspace: Workspace) -> None:
     with pytest.raises(WorkspaceError, match=r'is damaged \(its checksum .*; write {"layout": 2} into it') as raised:
         second.check_layout()
     file.write_text(str(raised.value).partition("write ")[2].partition(" into")[0])
-    for one in (first, second):
-        with one.lock():
+    for shared in (first, second):
+        with shared.lock():
             pass
-    assert [one.study_path_parts for one in (first, second)] == [(), ("studies", "second")]
+    assert [shared.study_path_parts for shared in (first, second)] == [(), ("studies", "second")]
 
 
 def test_studies_of_similar_names_have_own_folders(workspace: Workspace) -> None:
@@ -263,21 +263,21 @@ def test_studies_of_similar_names_have_own_folders(workspace: Workspace) -> None
     assert all(slug(name) == name for _, name in folders)
 
 
-def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:
+def test_device_or_dangling_link_is_refused(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "nowhere" / "else")
     for path in (Path("/dev/null"), tmp_path / "link"):
         with pytest.raises(WorkspaceError, match=r"is neither a folder nor a link to a folder"):
             Workspace(path).check_layout()
 
 
-def test_workspace_without_its_note_is_named_as_that(workspace: Workspace) -> None:
+def test_workspace_without_its_note_is_refused(workspace: Workspace) -> None:
     (workspace.root / "scores").mkdir(parents=True)
     with pytest.raises(WorkspaceError, match=r"workspace\.json is missing, but the folder has the files of a study"):
         workspace.check_layout()
 
 
 @pytest.mark.parametrize("content", ["{}", '{"layout": 1}', '{"layout": 3}'])
-def test_another_layout_is_refused_and_left_alone(content: str, workspace: Workspace) -> None:
+def test_another_layout_is_refused_and_unchanged(content: str, workspace: Workspace) -> None:
     (workspace.root / "scores").mkdir(parents=True)
     (workspace.root / "workspace.json").write_text(content)
     with pytest.raises(WorkspaceError, match="another version of Swaymeter; choose another --workspace"):
@@ -324,8 +324,8 @@ def test_a_damaged_note_of_a_failure_is_ignored(content: str, workspace: Workspa
     assert workspace.failure_reason("score", "key") is None
 
 
-def in_place_of(path: Path, kind: str) -> None:
-    """Puts a pipe, an endless device or an endless text where a file of the workspace lies."""
+def replace_file(path: Path, kind: str) -> None:
+    """Put a pipe, an endless device or deeply nested JSON in place of a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.unlink(missing_ok=True)
     if kind == "pipe":
@@ -337,29 +337,29 @@ def in_place_of(path: Path, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["pipe", "device", "depth"])
-def test_what_others_put_into_a_workspace_ends(kind: str, workspace: Workspace) -> None:
+def test_hostile_files_do_not_block_reading(kind: str, workspace: Workspace) -> None:
     artifact = workspace.table(("facts",), "facts", FACTS, {"of": 1})
     path = artifact.write(ROWS)
     for file in (".holder.json", "report/findings.json", "report/manifest.json"):
-        in_place_of(workspace.root / file, kind)
-    in_place_of(path, kind)
+        replace_file(workspace.root / file, kind)
+    replace_file(path, kind)
     assert artifact.check().state == "damaged"
     assert describe_holder(workspace.root) == f"another run uses the workspace {workspace.root}"
     assert workspace.report_artifact({}).check().state == "damaged"
     with pytest.raises(DamagedFile, match="findings"):
         read_findings(workspace.report)
-    in_place_of(workspace.root / "workspace.json", kind)
+    replace_file(workspace.root / "workspace.json", kind)
     with pytest.raises(WorkspaceError, match=r"workspace\.json"), workspace.lock():
         pass
 
 
 @pytest.mark.parametrize("name", ["../secret", "{}/secret", "a/../../secret"])
-def test_a_manifest_names_nothing_outside(name: str, workspace: Workspace, tmp_path: Path) -> None:
+def test_manifest_with_path_outside_is_damaged(name: str, workspace: Workspace, tmp_path: Path) -> None:
     (tmp_path / "secret").touch()
     artifact = workspace.database_artifact({})
-    named = name.format(tmp_path)
+    path = name.format(tmp_path)
     digest = digest_of_large(tmp_path / "secret")
-    write_sealed(artifact.manifest, {"key": artifact.key, "answers": [], "files": {named: digest}})
+    write_sealed(artifact.manifest, {"key": artifact.key, "answers": [], "files": {path: digest}})
     assert artifact.check().state == "damaged"
 
 

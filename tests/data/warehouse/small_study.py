@@ -1,4 +1,4 @@
-"""A study small enough to work out every answer by hand."""
+"""Rows of a study that is small enough to compute every result by hand."""
 
 import functools
 import tempfile
@@ -17,13 +17,13 @@ from swaymeter.data.storage.files import write_parquet
 from swaymeter.data.warehouse.loading import build
 from swaymeter.data.warehouse.warehouse import Warehouse, opened
 from swaymeter.tasks.measures import MEASURES
-from swaymeter.tasks.statistics import STATISTICS as MADE
+from swaymeter.tasks.statistics import STATISTICS as REGISTERED_STATISTICS
 
 STATISTICS, CORRELATIONS = table_of(GroupTest), table_of(CorrelationRow)
 Row = dict[str, Any]
 TABLES = (
     *RECORD_TABLES,
-    *dict.fromkeys(statistic.table for statistic in MADE.values()),
+    *dict.fromkeys(statistic.table for statistic in REGISTERED_STATISTICS.values()),
     *(measure.table for measure in MEASURES.values()),
 )
 PERSUASION = MEASURES["persuasion"].table
@@ -31,35 +31,35 @@ SUSCEPTIBILITY = MEASURES["susceptibility"].table
 ANSWERS = MEASURES["answers"].table
 CLUSTERS = MEASURES["clusters"].table
 
-MADE = ("variants", "runs", "judgements")
-"""The tables that no file has."""
+COMPUTED_TABLES = ("variants", "runs", "judgements")
+"""Tables whose rows are not read from files."""
 
 
 def row(table: Table, **values: Any) -> dict[str, Any]:
-    """A row of a table: NULL where it may be, something of the right type elsewhere, and the values given."""
-    plain = {"VARCHAR": "x", "DOUBLE": 0.5, "BIGINT": 1, "BOOLEAN": True, "VARCHAR[][]": []}
-    made = {
-        c.name: None if c.nullable else [] if c.parts else plain.get(c.type, [plain[c.type.rstrip("[]")]])
+    """Return a row with the given values, NULL in other nullable columns, and a default elsewhere."""
+    defaults = {"VARCHAR": "x", "DOUBLE": 0.5, "BIGINT": 1, "BOOLEAN": True, "VARCHAR[][]": []}
+    cells = {
+        c.name: None if c.nullable else [] if c.parts else defaults.get(c.type, [defaults[c.type.rstrip("[]")]])
         for c in table.columns
     }
-    assert values.keys() <= made.keys()
-    if "condition" in values and "context_id" in made:  # of DynamicQA both are the same
-        made["context_id"] = values["condition"]
-    return {**made, **values}
+    assert values.keys() <= cells.keys()
+    if "condition" in values and "context_id" in cells:  # in DynamicQA, both are equal
+        cells["context_id"] = values["condition"]
+    return {**cells, **values}
 
 
 def small_study() -> dict[str, list[dict[str, Any]]]:
-    """Two queries under three contexts, and a question under two conditions; scores that are easily averaged."""
+    """Return rows of two queries with three contexts each, and of a question under two conditions."""
     capital, scored = {"relation": "capital"}, {"relation": "capital", "model": "m", "dtype": "float32"}
     open_form = {**scored, "query_type": "open", "form": 1, "entities": 2}
-    asked = {"relation": "P36", "model": "m", "dtype": "float32", "question_id": "w1"}
-    of_question = {"relation": "P36", "question_id": "w1", "partition": "static", "edits": 1}
+    reply = {"relation": "P36", "model": "m", "dtype": "float32", "question_id": "w1"}
+    question = {"relation": "P36", "question_id": "w1", "partition": "static", "edits": 1}
     correlated = {"model": "m", "dtype": "float32", "measure_a": "fisher_top_k", "n": 2, "untestable": "too few pairs"}
     study: dict[str, list[dict[str, Any]]] = {}
 
     def add(name: str, common: Mapping[str, Any], columns: str, *values: Sequence[Any]) -> None:
-        of = table(name)
-        study[name] = [row(of, **common, **dict(zip(columns.split(), one, strict=True))) for one in values]
+        names = columns.split()
+        study[name] = [row(table(name), **common, **dict(zip(names, cells, strict=True))) for cells in values]
 
     # fmt: off
     add("queries", {**capital, "query_type": "open"}, "query_id entity invented text",
@@ -87,21 +87,21 @@ def small_study() -> dict[str, list[dict[str, Any]]]:
         "query_id susceptibility susceptibility_reference largest_difference mean_difference",
         ("q2", 5.0, 5.1, 0.3, 0.2))
     add("correlations", correlated, "level", ("relation",), ("query",))
-    add("questions", of_question, "", ())
-    add("answers", {**asked, "thinking": "on"},
+    add("questions", question, "", ())
+    add("answers", {**reply, "thinking": "on"},
         "condition sample text context_cut state stand_in",
         ("none", None, "Bergen", 0, "complete", "embedder for entailment"),
         ("none", 0, "Oslo", 0, "complete", None), ("none", 1, "", 0, "empty", None),
         ("none", 2, "Oslo and", 0, "truncated", None), ("none", 3, "", 0, "tool_call", None),
         ("none", 4, "", 0, "unfinished_thoughts", None), ("none", 5, "", 0, "withheld", None),
         ("original", None, "", 5, "truncated", None), ("original", 0, "Oslo", 5, "complete", None))
-    add("semantic_entropy", asked, "condition groups group_sizes semantic_entropy semantic_entropy_standard_error",
+    add("semantic_entropy", reply, "condition groups group_sizes semantic_entropy semantic_entropy_standard_error",
         ("none", 2, [3, 2], 1.5, 0.25))
-    add("coherent_persuasion", asked, "condition coherent_persuasion coherent_persuasion_standard_error",
+    add("coherent_persuasion", reply, "condition coherent_persuasion coherent_persuasion_standard_error",
         ("original", 2.5, 0.75))
-    add("accuracy", asked, "condition accurate", ("none", False), ("original", True))
-    add("persuaded", asked, "condition persuaded stubborn", ("original", True, False))
-    add("whose_answer", asked, "condition sample verdict decided_by reason outcome",
+    add("accuracy", reply, "condition accurate", ("none", False), ("original", True))
+    add("persuaded", reply, "condition persuaded stubborn", ("original", True, False))
+    add("whose_answer", reply, "condition sample verdict decided_by reason outcome",
         ("none", None, "neither", None, "denied", None), ("none", 0, "context", "rule", None, None),
         ("none", 1, "refusal", "rule", None, None), ("original", None, "refusal", "rule", None, "other"),
         ("original", 0, "both", "rule", None, None))
@@ -116,10 +116,12 @@ def table(name: str) -> Table:
     return next(table for table in TABLES if table.name == name)
 
 
-def stored(folder: Path, study: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[Table, list[Path]]:
-    """The rows as Parquet files, one a table."""
-    files = {table(name): table(name).of(rows) for name, rows in study.items() if name not in MADE}
-    return {of: [write_parquet(folder, of.name, rows, {"table": of.name})] for of, rows in files.items()}
+def write_tables(folder: Path, study: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[Table, list[Path]]:
+    """Write a Parquet file for each table whose rows come from files, and return the files by table."""
+    tables = {table(name): table(name).of(rows) for name, rows in study.items() if name not in COMPUTED_TABLES}
+    return {
+        stored: [write_parquet(folder, stored.name, rows, {"table": stored.name})] for stored, rows in tables.items()
+    }
 
 
 @functools.cache
@@ -130,16 +132,19 @@ def _empty_content() -> bytes:
 
 
 def write_empty(path: Path) -> Path:
-    """Writes a database without rows, whose key is "empty": a copy, since its hundreds of comments take a while."""
+    """Write a database without rows and with the key "empty".
+
+    The database is a copy, because writing its hundreds of comments takes a while.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(_empty_content())
     return path
 
 
 def build_study(path: Path, study: Mapping[str, Sequence[Mapping[str, Any]]], tables: Sequence[Table]) -> Path:
-    """Writes a database of a study's rows, whose key is "key"."""
-    made = {table(name): study.get(name, ()) for name in MADE}
-    build(path, "key", tables, stored(path.parent / "files", study), computed=made)
+    """Write a database with the rows of a study and the key "key"."""
+    computed = {table(name): study.get(name, ()) for name in COMPUTED_TABLES}
+    build(path, "key", tables, write_tables(path.parent / "files", study), computed=computed)
     return path
 
 
@@ -147,12 +152,12 @@ def build_study(path: Path, study: Mapping[str, Sequence[Mapping[str, Any]]], ta
 def warehouse_of(
     folder: Path, study: Mapping[str, Sequence[Mapping[str, Any]]], exports: Path | None = None
 ) -> Iterator[Warehouse]:
-    """A study's rows in a database, `study.duckdb` of the folder, without its empty tables; exports: as in `opened`."""
-    tables = [table for table in TABLES if table.name in {*study, *MADE}]
+    """Write and open `study.duckdb` with only the tables that a study fills; `opened` gets `exports`."""
+    tables = [table for table in TABLES if table.name in {*study, *COMPUTED_TABLES}]
     with opened(build_study(folder / "study.duckdb", study, tables), TABLES, exports=exports) as warehouse:
         yield warehouse
 
 
 def plain_values(frame: pd.DataFrame, names: Iterable[str]) -> dict[str, list[Any]]:
-    """The columns of those names, with None for NULL."""
+    """Return the values of the named columns, with None for NULL."""
     return {name: frame[name].astype(object).where(frame[name].notna(), None).tolist() for name in names}

@@ -27,28 +27,28 @@ from tests.data.warehouse.small_study import (
     TABLES,
     row,
     small_study,
-    stored,
     warehouse_of,
     write_empty,
+    write_tables,
 )
 from tests.registered import added
 
 FEW = (QUERIES, CONTEXTS, FACTS, SUSCEPTIBILITY, PERSUASION, ANSWERS)
-"""The tables of databases that are made in a moment."""
+"""Few tables, for databases that are built quickly."""
 
 
-def file_of(folder: Path, of: Table, rows: Sequence[Mapping[str, Any]], name: str = "one's") -> Path:
-    unchecked = pa.Table.from_pylist([dict(row) for row in rows], schema=of.schema)
-    return write_parquet(folder, f"{name} {of.name}", unchecked, {"table": of.name})
+def write_rows(folder: Path, table: Table, rows: Sequence[Mapping[str, Any]], name: str = "one's") -> Path:
+    unchecked = pa.Table.from_pylist([dict(row) for row in rows], schema=table.schema)
+    return write_parquet(folder, f"{name} {table.name}", unchecked, {"table": table.name})
 
 
-def rows_of(database: Path, sql: str) -> list[Any]:
+def read_rows(database: Path, sql: str) -> list[Any]:
     with duckdb.connect(database, read_only=True) as connection:
         return connection.execute(sql).fetchall()
 
 
-def key_of(database: Path) -> str:
-    ((key,),) = rows_of(database, "SELECT key FROM about")
+def read_key(database: Path) -> str:
+    ((key,),) = read_rows(database, "SELECT key FROM about")
     return str(key)
 
 
@@ -57,58 +57,58 @@ def database(tmp_path: Path) -> Path:
     return write_empty(tmp_path / "study's" / "study.duckdb")
 
 
-def test_rows_come_back_as_they_went_in(database: Path, tmp_path: Path) -> None:
+def test_loaded_rows_equal_the_stored_rows(database: Path, tmp_path: Path) -> None:
     rows = [row(ANSWERS, token_ids=[5, 6], token_log_probs=[-1.0, -2.0], sample=number) for number in (None, 3)]
-    build(database, "key", FEW, {ANSWERS: [file_of(tmp_path, ANSWERS, rows)]})
+    build(database, "key", FEW, {ANSWERS: [write_rows(tmp_path, ANSWERS, rows)]})
     with duckdb.connect(database, read_only=True) as connection:
-        found = connection.sql("SELECT * FROM answers ORDER BY sample NULLS FIRST").to_arrow_table()
-    assert found.to_pylist() == rows
+        loaded = connection.sql("SELECT * FROM answers ORDER BY sample NULLS FIRST").to_arrow_table()
+    assert loaded.to_pylist() == rows
 
 
-def test_scores_of_two_engines_in_file_keep_theirs(database: Path, tmp_path: Path) -> None:
+def test_rows_of_one_file_keep_their_engines(database: Path, tmp_path: Path) -> None:
     rows = [row(PERSUASION, query_id=f"q{n}", engine=f"engine {n % 2}", stand_in=None if n else "x") for n in range(5)]
-    build(database, "key", FEW, {PERSUASION: [file_of(tmp_path, PERSUASION, rows)]})
-    found = rows_of(database, "SELECT query_id, engine, stand_in FROM persuasion ORDER BY ALL")
-    assert found == [(one["query_id"], one["engine"], one["stand_in"]) for one in rows]
-    assert rows_of(database, 'SELECT sum("rows"), count(*) FROM origins') == [(5, 3)]
+    build(database, "key", FEW, {PERSUASION: [write_rows(tmp_path, PERSUASION, rows)]})
+    loaded = read_rows(database, "SELECT query_id, engine, stand_in FROM persuasion ORDER BY ALL")
+    assert loaded == [(score["query_id"], score["engine"], score["stand_in"]) for score in rows]
+    assert read_rows(database, 'SELECT sum("rows"), count(*) FROM origins') == [(5, 3)]
 
 
-def test_a_database_holds_only_its_files(database: Path, tmp_path: Path) -> None:
-    files = stored(tmp_path, small_study())
-    changed = [{**one, "persuasion": 9.0} for one in small_study()["persuasion"]]
-    susceptibility = [{**one, "susceptibility": 9.0} for one in small_study()["susceptibility"]]
+def test_database_has_only_rows_of_its_files(database: Path, tmp_path: Path) -> None:
+    files = write_tables(tmp_path, small_study())
+    persuasion = [{**score, "persuasion": 9.0} for score in small_study()["persuasion"]]
+    susceptibility = [{**score, "susceptibility": 9.0} for score in small_study()["susceptibility"]]
     later = {
         **files,
-        PERSUASION: [file_of(tmp_path, PERSUASION, changed)],
-        SUSCEPTIBILITY: [file_of(tmp_path, SUSCEPTIBILITY, susceptibility)],
+        PERSUASION: [write_rows(tmp_path, PERSUASION, persuasion)],
+        SUSCEPTIBILITY: [write_rows(tmp_path, SUSCEPTIBILITY, susceptibility)],
     }
     del later[ANSWERS]
     database.unlink()
     build(database, "first", TABLES, files)
     build(database, "second", TABLES, later)
-    assert key_of(database) == "second"
-    assert rows_of(database, "SELECT DISTINCT persuasion FROM persuasion") == [(9.0,)]
+    assert read_key(database) == "second"
+    assert read_rows(database, "SELECT DISTINCT persuasion FROM persuasion") == [(9.0,)]
     new = tmp_path / "study's" / "new.duckdb"
     build(new, "second", TABLES, later)
-    with opened(database, TABLES) as one, opened(new, TABLES) as other:
+    with opened(database, TABLES) as updated, opened(new, TABLES) as built:
         for name in ("overview", "persuasion_by_kind", "partition_summary", "stand_ins", "answers_to_read"):
-            pd.testing.assert_frame_equal(one.frame(name), other.frame(name))
+            pd.testing.assert_frame_equal(updated.frame(name), built.frame(name))
 
 
-@pytest.mark.parametrize(("made_with", "read_with"), [(FEW[:-1], FEW), (FEW, FEW[:-1])])
-def test_commands_with_other_measures_read_each_other(
-    made_with: Sequence[Table], read_with: Sequence[Table], tmp_path: Path
+@pytest.mark.parametrize(("tables", "tables_of_reader"), [(FEW[:-1], FEW), (FEW, FEW[:-1])])
+def test_databases_are_readable_with_other_measures(
+    tables: Sequence[Table], tables_of_reader: Sequence[Table], tmp_path: Path
 ) -> None:
-    files = stored(tmp_path, small_study())
+    files = write_tables(tmp_path, small_study())
     own, other = tmp_path / "own.duckdb", tmp_path / "other.duckdb"
-    build(own, "key", made_with, {table: files[table] for table in files if table in made_with})
-    build(other, "key", read_with, {table: files[table] for table in files if table in read_with})
-    with opened(own, read_with) as one, opened(other, read_with) as same:
-        assert not one.frame("persuasion_by_kind").empty
-        pd.testing.assert_frame_equal(one.frame("persuasion_by_kind"), same.frame("persuasion_by_kind"))
-    changed(own, "UPDATE about SET swaymeter_version = 'another'")
-    if made_with is not FEW:  # a table is not there
-        with pytest.raises(WorkspaceError, match="an earlier version"), opened(own, read_with):
+    build(own, "key", tables, {table: files[table] for table in files if table in tables})
+    build(other, "key", tables_of_reader, {table: files[table] for table in files if table in tables_of_reader})
+    with opened(own, tables_of_reader) as read, opened(other, tables_of_reader) as expected:
+        assert not read.frame("persuasion_by_kind").empty
+        pd.testing.assert_frame_equal(read.frame("persuasion_by_kind"), expected.frame("persuasion_by_kind"))
+    change(own, "UPDATE about SET swaymeter_version = 'another'")
+    if tables is not FEW:  # the database lacks a table of the reader
+        with pytest.raises(WorkspaceError, match="an earlier version"), opened(own, tables_of_reader):
             pass
 
 
@@ -122,24 +122,24 @@ REFUSED = {
     "ALTER TABLE facts ALTER COLUMN subject SET DEFAULT 'x'": "the computed column 'facts.subject'",
     "ALTER TABLE facts DROP COLUMN licence": "was made by an earlier version",
 }
-"""What others do to a database, and how it is refused."""
+"""Changes of a database by others, and how the error names each."""
 NOT_RUN = [
     "CREATE OR REPLACE VIEW persuasion_by_kind AS SELECT * FROM read_csv('/etc/passwd')",
     "CREATE OR REPLACE VIEW persuasion AS SELECT count(*) FROM range(1000000000000) a, range(1000) b",
     "CREATE TYPE more AS ENUM ('a'); CREATE SEQUENCE of_numbers; CREATE SCHEMA further",
     "CREATE TABLE more (n INTEGER); ALTER TABLE facts ADD COLUMN more INTEGER",
 ]
-"""What others put into a database and nothing reads."""
+"""Additions to a database by others that no command reads."""
 
 
-def changed(database: Path, hostile: str) -> None:
+def change(database: Path, hostile: str) -> None:
     with duckdb.connect(database) as connection:
         connection.execute(hostile)
 
 
 @pytest.mark.parametrize("hostile", NOT_RUN)
-def test_what_others_put_into_database_is_not_run(hostile: str, database: Path) -> None:
-    changed(database, hostile)
+def test_hostile_additions_are_not_run(hostile: str, database: Path) -> None:
+    change(database, hostile)
     with opened(database, TABLES, limits=Limits(seconds=10)) as warehouse:
         assert warehouse.frame("persuasion_by_kind").empty
         for forbidden in ("FROM read_csv('/etc/passwd')", "LOAD httpfs", "SET lock_configuration = false"):
@@ -148,16 +148,16 @@ def test_what_others_put_into_database_is_not_run(hostile: str, database: Path) 
 
 
 @pytest.mark.parametrize(("hostile", "reason"), REFUSED.items())
-def test_databases_of_others_are_refused_by_name(hostile: str, reason: str, database: Path) -> None:
-    changed(database, hostile)
+def test_hostile_databases_are_refused_by_name(hostile: str, reason: str, database: Path) -> None:
+    change(database, hostile)
     pattern = reason.replace("(", r"\(").replace(")", r"\)")
     with pytest.raises(WorkspaceError, match=pattern), opened(database, TABLES, limits=Limits()):
         pass
 
 
-@pytest.mark.parametrize(("limits", "what"), [(Limits(seconds=0.2), "0.2 s"), (Limits(megabytes=1), "1 MB of rows")])
-def test_a_query_of_others_has_limits(limits: Limits, what: str) -> None:
-    with duckdb.connect() as connection, pytest.raises(WorkspaceError, match=f"more than {what}"):
+@pytest.mark.parametrize(("limits", "limit"), [(Limits(seconds=0.2), "0.2 s"), (Limits(megabytes=1), "1 MB of rows")])
+def test_a_query_stops_at_its_limits(limits: Limits, limit: str) -> None:
+    with duckdb.connect() as connection, pytest.raises(WorkspaceError, match=f"more than {limit}"):
         limits.rows(
             connection,
             "SELECT a.range, b.range AS b FROM range(100000000) a, range(100000000) b ORDER BY ALL"
@@ -174,68 +174,68 @@ def test_pipe_in_place_of_database_is_named(name: str, database: Path) -> None:
         pass
 
 
-def test_changes_of_others_beside_a_database_are_named(database: Path) -> None:
+def test_log_of_unsaved_changes_is_named(database: Path) -> None:
     database.with_name("study.duckdb.wal").touch()
     with pytest.raises(WorkspaceError, match=r"study\.duckdb\.wal has changes"), opened(database, TABLES):
         pass
 
 
 @pytest.mark.parametrize("length", [0, 10_000])
-def test_a_damaged_database_is_made_anew(database: Path, length: int) -> None:
+def test_damaged_database_is_replaced(database: Path, length: int) -> None:
     database.write_bytes(database.read_bytes()[:length])
     with pytest.raises((DamagedFile, WorkspaceError), match="run"), opened(database, TABLES):
         pass
     build(database, "new", FEW, {})
-    assert key_of(database) == "new"
+    assert read_key(database) == "new"
 
 
-def test_an_update_that_fails_keeps_the_old_database(database: Path, tmp_path: Path) -> None:
-    bad = file_of(tmp_path, SUSCEPTIBILITY, [row(SUSCEPTIBILITY, susceptibility=math.nan)])
+def test_failed_update_keeps_the_old_database(database: Path, tmp_path: Path) -> None:
+    bad = write_rows(tmp_path, SUSCEPTIBILITY, [row(SUSCEPTIBILITY, susceptibility=math.nan)])
     with pytest.raises(InputError):
         build(database, "new", FEW, {SUSCEPTIBILITY: [bad]})
-    assert key_of(database) == "empty"
+    assert read_key(database) == "empty"
     assert [file.name for file in database.parent.iterdir()] == [database.name]
 
 
 def test_a_kill_leaves_the_old_database(database: Path) -> None:
-    killed = (
+    script = (
         "import os, signal, sys; from pathlib import Path; import swaymeter.data.warehouse.loading as module\n"
         "module.Building.load = lambda *arguments: os.kill(os.getpid(), signal.SIGKILL)\n"
         "module.build(Path(sys.argv[1]), 'new', (), {})"
     )
-    assert subprocess.run([sys.executable, "-c", killed, str(database)], check=False).returncode == -9
-    assert key_of(database) == "empty"
+    assert subprocess.run([sys.executable, "-c", script, str(database)], check=False).returncode == -9
+    assert read_key(database) == "empty"
     assert len(list(database.parent.iterdir())) > 1
     (database.parent / f".{database.name}.123{TEMPORARY}.tmp").mkdir()
     build(database, "newer", FEW, {})
-    assert key_of(database) == "newer"
+    assert read_key(database) == "newer"
     assert [file.name for file in database.parent.iterdir()] == [database.name]
 
 
 def test_a_full_disk_at_the_checkpoint_is_named(database: Path) -> None:
-    filled = (
+    script = (
         "import resource, sys; from pathlib import Path; from swaymeter.data.errors import WorkspaceError\n"
         "from swaymeter.data.warehouse.loading import build; from tests.data.warehouse.small_study import TABLES\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))\n"
         "try:\n    build(Path(sys.argv[1]), 'new', TABLES, {})\n"
         "except WorkspaceError as error:\n    print(error)"
     )
-    ended = subprocess.run([sys.executable, "-c", filled, str(database)], check=True, capture_output=True, text=True)
-    assert "study.duckdb cannot be written: " in ended.stdout
-    assert "checkpoint" in ended.stdout
-    assert "free some space or choose another --workspace" in ended.stdout
+    process = subprocess.run([sys.executable, "-c", script, str(database)], check=True, capture_output=True, text=True)
+    assert "study.duckdb cannot be written: " in process.stdout
+    assert "checkpoint" in process.stdout
+    assert "free some space or choose another --workspace" in process.stdout
     assert [file.name for file in database.parent.iterdir()] == [database.name]
 
 
 def test_log_of_old_database_is_not_replayed(database: Path) -> None:
-    killed = (
+    script = (
         "import duckdb, os, signal, sys; held = duckdb.connect(sys.argv[1])\n"
         "held.execute('CREATE TABLE notes (note VARCHAR)'); os.kill(os.getpid(), signal.SIGKILL)"
     )
-    assert subprocess.run([sys.executable, "-c", killed, str(database)], check=False).returncode == -9
+    assert subprocess.run([sys.executable, "-c", script, str(database)], check=False).returncode == -9
     assert database.with_name(f"{database.name}.wal").exists()
     build(database, "new", FEW, {})
-    assert key_of(database) == "new"
+    assert read_key(database) == "new"
     assert [file.name for file in database.parent.iterdir()] == [database.name]
 
 
@@ -246,40 +246,40 @@ def test_a_reader_keeps_the_database_it_opened(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("of", "column", "value"),
+    ("table", "column", "value"),
     [
         (SUSCEPTIBILITY, "susceptibility", math.nan),
         (PERSUASION, "persuasion", math.inf),
         (ANSWERS, "token_log_probs", [-1.0, -math.inf]),
     ],
 )
-def test_a_number_that_is_not_finite_is_refused(of: Table, column: str, value: Any, database: Path) -> None:
-    file = file_of(database.parent, of, [row(of, **{column: value})])
-    named = rf"{of.name}-\w+\.parquet: column {column} has numbers that are NaN or infinite"
-    with pytest.raises(InputError, match=named):
-        build(database, "key", FEW, {of: [file]})
+def test_a_number_that_is_not_finite_is_refused(table: Table, column: str, value: Any, database: Path) -> None:
+    file = write_rows(database.parent, table, [row(table, **{column: value})])
+    message = rf"{table.name}-\w+\.parquet: column {column} has numbers that are NaN or infinite"
+    with pytest.raises(InputError, match=message):
+        build(database, "key", FEW, {table: [file]})
 
 
-def test_a_killed_reading_leaves_no_folder(
+def test_open_database_has_no_temporary_folder(
     database: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     temporary = tmp_path_factory.mktemp("temporary")
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     with opened(database, TABLES) as warehouse:
         assert warehouse.frame("persuasion_by_kind").empty
-        assert not [*temporary.iterdir()]
+        assert not [*temporary.iterdir()]  # a killed reader would leave the folder
 
 
 def test_a_missing_score_is_refused(database: Path) -> None:
     optional = Table("susceptibility", "", tuple(type(c)(c.name, c.type, "", "", True) for c in SUSCEPTIBILITY.columns))
-    files = {SUSCEPTIBILITY: [file_of(database.parent, optional, [row(SUSCEPTIBILITY, susceptibility=None)])]}
+    files = {SUSCEPTIBILITY: [write_rows(database.parent, optional, [row(SUSCEPTIBILITY, susceptibility=None)])]}
     with pytest.raises(InputError, match=r"susceptibility-\w+\.parquet: column susceptibility has 1 NULL"):
         build(database, "key", FEW, files)
 
 
 @pytest.mark.parametrize("length", [0, 20, 500])
 def test_a_wrong_or_truncated_file_is_named(database: Path, length: int) -> None:
-    file = file_of(database.parent, FACTS, [row(FACTS)])
+    file = write_rows(database.parent, FACTS, [row(FACTS)])
     with pytest.raises(DamagedFile, match="does not hold table contexts"):
         build(database, "key", FEW, {CONTEXTS: [file]})
     file.write_bytes(file.read_bytes()[:length])
@@ -288,7 +288,7 @@ def test_a_wrong_or_truncated_file_is_named(database: Path, length: int) -> None
 
 
 def test_the_same_scores_in_two_files_are_refused(database: Path) -> None:
-    files = [file_of(database.parent, SUSCEPTIBILITY, [row(SUSCEPTIBILITY)], name) for name in ("a", "b")]
+    files = [write_rows(database.parent, SUSCEPTIBILITY, [row(SUSCEPTIBILITY)], name) for name in ("a", "b")]
     with pytest.raises(InputError, match=r"a row of susceptibility repeats a key .*duplicate key"):
         build(database, "key", FEW, {SUSCEPTIBILITY: files})
 
@@ -302,10 +302,10 @@ def test_columns_have_their_units(tmp_path: Path) -> None:
             assert warehouse.frame("halves").attrs["units"] == {"seconds": "s", "half": "nats per half"}
 
 
-def test_a_database_that_another_program_writes_is_busy(database: Path) -> None:
-    holding = "import duckdb, sys; held = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
+def test_database_open_in_another_program_is_busy(database: Path) -> None:
+    script = "import duckdb, sys; held = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
     with subprocess.Popen(
-        [sys.executable, "-c", holding, str(database)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-c", script, str(database)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == b"held\n"
@@ -323,7 +323,7 @@ def test_a_missing_or_unwritable_database_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("sql", ["SELECT ,", "FROM contests", "SELECT nobody FROM contexts"])
-def test_a_query_that_is_no_sql_is_named(sql: str, database: Path) -> None:
+def test_query_with_invalid_sql_is_named(sql: str, database: Path) -> None:
     wrong = NamedQuery("wrong", sql)
     with (
         opened(database, TABLES) as warehouse,

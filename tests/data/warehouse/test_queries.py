@@ -9,7 +9,7 @@ import pytest
 from swaymeter.data.records.tables import CONTEXTS, RUNS
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from swaymeter.data.warehouse.warehouse import Warehouse
-from swaymeter.tasks.statistics import STATISTICS as MADE
+from swaymeter.tasks.statistics import STATISTICS as REGISTERED_STATISTICS
 from tests.data.warehouse.small_study import (
     CORRELATIONS,
     STATISTICS,
@@ -23,7 +23,7 @@ from tests.data.warehouse.small_study import (
 
 QUERY_COLUMNS = ["model", "dtype", "relation", "query_type", "form", "entity", "invented", "query_id"]
 ENTROPIES = ["semantic_entropy", "semantic_entropy_length_normalised", "semantic_entropy_rao"]
-ASKED_COLUMNS = [
+ANSWER_COLUMNS = [
     *("model", "dtype", "partition", "relation", "question_id", "subject", "subject_key", "question", "context_id"),
     *(
         "condition",
@@ -204,7 +204,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
         ),
         (
             "answers_of_questions",
-            ASKED_COLUMNS,
+            ANSWER_COLUMNS,
             {
                 "condition": ["none", "original"],
                 "answer": ["Bergen", ""],
@@ -224,7 +224,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
                 "coherent_persuasion_standard_error": [None, 0.75],
                 "subject_popularity": [None, None],
                 "stand_in": ["embedder for entailment", None],
-                # of samples only
+                # counts of samples, without the greedy reply
                 "answers": [4, 1],
                 "empty_answers": [2, 0],
                 "unfinished_answers": [1, 0],
@@ -297,7 +297,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
         ),
     ],
 )
-def test_query_gives_what_one_works_out_by_hand(
+def test_results_equal_results_computed_by_hand(
     name: str, columns: list[str], rows: dict[str, list[Any]], loaded: Warehouse
 ) -> None:
     frame = loaded.frame(name)
@@ -306,7 +306,7 @@ def test_query_gives_what_one_works_out_by_hand(
 
 
 @pytest.mark.parametrize("name", ["persuasion_by_kind", "followed"])
-def test_a_mean_is_the_same_in_every_order(name: str, tmp_path: Path) -> None:
+def test_mean_does_not_depend_on_row_order(name: str, tmp_path: Path) -> None:
     study = small_study()
     values = [0.3, 0.2, 0.1]
     means = []
@@ -326,7 +326,7 @@ def test_a_named_query_with_capitals_is_refused() -> None:
         NamedQuery("Mine", "SELECT 1")
 
 
-def test_without_susceptibility_other_measures_of_query_stand_alone(tmp_path: Path) -> None:
+def test_other_measures_do_not_need_susceptibility(tmp_path: Path) -> None:
     study = small_study()
     del study["susceptibility"], study["persuasion"]
     with warehouse_of(tmp_path, study) as warehouse:
@@ -338,26 +338,26 @@ def test_without_susceptibility_other_measures_of_query_stand_alone(tmp_path: Pa
     assert followed["persuasion"].isna().all()
 
 
-def test_runtimes_are_of_the_same_queries_and_device(tmp_path: Path) -> None:
+def test_runtimes_compare_equal_queries_and_devices(tmp_path: Path) -> None:
     study = {name: small_study()[name] for name in ("susceptibility", "fisher_susceptibility", "runs")}
-    of_run = {**study["runs"][0], "dtype": "float32"}
-    study["runs"] = [of_run, {**of_run, "file": "fisher", "measure": "fisher_susceptibility", "seconds": 0.5}]
+    run = {**study["runs"][0], "dtype": "float32"}
+    study["runs"] = [run, {**run, "file": "fisher", "measure": "fisher_susceptibility", "seconds": 0.5}]
     study["runs"] += [
-        {**one, "file": f"{one['file']} of {relation}", "relation": relation}
+        {**run, "file": f"{run['file']} of {relation}", "relation": relation}
         for relation in ("author", "resumed")
-        for one in study["runs"]
+        for run in study["runs"]
     ]
     for name in ("susceptibility", "fisher_susceptibility"):
         device = {"relation": "author", "device": f"device of {name}"}
-        resumed = [{**one, "relation": "resumed", "device": f"device {at}"} for at, one in enumerate(study[name])]
-        study[name] += [{**one, **device} for one in study[name]] + resumed
+        resumed = [{**score, "relation": "resumed", "device": f"device {n}"} for n, score in enumerate(study[name])]
+        study[name] += [{**score, **device} for score in study[name]] + resumed
     with warehouse_of(tmp_path, study) as warehouse:
-        (found,) = warehouse.frame("runtime_of_susceptibilities").to_dict("records")
-    assert (found["relations"], found["queries"], found["most_contexts"], found["draws"]) == (1, 2, 3, 0)
-    assert (found["seconds_susceptibility"], found["seconds_fisher"], found["times_as_long"]) == (3.0, 0.5, 6.0)
+        (runtime,) = warehouse.frame("runtime_of_susceptibilities").to_dict("records")
+    assert (runtime["relations"], runtime["queries"], runtime["most_contexts"], runtime["draws"]) == (1, 2, 3, 0)
+    assert (runtime["seconds_susceptibility"], runtime["seconds_fisher"], runtime["times_as_long"]) == (3.0, 0.5, 6.0)
 
 
-def test_contexts_are_counted_of_relations_and_of_queries(loaded: Warehouse) -> None:
+def test_contexts_are_counted_by_relation_and_query(loaded: Warehouse) -> None:
     setup = loaded.frame("setup").query("quantity.str.startswith('contexts')")
     assert plain_values(setup, ("quantity", "of", "fewest", "most", "total")) == {
         "quantity": ["contexts", "contexts", "contexts of a query"],
@@ -368,9 +368,9 @@ def test_contexts_are_counted_of_relations_and_of_queries(loaded: Warehouse) -> 
     }
 
 
-def test_statistics_come_largest_effect_first_and_untestable_last(tmp_path: Path) -> None:
+def test_statistics_are_sorted_by_decreasing_effect_size(tmp_path: Path) -> None:
     effects = {"a": 0.1, "b": None, "c": -2.0, "d": 1.0}
-    rows = [row(STATISTICS, relation=r, effect_size=d) for r, d in effects.items()]
+    rows = [row(STATISTICS, relation=relation, effect_size=size) for relation, size in effects.items()]
     with warehouse_of(tmp_path, {"statistics": rows}) as warehouse:
         frame = warehouse.frame("statistics")
     assert list(frame.columns) == [column.name for column in STATISTICS.columns]
@@ -378,14 +378,17 @@ def test_statistics_come_largest_effect_first_and_untestable_last(tmp_path: Path
 
 
 def followed_study(answers: int) -> dict[str, list[Row]]:
-    """Answers to one query about Norway and one about Peru, in turn: the context's, the original one, and another."""
+    """Return replies to a query about Norway and a query about Peru in turn.
+
+    Of three successive replies, one states the answer of its context, one the original answer, one another answer.
+    """
     scored = {"model": "m", "dtype": "float32", "relation": "capital"}
     pairs = [{"query_id": f"q{number % 2}", "context_id": f"c{number}"} for number in range(answers)]
     follows = ("context", "original", "other")
     return {
         "queries": [
-            row(table("queries"), query_id=f"q{at}", relation="capital", query_type="open", entity=entity)
-            for at, entity in enumerate(("Norway", "Peru"))
+            row(table("queries"), query_id=f"q{number}", relation="capital", query_type="open", entity=entity)
+            for number, entity in enumerate(("Norway", "Peru"))
         ],
         "persuasion": [
             row(table("persuasion"), **scored, **pair, persuasion=(number * 7919 % 1000) / 250)
@@ -399,19 +402,19 @@ def followed_study(answers: int) -> dict[str, list[Row]]:
 
 
 @pytest.mark.parametrize("answers", [60, 1800])
-def test_levels_hold_all_followed_answers(tmp_path: Path, answers: int) -> None:
+def test_levels_include_all_followed_answers(tmp_path: Path, answers: int) -> None:
     study = followed_study(answers)
     with warehouse_of(tmp_path, study) as warehouse:
         frame = warehouse.frame("followed_levels")
-    scores = pd.Series([one["persuasion"] for one in study["persuasion"]])
-    for at, follows in enumerate(("context", "original")):
-        of_group, own = scores[at::3], frame[frame["follows"] == follows]
-        for rows in (own[own["entity"].isna()], own[own["level"].isna()]):
-            assert rows["answers"].sum() == len(of_group)
-            for column, values in (("persuasion", of_group), ("squared_persuasion", of_group**2)):
+    scores = pd.Series([score["persuasion"] for score in study["persuasion"]])
+    for start, follows in enumerate(("context", "original")):
+        expected, group = scores[start::3], frame[frame["follows"] == follows]
+        for rows in (group[group["entity"].isna()], group[group["level"].isna()]):
+            assert rows["answers"].sum() == len(expected)
+            for column, values in (("persuasion", expected), ("squared_persuasion", expected**2)):
                 assert (rows["answers"] * rows[column]).sum() == pytest.approx(values.sum(), rel=1e-12)
-        entities = own[own["level"].isna()].set_index("entity")["persuasion"]
-        assert entities["Norway"] == pytest.approx(of_group[of_group.index % 2 == 0].mean(), rel=1e-12)
+        entities = group[group["level"].isna()].set_index("entity")["persuasion"]
+        assert entities["Norway"] == pytest.approx(expected[expected.index % 2 == 0].mean(), rel=1e-12)
     levels, followed = frame["level"].dropna(), scores[scores.index % 3 < 2]
     if answers < 1024:
         assert set(levels) == set(followed)
@@ -422,8 +425,8 @@ def test_levels_hold_all_followed_answers(tmp_path: Path, answers: int) -> None:
 
 def test_a_template_is_a_context_with_slots(tmp_path: Path) -> None:
     contexts = [
-        row(CONTEXTS, relation="capital", context_id=f"c{at}", entity=entity, object=stated, text=text, kind="base")
-        for at, (entity, stated, text) in enumerate(
+        row(CONTEXTS, relation="capital", context_id=f"c{n}", entity=entity, object=answer, text=text, kind="base")
+        for n, (entity, answer, text) in enumerate(
             (
                 ("York", "New York", "York's capital is New York.\n"),
                 ("New York", "York", "In New York it is York.\n"),
@@ -434,8 +437,8 @@ def test_a_template_is_a_context_with_slots(tmp_path: Path) -> None:
     ]
     about = {"relation": "capital", "model": "m", "dtype": "float32", "query_type": "open", "form": 1, "entities": 2}
     name = "entity_independent_persuasion"
-    scored = [row(table(name), **about, **{"context_id": f"c{at}", name: 1.0}) for at in range(4)]
-    with warehouse_of(tmp_path, {"contexts": contexts, name: scored}) as warehouse:
+    scores = [row(table(name), **about, **{"context_id": f"c{n}", name: 1.0}) for n in range(4)]
+    with warehouse_of(tmp_path, {"contexts": contexts, name: scores}) as warehouse:
         templates = list(warehouse.frame("entity_independent_of_contexts")["template"])
     assert templates == [
         "{entity}'s capital is {answer}.",
@@ -445,20 +448,21 @@ def test_a_template_is_a_context_with_slots(tmp_path: Path) -> None:
     ]
 
 
-def test_frames_types_do_not_depend_on_its_values(tmp_path: Path, loaded: Warehouse) -> None:
+def test_column_types_do_not_depend_on_values(tmp_path: Path, loaded: Warehouse) -> None:
     with warehouse_of(tmp_path, {}) as empty:
         for name in NAMED_QUERIES:
             full = loaded.frame(name)
-            assert set(map(str, full.dtypes)) <= {"str", "Int64", "boolean", "float64"}, name  # object: lists
+            # a list would give the dtype object
+            assert set(map(str, full.dtypes)) <= {"str", "Int64", "boolean", "float64"}, name
             pd.testing.assert_series_equal(full.dtypes, empty.frame(name).dtypes)
 
 
 @pytest.mark.parametrize("query", NAMED_QUERIES.values(), ids=lambda query: query.name)
-def test_query_has_columns_whose_units_it_declares(query: NamedQuery, loaded: Warehouse) -> None:
+def test_declared_units_belong_to_columns_of_query(query: NamedQuery, loaded: Warehouse) -> None:
     assert query.units.keys() <= {*loaded.rows(query).column_names}
 
 
-def test_degree_of_queries_has_entities_of_a_graph(tmp_path: Path, loaded: Warehouse) -> None:
+def test_degrees_are_listed_for_entities_with_degree(tmp_path: Path, loaded: Warehouse) -> None:
     rows = small_study()
     first, second = rows["queries"]
     rows["queries"] = [first | {"degree": 100, "relation_degree": 10}, second | {"degree": 0, "relation_degree": 0}]
@@ -475,8 +479,8 @@ def test_familiarity_drops_invented_names_that_the_corpus_has(tmp_path: Path) ->
     counts = {"Norway": 9, "Chad": 0, "Peru": 5, "Fia": 0, "Gan": 0, "Hud": 2}  # the last three are invented
     study = {
         "queries": [
-            row(table("queries"), **about, query_id=name, entity=name, invented=at > 2)
-            for at, name in enumerate(counts)
+            row(table("queries"), **about, query_id=name, entity=name, invented=number > 2)
+            for number, name in enumerate(counts)
         ],
         "susceptibility": [
             row(
@@ -485,9 +489,9 @@ def test_familiarity_drops_invented_names_that_the_corpus_has(tmp_path: Path) ->
                 model="m",
                 dtype="float32",
                 query_id=name,
-                susceptibility=float(at),
+                susceptibility=float(number),
             )
-            for at, name in enumerate(counts)
+            for number, name in enumerate(counts)
         ],
         "frequencies": [
             row(table("frequencies"), entity=name, answer="Oslo", entity_count=count, pair_count=0)
@@ -498,9 +502,9 @@ def test_familiarity_drops_invented_names_that_the_corpus_has(tmp_path: Path) ->
         queries = warehouse.frame("unattested_queries")
     assert sorted(queries["entity"]) == ["Chad", "Fia", "Gan", "Norway", "Peru"]
     (test,) = [
-        one
-        for one in MADE["familiarity_unattested"].rows({"unattested_queries": queries}, 0)
-        if one["unit_of_analysis"] == "query"
+        statistic
+        for statistic in REGISTERED_STATISTICS["familiarity_unattested"].rows({"unattested_queries": queries}, 0)
+        if statistic["unit_of_analysis"] == "query"
     ]
     assert (test["comparison"], test["group_a"]) == ("familiarity_unattested", "invented and unattested")
     assert (test["n_a"], test["mean_a"], test["n_b"], test["mean_b"]) == (2, 3.5, 3, 1.0)

@@ -7,7 +7,7 @@ from swaymeter.data.records.tables import QUESTIONS
 from tests.data.warehouse.small_study import ANSWERS, CLUSTERS, plain_values, row, small_study, table, warehouse_of
 
 
-def test_missing_measures_are_null_and_keep_their_questions(tmp_path: Path) -> None:
+def test_questions_without_measures_are_listed_with_null(tmp_path: Path) -> None:
     study = {name: small_study()[name] for name in ("questions", "accuracy")}
     with warehouse_of(tmp_path, study) as warehouse:
         frame, summary = warehouse.frame("answers_of_questions"), warehouse.frame("partition_summary")
@@ -17,12 +17,12 @@ def test_missing_measures_are_null_and_keep_their_questions(tmp_path: Path) -> N
     assert summary[["answers", "empty_answers", "unfinished_answers", "contexts_cut"]].isna().all(axis=None)
 
 
-def test_partition_summary_counts_what_became_of_the_answers(tmp_path: Path) -> None:
+def test_partition_summary_counts_answers_by_state(tmp_path: Path) -> None:
     study = small_study()
     study["questions"] += [{**study["questions"][0], "question_id": name} for name in ("w2", "w3")]
-    study["answers"] += [{**one, "question_id": "w2"} for one in study["answers"]]
-    study["semantic_entropy"] += [{**one, "question_id": "w2", "groups": 5} for one in study["semantic_entropy"]]
-    study["accuracy"] += [{**one, "question_id": "w3"} for one in study["accuracy"]]
+    study["answers"] += [{**reply, "question_id": "w2"} for reply in study["answers"]]
+    study["semantic_entropy"] += [{**score, "question_id": "w2", "groups": 5} for score in study["semantic_entropy"]]
+    study["accuracy"] += [{**score, "question_id": "w3"} for score in study["accuracy"]]
     counts = ["questions", "answers", "empty_answers", "unfinished_answers", "contexts_cut"]
     with warehouse_of(tmp_path, study) as warehouse:
         frame = warehouse.frame("partition_summary")
@@ -31,18 +31,18 @@ def test_partition_summary_counts_what_became_of_the_answers(tmp_path: Path) -> 
 
 
 def test_answers_and_questions_are_listed_to_be_read(tmp_path: Path) -> None:
-    asked = {"relation": "P36", "question_id": "w1", "model": "m", "dtype": "float32", "condition": "none"}
+    reply = {"relation": "P36", "question_id": "w1", "model": "m", "dtype": "float32", "condition": "none"}
     study = {
         "questions": [
             row(QUESTIONS, relation="P36", question_id="w2"),
             row(QUESTIONS, relation="P36", question_id="w1", answers=["Oslo", "Kristiania"], object_id="Q585"),
         ],
         "answers": [
-            row(ANSWERS, **asked, sample=10, text="", state="truncated", token_log_probs=[-1.0, -2.5]),
-            row(ANSWERS, **asked, sample=2, text="Oslo", state="complete", token_log_probs=[-0.25, -0.5]),
-            row(ANSWERS, **asked, sample=None, text="Oslo", state="complete", token_log_probs=[-0.25]),
+            row(ANSWERS, **reply, sample=10, text="", state="truncated", token_log_probs=[-1.0, -2.5]),
+            row(ANSWERS, **reply, sample=2, text="Oslo", state="complete", token_log_probs=[-0.25, -0.5]),
+            row(ANSWERS, **reply, sample=None, text="Oslo", state="complete", token_log_probs=[-0.25]),
         ],
-        "clusters": [row(CLUSTERS, **asked, sample=sample, cluster=cluster) for sample, cluster in ((10, 1), (2, 0))],
+        "clusters": [row(CLUSTERS, **reply, sample=sample, cluster=cluster) for sample, cluster in ((10, 1), (2, 0))],
     }
     with warehouse_of(tmp_path, study) as warehouse:
         answers, questions = warehouse.frame("answers_to_read"), warehouse.frame("questions_to_read")
@@ -61,21 +61,21 @@ def test_answers_and_questions_are_listed_to_be_read(tmp_path: Path) -> None:
     }
 
 
-def test_a_judgement_counts_in_place_of_the_rule(tmp_path: Path) -> None:
-    asked = {"relation": "P36", "model": "m", "dtype": "float32", "question_id": "w1", "condition": "none"}
-    hand = {name: asked[name] for name in ("relation", "model", "dtype", "question_id")} | {"context_id": "none"}
+def test_judgement_replaces_the_verdict_of_the_rule(tmp_path: Path) -> None:
+    reply = {"relation": "P36", "model": "m", "dtype": "float32", "question_id": "w1", "condition": "none"}
+    decided = {name: reply[name] for name in ("relation", "model", "dtype", "question_id")} | {"context_id": "none"}
     passages = as_row(QuestionContext("all", "mixed", (Passage("It is A."), Passage("It is B."))))
     study = {
         "questions": [row(QUESTIONS, relation="P36", question_id="w1", contexts=[passages])],
-        "answers": [row(ANSWERS, **asked, sample=None), row(ANSWERS, **asked, sample=0)],
+        "answers": [row(ANSWERS, **reply, sample=None), row(ANSWERS, **reply, sample=0)],
         "whose_answer": [
-            row(table("whose_answer"), **asked, sample=sample, verdict="neither", reason="denied")
+            row(table("whose_answer"), **reply, sample=sample, verdict="neither", reason="denied")
             for sample in (None, 0)
         ],
         "decided_answers": [
             row(
                 table("decided_answers"),
-                **hand,
+                **decided,
                 sample=None,
                 judgement=2,
                 decided_by="person",
@@ -126,21 +126,21 @@ def test_a_judgement_counts_in_place_of_the_rule(tmp_path: Path) -> None:
     }
 
 
-def test_answers_that_state_neither_are_those_with_context(tmp_path: Path) -> None:
-    asked = {"relation": "P36", "model": "m", "dtype": "float32", "question_id": "w1", "sample": None}
-    stated = (("none", "neither"), ("original", "neither"), ("counter_memory", "context"), ("irrelevant", "neither"))
+def test_neither_counts_only_contexts_with_an_answer(tmp_path: Path) -> None:
+    reply = {"relation": "P36", "model": "m", "dtype": "float32", "question_id": "w1", "sample": None}
+    verdicts = (("none", "neither"), ("original", "neither"), ("counter_memory", "context"), ("irrelevant", "neither"))
     silent = as_row(QuestionContext("irrelevant", "irrelevant"))
     study = {
         "whose_answer": [
             row(
                 table("whose_answer"),
-                **(asked | {"model": model}),
+                **(reply | {"model": model}),
                 context_id=condition,
                 condition=condition,
                 verdict=verdict,
                 reason="denied" if verdict == "neither" else None,
             )
-            for model, replies in (("m", stated), ("follower", stated[2:3]))
+            for model, replies in (("m", verdicts), ("follower", verdicts[2:3]))
             for condition, verdict in replies
         ],
         "questions": [row(QUESTIONS, relation="P36", question_id="w1", contexts=[silent])],
@@ -152,7 +152,7 @@ def test_answers_that_state_neither_are_those_with_context(tmp_path: Path) -> No
 
 
 def test_most_edited_and_viewed_are_marked_and_counted(tmp_path: Path) -> None:
-    asked = {"relation": "P36", "model": "m", "dtype": "float32", "condition": "original"}
+    reply = {"relation": "P36", "model": "m", "dtype": "float32", "condition": "original"}
     partitions = ["static"] * 3 + ["temporal"] * 12 + ["disputable"] * 5
     study = {
         "questions": [
@@ -167,11 +167,11 @@ def test_most_edited_and_viewed_are_marked_and_counted(tmp_path: Path) -> None:
             for at, partition in enumerate(partitions, 10)
         ],
         "persuaded": [
-            row(table("persuaded"), **asked, question_id=f"w{at}", persuaded=at > 20, stubborn=False)
+            row(table("persuaded"), **reply, question_id=f"w{at}", persuaded=at > 20, stubborn=False)
             for at in range(10, 30)
         ],
         "whose_answer": [
-            row(table("whose_answer"), **asked, question_id=f"w{at}", sample=None, outcome="stubborn")
+            row(table("whose_answer"), **reply, question_id=f"w{at}", sample=None, outcome="stubborn")
             for at in range(10, 30)
         ],
     }
@@ -182,7 +182,8 @@ def test_most_edited_and_viewed_are_marked_and_counted(tmp_path: Path) -> None:
         "edits": [0, 3, 12],
         "reversions": [5, 0, 0],
     }
-    # A tenth of the 12 temporal ones: a static one has as many views, and a disputable one more reversions.
+    # A tenth of the 12 temporal instances is marked: static instances have as many views, disputable instances
+    # more reversions.
     assert list(marked.loc[marked["most_edited"].astype(bool), "question_id"]) == ["w23", "w24"]
     assert sorted(marked.loc[marked["most_viewed"].astype(bool), "question_id"]) == ["w18", "w19"]
     shown = ("instances_of", "instances", "fewest_edits", "persuaded", "stubborn", "persuaded_as_published")
@@ -196,7 +197,7 @@ def test_most_edited_and_viewed_are_marked_and_counted(tmp_path: Path) -> None:
     }
 
 
-def test_an_instance_between_two_classes_is_in_none(tmp_path: Path) -> None:
+def test_instance_between_two_classes_has_no_class(tmp_path: Path) -> None:
     about = {"relation": "P36", "model": "m", "dtype": "float32", "condition": "original"}
     entropies = {"w1": 10.5, "w2": 10.75, "w3": 16.0, "w4": 16.5, "w5": 17.5}
     cut = ["low", "all", "bounds of the study", "10.5", "11.0", "16.0", "17.0"]

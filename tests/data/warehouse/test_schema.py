@@ -17,25 +17,23 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_column_has_its_type_and_meaning(database: Path) -> None:
     with duckdb.connect(database, read_only=True) as connection:
-        found = connection.execute(
-            "SELECT table_name, column_name, data_type, comment FROM duckdb_columns()"
-        ).fetchall()
-    columns = {(name, column): rest for name, column, *rest in found}
-    for made in Schema(TABLES).by_name.values():
-        for column in made.columns:
-            kind, comment = columns[made.name, column.name]
-            assert kind.replace('"', "") == column.type
+        rows = connection.execute("SELECT table_name, column_name, data_type, comment FROM duckdb_columns()").fetchall()
+    columns = {(table, column): (data_type, comment) for table, column, data_type, comment in rows}
+    for table in Schema(TABLES).by_name.values():
+        for column in table.columns:
+            data_type, comment = columns[table.name, column.name]
+            assert data_type.replace('"', "") == column.type
             assert column.meaning in comment
             assert column.unit in comment
 
 
-def test_every_view_is_there_with_its_sentence(database: Path) -> None:
+def test_every_view_exists_with_its_sentence(database: Path) -> None:
     with duckdb.connect(database, read_only=True) as connection:
-        found = connection.execute("SELECT view_name, comment FROM duckdb_views() WHERE NOT internal").fetchall()
-    assert {(query.name, query.sentence) for query in NAMED_QUERIES.values() if query.is_view} <= set(found)
+        views = connection.execute("SELECT view_name, comment FROM duckdb_views() WHERE NOT internal").fetchall()
+    assert {(query.name, query.sentence) for query in NAMED_QUERIES.values() if query.is_view} <= set(views)
 
 
-def test_a_view_whose_table_lacks_is_left_out(tmp_path: Path) -> None:
+def test_view_of_a_missing_table_is_left_out(tmp_path: Path) -> None:
     with added(NAMED_QUERIES, NamedQuery.from_text("of_none", "-- Nothing.\n-- view\nSELECT * FROM no_such_table")):
         build(tmp_path / "study.duckdb", "key", TABLES, {})
     with duckdb.connect(tmp_path / "study.duckdb", read_only=True) as connection:

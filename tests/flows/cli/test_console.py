@@ -1,4 +1,4 @@
-"""What anybody may have written does nothing on a terminal."""
+"""Texts of users cannot control the terminal."""
 
 import io
 from unittest.mock import Mock
@@ -10,11 +10,11 @@ from swaymeter.flows.cli import main as cli
 from swaymeter.flows.cli.console import PlainConsole
 
 HOSTILE = "a\x1b]0;title\x07b\x9b31m\r\u202ec"
-SHOWN = r"a\x1b]0;titleb\x9b31m\u202ec"  # rich drops bells and returns
+VISIBLE = r"a\x1b]0;titleb\x9b31m\u202ec"  # rich removes bells and carriage returns
 
 
 @pytest.mark.parametrize("form", ["line", "folded", "table", "traceback"])
-def test_no_text_acts(form: str) -> None:
+def test_no_text_controls_the_terminal(form: str) -> None:
     console = PlainConsole(file=io.StringIO(), width=200, force_terminal=True, color_system=None)
     if form == "table":
         table = Table(HOSTILE, title=HOSTILE)
@@ -28,24 +28,24 @@ def test_no_text_acts(form: str) -> None:
     else:
         console.print(HOSTILE, soft_wrap=form == "line")
     written = console.file.getvalue()  # type: ignore[attr-defined]
-    assert SHOWN in written
+    assert VISIBLE in written
     assert not {"\x1b", "\x07", "\x9b", "\r", "\u202e"} & {*written}
 
 
-def test_a_mistake_of_ours_acts_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails() -> int:
+def test_unexpected_errors_cannot_control_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> int:
         raise ValueError(HOSTILE)
 
-    console, ended = PlainConsole(file=io.StringIO(), width=200), Mock(side_effect=SystemExit)
-    replaced = {"exit_code": fails, "end_when_interrupted": Mock(), "err": console}
-    for name, value in replaced.items():
+    console, end_process = PlainConsole(file=io.StringIO(), width=200), Mock(side_effect=SystemExit)
+    replacements = {"exit_code": fail, "end_when_interrupted": Mock(), "err": console}
+    for name, value in replacements.items():
         monkeypatch.setattr(cli, name, value)
-    monkeypatch.setattr("os._exit", ended)
+    monkeypatch.setattr("os._exit", end_process)
     monkeypatch.setattr("logging.shutdown", Mock())
     monkeypatch.setattr("logging.raiseExceptions", True)
     with pytest.raises(SystemExit):
         cli.main()
-    ended.assert_called_once_with(1)
+    end_process.assert_called_once_with(1)
     written = console.file.getvalue()  # type: ignore[attr-defined]
     assert "ValueError" in written
     assert not {"\x1b", "\x07", "\x9b", "\u202e"} & {*written}

@@ -13,9 +13,9 @@ PARTS = ("right", "wrong", "both", "neither", "declined")
 
 
 def bar(label: str, main: str, *shares: float, variant: str = "") -> Bar:
-    """A row of 15 replies; the main part has an interval."""
-    ends = [(0.2, 0.64) if name == main else (None, None) for name in PARTS]
-    parts = (Part(name, share, *of) for name, share, of in zip(PARTS, shares, ends, strict=True))
+    """Return a bar over 15 replies; its main part has an interval."""
+    intervals = [(0.2, 0.64) if name == main else (None, None) for name in PARTS]
+    parts = (Part(name, share, *ends) for name, share, ends in zip(PARTS, shares, intervals, strict=True))
     return Bar(label, tuple(parts), variant, 15, main, f"follow.{main}")
 
 
@@ -31,7 +31,7 @@ FIGURE = HeadlineFigure(
 )
 GATE = [GateCheck("follow.right", "40.0%", ">= 90%", "m", "unmet"), GateCheck("follow.wrong", "73.3%", "<= 80%", "m")]
 CLAIM = Claim("[red]half[/red] is said in", (Number("50.0% of 8"),))
-FOUND = Findings("Repeats wrong passages (73%).", FIGURE, [CLAIM])
+FINDINGS = Findings("Repeats wrong passages (73%).", FIGURE, [CLAIM])
 
 
 def printed(findings: Findings, width: int = 80, note_count: int = 0) -> list[str]:
@@ -41,9 +41,9 @@ def printed(findings: Findings, width: int = 80, note_count: int = 0) -> list[st
     return [line.rstrip() for line in console.file.getvalue().splitlines()]
 
 
-def test_an_outcome_has_table_verdict_and_gate() -> None:
+def test_an_outcome_has_table_findings_and_gate() -> None:
     caveats = ["Few items: " + "x" * 90, "two", "three", "four"]
-    assert printed(replace(FOUND, gate=GATE, caveats=caveats), note_count=1) == [
+    assert printed(replace(FINDINGS, gate=GATE, caveats=caveats), note_count=1) == [
         "mine · m · 15 questions",
         "                      right        wrong        neither",
         "with a right passage  40% [20,64]  0%           60%      follow.right",
@@ -61,11 +61,11 @@ def test_an_outcome_has_table_verdict_and_gate() -> None:
 @pytest.mark.parametrize("variants", [1, 3, 30])
 def test_an_outcome_fits_on_a_screen(variants: int) -> None:
     bars = [
-        bar(one.label, one.main, 0.2, 0.2, 0.2, 0.2, 0.2, variant=f"variant {number}")
-        for one in FIGURE.bars
+        bar(row.label, row.main, 0.2, 0.2, 0.2, 0.2, 0.2, variant=f"variant {number}")
+        for row in FIGURE.bars
         for number in range(variants)
     ]
-    lines = printed(replace(FOUND, figure=replace(FIGURE, bars=tuple(bars)), gate=GATE * 9, caveats=["a"] * 9))
+    lines = printed(replace(FINDINGS, figure=replace(FIGURE, bars=tuple(bars)), gate=GATE * 9, caveats=["a"] * 9))
     assert len(lines) <= 15
     assert max(map(len, lines)) <= 80
     assert any("more rows on the page" in line for line in lines) == (variants > 3)
@@ -78,7 +78,7 @@ def test_means_are_shown_with_their_intervals() -> None:
 
 
 def test_equal_shares_have_equal_numbers() -> None:
-    """Half a percent is rounded up in every part, also beside the interval."""
+    """Half a percent is rounded up in every part, also in the part with an interval."""
     row = bar("with a right passage", "right", 0.125, 0.125, 0.125, 0.625, 0)
     assert printed(Findings("", replace(FIGURE, bars=(row,))))[2].split()[4:9] == [
         "13%",
@@ -89,7 +89,7 @@ def test_equal_shares_have_equal_numbers() -> None:
     ]
 
 
-def test_another_number_of_a_threshold_is_named() -> None:
+def test_a_threshold_with_another_number_is_named() -> None:
     counts_both = Part("follow.conflicting", 0.375, 0.14, 0.69)
     row = replace(FIGURE.bars[1], name="", threshold=counts_both, counted="wrong or both")
     lines = printed(Findings("", replace(FIGURE, bars=(FIGURE.bars[0], row))))

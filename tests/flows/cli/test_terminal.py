@@ -46,7 +46,7 @@ def test_a_bar_advances_with_every_step_and_chunk(progress: TerminalProgress) ->
     progress.end_step("score", "capital", None)
     progress.end_step("score", "father", "no facts")
     assert progress.failures == {"father": "no facts"}
-    progress.end_step("score", "father", None)  # it was tried once more
+    progress.end_step("score", "father", None)  # the retry succeeded
     assert progress.failures == {}
     assert bars(progress) == [("fetch", 1, 1), ("score", 2, 2)]
 
@@ -69,7 +69,7 @@ def test_without_a_terminal_stages_and_steps_have_lines(console: Console, progre
     assert all(line[:2] == "20" for line in lines)
 
 
-def test_without_a_terminal_a_heartbeat_names_what_runs(console: Console) -> None:
+def test_without_a_terminal_a_heartbeat_names_running_steps(console: Console) -> None:
     progress = TerminalProgress(console, heartbeat=0.01)
     with progress:
         pass
@@ -164,7 +164,7 @@ def test_the_summary_counts_and_names_reasons_and_outputs(
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_findings_come_once_and_notes_after(terminal: bool) -> None:
+def test_findings_come_once_before_the_notes(terminal: bool) -> None:
     console = console_of(terminal)
     progress = TerminalProgress(console, "mine")
     with progress:
@@ -180,8 +180,8 @@ def test_findings_come_once_and_notes_after(terminal: bool) -> None:
 
 
 def test_only_our_warnings_reach_the_terminal(console: Console) -> None:
-    ours = logging.getLogger("swaymeter")
-    level, handlers = ours.level, list(ours.handlers)
+    logger = logging.getLogger("swaymeter")
+    level, handlers = logger.level, list(logger.handlers)
     try:
         log_to(console, verbose=False)
         logging.getLogger("swaymeter.tasks.x").info("a detail")
@@ -191,5 +191,5 @@ def test_only_our_warnings_reach_the_terminal(console: Console) -> None:
         assert "detail" not in printed(console)
         assert "stranger" not in printed(console)
     finally:
-        ours.setLevel(level)
-        ours.handlers = handlers
+        logger.setLevel(level)
+        logger.handlers = handlers

@@ -1,4 +1,4 @@
-"""A sound study of a model that need not be there, and what is said of it after a change."""
+"""The content of a valid study, functions that change it, and the message that refuses a change."""
 
 from pathlib import Path
 from typing import Any
@@ -20,19 +20,19 @@ SOUND = {
 
 
 def write_study(folder: Path, content: Any) -> Path:
-    """A study file with that content."""
+    """Write a study file with this content, and return its path."""
     file = folder / "study.yaml"
     file.write_text(yaml.safe_dump(content), encoding="utf-8")
     return file
 
 
 def changed_study(folder: Path, **changes: Any) -> StudyFile:
-    """The sound study with these sections in place of its own."""
+    """Return the study SOUND with these sections in place of its own."""
     return read_study(write_study(folder, SOUND | changes))
 
 
-def refusal(folder: Path, **changes: Any) -> str:
-    """The message that refuses the changed study, without the file's name."""
+def error_message(folder: Path, **changes: Any) -> str:
+    """Return the message that refuses the changed study, without the name of the file."""
     with pytest.raises(StudyFileError) as raised:
         changed_study(folder, **changes)
     file, message = str(folder / "study.yaml"), str(raised.value)

@@ -14,7 +14,7 @@ from swaymeter.flows.config.study import STUDIES, StudyFile, read_study
 from swaymeter.flows.stages.plan import workspace_of
 from swaymeter.tasks.frequency import FREQUENCY_SOURCES
 from swaymeter.tasks.measures import MEASURES
-from tests.flows.config.study_files import SOUND, refusal, write_study
+from tests.flows.config.study_files import SOUND, error_message, write_study
 
 
 @pytest.mark.parametrize("name", [path.stem for path in STUDIES.glob("*.yaml")])
@@ -52,9 +52,11 @@ def test_files_without_a_study_are_refused(content: bytes, message: str, tmp_pat
 
 
 def bomb(item: str) -> str:
-    """Nine levels of anchors, each of which names the one before nine times."""
-    named = {level: ", ".join([f"*a{level - 1}"] * 9) for level in range(1, 10)}
-    return "\n".join(["a0: &a0 {x: 1}", *(item.format(level=level, named=names) for level, names in named.items())])
+    """Return YAML with nine levels of anchors; each level names the level below nine times."""
+    names_by_level = {level: ", ".join([f"*a{level - 1}"] * 9) for level in range(1, 10)}
+    return "\n".join(
+        ["a0: &a0 {x: 1}", *(item.format(level=level, named=names) for level, names in names_by_level.items())]
+    )
 
 
 HOSTILE = {
@@ -84,7 +86,7 @@ def test_hostile_files_are_refused_within_a_second(name: str, tmp_path: Path) ->
     assert time.process_time() - began < 1
 
 
-def test_ten_thousand_models_are_read_at_once(tmp_path: Path) -> None:
+def test_ten_thousand_models_are_read_within_seconds(tmp_path: Path) -> None:
     models = [{"name": f"model-{number}"} for number in range(10_000)]
     began = time.process_time()
     assert len(read_study(write_study(tmp_path, SOUND | {"models": models})).models) == len(models)
@@ -99,7 +101,7 @@ def test_unreadable_files_name_the_bundled_studies(name: str, tmp_path: Path, mo
 
 
 def test_all_problems_are_named_at_once(tmp_path: Path) -> None:
-    message = refusal(tmp_path, seed=-1, contexts={"base": -1}, measures={"answers": {"samplez": 1, "top_p": 2}})
+    message = error_message(tmp_path, seed=-1, contexts={"base": -1}, measures={"answers": {"samplez": 1, "top_p": 2}})
     for key in ("seed: ", "contexts.base: ", "measures.answers.samplez (", "measures.answers.top_p: "):
         assert key in message
 
@@ -111,7 +113,7 @@ def test_missing_keys_are_named(key: str, tmp_path: Path) -> None:
         read_study(write_study(tmp_path, content))
 
 
-KINDS: dict[str, Registry[Any]] = {
+REGISTRIES: dict[str, Registry[Any]] = {
     "facts": FACT_SOURCES,
     "questions": QUESTION_SOURCES,
     "frequency": FREQUENCY_SOURCES,
@@ -123,13 +125,17 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "contexts": ContextsPart,
     "models": ModelPart,
     **{f"measures.{name}": measure.parameters for name, measure in MEASURES.items()},
-    **{f"{kind} {name}": source.options for kind, sources in KINDS.items() for name, source in sources.items()},
+    **{
+        f"{section} {name}": source.options
+        for section, sources in REGISTRIES.items()
+        for name, source in sources.items()
+    },
 }
 
 
 @pytest.mark.parametrize("section", SECTIONS)
 @pytest.mark.parametrize("value", [None, [], {}, -1, "", [[]], {"a": 1}], ids=str)
-def test_no_message_is_that_of_a_library(section: str, value: Any, tmp_path: Path) -> None:
+def test_no_message_has_words_of_pydantic(section: str, value: Any, tmp_path: Path) -> None:
     for key in SECTIONS[section].model_fields:
         name, _, source = section.partition(" ")
         content: Any = {key: value} if not source or key == "source" else {"source": source, key: value}
@@ -139,7 +145,7 @@ def test_no_message_is_that_of_a_library(section: str, value: Any, tmp_path: Pat
 
 
 def message_of(folder: Path, changes: Any) -> str:
-    """What refuses the changed study; nothing where it is valid."""
+    """Return the message that refuses the changed study; "" if the study is valid."""
     try:
         read_study(write_study(folder, SOUND | changes))
     except StudyFileError as error:
@@ -148,12 +154,12 @@ def message_of(folder: Path, changes: Any) -> str:
 
 
 def test_all_paths_are_relative_to_the_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    there, elsewhere = tmp_path / "there", tmp_path / "elsewhere"
-    for folder in (there / "tiny", there / "judge", elsewhere / "judge"):
+    study_folder, other_folder = tmp_path / "there", tmp_path / "elsewhere"
+    for folder in (study_folder / "tiny", study_folder / "judge", other_folder / "judge"):
         folder.mkdir(parents=True)
-    for folder in (there, elsewhere):
+    for folder in (study_folder, other_folder):
         (folder / "mine.csv").write_text("question,answer\nWhich?,This\n")
-    study = {
+    content = {
         "name": "beside",
         "questions": {"source": "file", "file": "mine.csv"},
         "workspace": "made/here",
@@ -161,25 +167,27 @@ def test_all_paths_are_relative_to_the_study(tmp_path: Path, monkeypatch: pytest
         "models": [{"name": "tiny"}, {"name": "org/at-the-hub"}],
         "measures": {"answers": {}, "clusters": {"entailment": "judge"}, "judged_answers": {"judge": "judge"}},
     }
-    file = write_study(there, study)
-    read = []
-    for folder, named in ((there, Path(file).name), (elsewhere, file)):
+    file = write_study(study_folder, content)
+    studies = []
+    for folder, name in ((study_folder, Path(file).name), (other_folder, file)):
         monkeypatch.chdir(folder)
-        read.append(read_study(named))
-    for found in read:
-        assert [(model.name, model.source) for model in found.models] == [
-            ("tiny", str(there / "tiny")),
+        studies.append(read_study(name))
+    for study in studies:
+        assert [(model.name, model.source) for model in study.models] == [
+            ("tiny", str(study_folder / "tiny")),
             ("org/at-the-hub", "org/at-the-hub"),
         ]
-        assert found.measures["clusters"]["entailment"] == str(there / "judge")
-        assert found.measures["judged_answers"]["judge"] == str(there / "judge")
-    assert Path(read[1].questions.path) == there / "mine.csv"
-    assert workspace_of(read[1]).root == there / "made" / "here"
-    assert read[1].access(elsewhere).cache == there / "responses"
+        assert study.measures["clusters"]["entailment"] == str(study_folder / "judge")
+        assert study.measures["judged_answers"]["judge"] == str(study_folder / "judge")
+    assert Path(studies[1].questions.path) == study_folder / "mine.csv"
+    assert workspace_of(studies[1]).root == study_folder / "made" / "here"
+    assert studies[1].access(other_folder).cache == study_folder / "responses"
 
 
 @pytest.mark.parametrize("key", ["workspace", "services.cache", "judgements"])
-def test_what_is_in_current_folder_alone_is_refused(key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_paths_only_in_the_current_folder_are_refused(
+    key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "studies").mkdir()
     (tmp_path / "mine").mkdir()
     monkeypatch.chdir(tmp_path)
@@ -190,7 +198,7 @@ def test_what_is_in_current_folder_alone_is_refused(key: str, tmp_path: Path, mo
         read_study(write_study(tmp_path / "studies", study))
 
 
-def test_values_of_backfill_take_place_of_key(tmp_path: Path) -> None:
+def test_changes_replace_values_of_the_file(tmp_path: Path) -> None:
     file = write_study(tmp_path, SOUND)
     assert read_study(file, {"models.0.name": "another/model", "seed": 9}).models[0].name == "another/model"
     with pytest.raises(StudyFileError, match=r"no section for the key models\.7\.name"):
@@ -198,12 +206,12 @@ def test_values_of_backfill_take_place_of_key(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("bounds", "said"),
+    ("bounds", "message"),
     [
         ({"follow.supporting": "0.9"}, "is not a bound; write a bound such as '>= 0.9'"),
         ({"followed.supporting": ">= 0.9"}, "no quantity is named 'followed'"),
         ({"refuse": "<= 2"}, "is a share"),
     ],
 )
-def test_a_bound_that_cannot_be_is_refused(bounds: dict[str, str], said: str, tmp_path: Path) -> None:
-    assert said in message_of(tmp_path, {"thresholds": bounds})
+def test_an_impossible_bound_is_refused(bounds: dict[str, str], message: str, tmp_path: Path) -> None:
+    assert message in message_of(tmp_path, {"thresholds": bounds})

@@ -1,4 +1,4 @@
-"""The replication studies are as their papers say."""
+"""The replication studies have the settings of their papers."""
 
 from pathlib import Path
 
@@ -16,20 +16,20 @@ DU = ("replicate-du", "training-data", "friends-and-enemies", "gender")
 
 
 def models(*studies: str) -> dict[str, str]:
-    """The models of studies, with their dtypes."""
+    """Return the dtypes of the models of studies, by model."""
     return {model.name: model.dtype for name in studies for model in read_study(name).models}
 
 
-def test_liu_asks_the_models_of_its_tables() -> None:
-    single, llama = models("replicate-liu"), models("replicate-liu-llama")
-    of_tables = {value.model for table in ("liu-table-1", "liu-table-2") for value in published(table)}
-    assert {*single, *llama} == of_tables
-    assert (len(single), set(single.values()), set(llama.values())) == (10, {"float32"}, {"bfloat16"})
+def test_liu_has_the_models_of_its_tables() -> None:
+    liu, llama = models("replicate-liu"), models("replicate-liu-llama")
+    table_models = {value.model for table in ("liu-table-1", "liu-table-2") for value in published(table)}
+    assert {*liu, *llama} == table_models
+    assert (len(liu), set(liu.values()), set(llama.values())) == (10, {"float32"}, {"bfloat16"})
 
 
-def test_every_figure_of_du_has_its_model() -> None:
-    six = {f"pythia-{size}-deduped": "auto" for size in PYTHIA} | {"pythia-12b-deduped": "8bit"}
-    assert models("replicate-du") == models("training-data") == six
+def test_every_figure_of_du_has_its_models() -> None:
+    figure_models = {f"pythia-{size}-deduped": "auto" for size in PYTHIA} | {"pythia-12b-deduped": "8bit"}
+    assert models("replicate-du") == models("training-data") == figure_models
     assert [*models("friends-and-enemies", "gender")] == ["pythia-6.9b-deduped"]
 
 
@@ -38,27 +38,27 @@ def test_entities_of_replications_are_drawn_at_random() -> None:
         assert read_study(name).facts.model_dump()["choice"] == "random"
 
 
-def test_frequencies_are_of_the_replicated_scores() -> None:
-    du, counted = read_study("replicate-du"), read_study("training-data")
-    assert counted.workspace == f"workspaces/{du.name}"
-    assert (counted.facts, counted.contexts, counted.seed) == (du.facts, du.contexts, du.seed)
-    assert counted.models == du.models
+def test_training_data_uses_the_scores_of_du() -> None:
+    du, training_data = read_study("replicate-du"), read_study("training-data")
+    assert training_data.workspace == f"workspaces/{du.name}"
+    assert (training_data.facts, training_data.contexts, training_data.seed) == (du.facts, du.contexts, du.seed)
+    assert training_data.models == du.models
 
 
 def test_marjanovic_has_chat_templates_for_two_models() -> None:
     study = read_study("replicate-marjanovic")
     prompts = {model.name: study.answer_prompts(model) for model in study.models}
-    assert {name: one.chat_template for name, one in prompts.items()} == {
+    assert {name: prompt.chat_template for name, prompt in prompts.items()} == {
         "mistral-7b-instruct-v0.1": "auto",
         "llama-2-7b-chat": "auto",
         "qwen2-7b-instruct": "never",
     }
-    for one in prompts.values():
-        assert one.system_with_context is None
-        assert one.plain_with_context.startswith(one.system)
-        assert one.plain_without_context.startswith(one.system)
-        assert (one.about_without_context, one.about_with_context) == ("all", "all")
-        assert "[" not in "".join(str(text) for text in one.content.values())
+    for prompt in prompts.values():
+        assert prompt.system_with_context is None
+        assert prompt.plain_with_context.startswith(prompt.system)
+        assert prompt.plain_without_context.startswith(prompt.system)
+        assert (prompt.about_without_context, prompt.about_with_context) == ("all", "all")
+        assert "[" not in "".join(str(text) for text in prompt.content.values())
 
 
 @pytest.mark.parametrize("name", [*DU, "replicate-liu", "replicate-liu-llama", "replicate-marjanovic"])

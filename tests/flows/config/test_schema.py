@@ -45,7 +45,7 @@ def test_studies_are_valid(study: Any, validator: Draft7Validator) -> None:
         ({"measurs": {}}, False),
     ],
 )
-def test_mistakes_are_known_to_the_schema(changes: Any, is_valid: bool, validator: Draft7Validator) -> None:
+def test_the_schema_refuses_mistakes(changes: Any, is_valid: bool, validator: Draft7Validator) -> None:
     assert validator.is_valid(SOUND | changes) is is_valid
 
 

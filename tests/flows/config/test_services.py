@@ -5,7 +5,7 @@ from swaymeter.flows.config.sections import ServiceOptions, ServicesPart
 
 
 def test_every_option_is_applied() -> None:
-    given = {
+    options = {
         "address": "http://127.0.0.1/query",
         "requests_per_minute": 5,
         "max_concurrency": 2,
@@ -13,10 +13,10 @@ def test_every_option_is_applied() -> None:
         "timeout_s": 3,
         "max_requests": 4,
     }
-    assert set(given) == set(ServiceOptions.model_fields)
+    assert set(options) == set(ServiceOptions.model_fields)
     before = SERVICES["yago"]
-    after = ServicesPart.model_validate({"yago": given}).by_name()["yago"]
-    assert sum(getattr(after, name) != value for name, value in vars(before).items()) == len(given)
+    after = ServicesPart.model_validate({"yago": options}).by_name()["yago"]
+    assert sum(getattr(after, name) != value for name, value in vars(before).items()) == len(options)
 
 
 def test_other_services_keep_their_defaults() -> None:

@@ -15,9 +15,9 @@ def file(tmp_path: Path) -> Path:
 def test_the_written_study_has_every_section_and_comment(file: Path) -> None:
     write_starter(file)
     text = file.read_text(encoding="utf-8")
-    # In place of `seed`, and of what has a default.
-    left_out = {"seeds", "prompts", "decodings", "frequency", "thresholds", "judgements", "whole_only"}
-    assert {*yaml.safe_load(text), *left_out} == set(StudyFile.model_fields)
+    # `seeds` replaces `seed`, and the other keys have defaults.
+    omitted = {"seeds", "prompts", "decodings", "frequency", "thresholds", "judgements", "whole_only"}
+    assert {*yaml.safe_load(text), *omitted} == set(StudyFile.model_fields)
     assert read_study(file).name == "study"
     keys = [line for line in text.splitlines() if line and not line.startswith("#")]
     assert len(keys) > 30

@@ -15,7 +15,7 @@ from swaymeter.data.sources.source import FactsOptions, FactSource, FetchedFacts
 from swaymeter.flows.stages import refusals
 from swaymeter.tasks.measures import MEASURES
 from tests.extensions import measure
-from tests.flows.config.study_files import changed_study, refusal
+from tests.flows.config.study_files import changed_study, error_message
 from tests.registered import added
 
 WIKIDATA = {"source": "wikidata"}
@@ -131,11 +131,11 @@ WIKIDATA = {"source": "wikidata"}
     ],
 )
 def test_impossible_studies_are_refused_by_key(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
-    assert message in refusal(tmp_path, **changes)
+    assert message in error_message(tmp_path, **changes)
 
 
-def test_a_text_for_readers_does_not_act(tmp_path: Path) -> None:
-    assert r"asks: has a character that cannot be printed" in refusal(tmp_path, asks="Does it\x1b[2J follow?")
+def test_a_control_character_in_asks_is_refused(tmp_path: Path) -> None:
+    assert r"asks: has a character that cannot be printed" in error_message(tmp_path, asks="Does it\x1b[2J follow?")
 
 
 def test_sections_are_validated_by_their_source(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_sections_are_validated_by_their_source(tmp_path: Path) -> None:
     assert pickle.loads(pickle.dumps(study)) == study
 
 
-def test_a_registered_source_is_a_branch(tmp_path: Path) -> None:
+def test_a_registered_source_validates_its_section(tmp_path: Path) -> None:
     class AtlasFacts(FactsOptions):
         display_name = "the atlas"
         source: Literal["atlas"] = "atlas"
@@ -172,10 +172,10 @@ def test_a_registered_source_is_a_branch(tmp_path: Path) -> None:
         assert study.facts is not None
         assert study.facts.relations == atlas.options.available_relations()
         assert atlas.key(study.facts, "capital", 0, study.access(tmp_path)) == {"edition": 3}
-        assert "relation father is not in the atlas" in refusal(
+        assert "relation father is not in the atlas" in error_message(
             tmp_path, facts={"source": "atlas", "relations": ["father"]}
         )
-        assert "facts.edition: is a key of source atlas" in refusal(tmp_path, facts={"edition": 3})
+        assert "facts.edition: is a key of source atlas" in error_message(tmp_path, facts={"edition": 3})
 
 
 def test_listed_measures_take_their_defaults(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_listed_measures_take_their_defaults(tmp_path: Path) -> None:
     assert changed_study(tmp_path).parameters("answers")["samples"] == 2
 
 
-def test_contexts_are_worded_as_the_study_says(tmp_path: Path) -> None:
+def test_the_study_chooses_the_templates_of_contexts(tmp_path: Path) -> None:
     capital = catalog.relations()["capital"]
     assert changed_study(tmp_path).contexts.with_study_templates(capital) is capital
     published = changed_study(tmp_path, contexts={"templates": "published-form"}).contexts.with_study_templates(capital)
@@ -195,19 +195,19 @@ def test_contexts_are_worded_as_the_study_says(tmp_path: Path) -> None:
 def test_prompts_come_from_study_then_file_then_form(tmp_path: Path) -> None:
     (tmp_path / "texts.yaml").write_text('about: "On {page}:"\nsystem: "Be brief."\nchat_template: never\n')
     section = {"form": "published", "file": "texts.yaml", "system": ""}
-    asked = changed_study(tmp_path, prompt=section).prompt.answer_prompts()
+    prompts = changed_study(tmp_path, prompt=section).prompt.answer_prompts()
     published = catalog.prompts("published")
-    own = replace(published, system="", system_with_context=None)  # both system texts, as `system` is given alone
-    assert asked == replace(own, about="On {page}:", chat_template="never")
-    assert (asked.about_without_context, asked.about_with_context) == ("all", "all")
+    own = replace(published, system="", system_with_context=None)  # `system` alone replaces both system texts
+    assert prompts == replace(own, about="On {page}:", chat_template="never")
+    assert (prompts.about_without_context, prompts.about_with_context) == ("all", "all")
     turn = {"system_with_context": "Read: {context}", "with_context": "{question}"}
     assert changed_study(tmp_path, prompt=turn).prompt.answer_prompts().with_context == "{question}"
     both = {"form": "published", "system": "Be brief.", "system_with_context": "Read."}
     assert changed_study(tmp_path, prompt=both).prompt.answer_prompts().system_with_context == "Read."
     (tmp_path / "texts.yaml").write_text("- about\n")
-    assert "prompt.file: " in refusal(tmp_path, prompt=section)
+    assert "prompt.file: " in error_message(tmp_path, prompt=section)
     (tmp_path / "texts.yaml").write_text("with_context: '{question}'\n")
-    assert re.search(r"prompt\.with_context: neither .* \(in .*texts\.yaml\)", refusal(tmp_path, prompt=section))
+    assert re.search(r"prompt\.with_context: neither .* \(in .*texts\.yaml\)", error_message(tmp_path, prompt=section))
 
 
 def test_needed_measures_are_requested_transitively(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What annotators do with their sheets."""
+"""Functions that fill in the sheets of annotators."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,36 +10,37 @@ from swaymeter.flows.api import Study
 from swaymeter.flows.datasets import annotate
 from swaymeter.flows.graph.graph import StepId
 from swaymeter.flows.stages.contents import Contents
-from tests.flows.small_study import again
+from tests.flows.small_study import renew
 
-Fill = Mapping[str, Mapping[str, str]]
+Values = Mapping[str, Mapping[str, str]]
+"""Values of a sheet by question and field."""
 
 
-def without(study: Study, partition: str) -> Study:
-    """The study after the questions of a partition were lost."""
+def discard_questions(study: Study, partition: str) -> Study:
+    """Delete the questions of a partition, and return the study with a new graph."""
     study.graph.nodes[StepId("fetch", partition, "questions")].output("questions").artifact.discard()
-    return again(study)
+    return renew(study)
 
 
 def questions_of(contents: Contents) -> list[Question]:
     return contents.candidates("static")
 
 
-def fill(file: Path, filled: Fill) -> Path:
-    """Fill in the values of a sheet by question and field, as a person does."""
+def fill(file: Path, values: Values) -> Path:
+    """Replace all values of a sheet, and return its file."""
     is_xlsx = file.suffix == ".xlsx"
     sheet = pd.read_excel(file, dtype=str) if is_xlsx else pd.read_csv(file, dtype=str)
     sheet["value"] = [
-        filled.get(name, {}).get(field) for name, field in zip(sheet["question_id"], sheet["field"], strict=True)
+        values.get(name, {}).get(field) for name, field in zip(sheet["question_id"], sheet["field"], strict=True)
     ]
     sheet.to_excel(file, index=False) if is_xlsx else sheet.to_csv(file, index=False)
     return file
 
 
-def judge(contents: Contents, file: Path, annotator: str, filled: Fill, *, conflicts: bool = False) -> Path:
+def judge(contents: Contents, file: Path, annotator: str, values: Values, *, conflicts: bool = False) -> Path:
     annotate.export(contents, file, annotator, conflicts=conflicts)
-    return fill(file, filled)
+    return fill(file, values)
 
 
-def choosing(questions: Sequence[Question], *choices: str) -> dict[str, dict[str, str]]:
+def values_of_choices(questions: Sequence[Question], *choices: str) -> dict[str, dict[str, str]]:
     return {question.question_id: {"choice": choice} for question, choice in zip(questions, choices, strict=False)}

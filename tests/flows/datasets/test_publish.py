@@ -16,24 +16,24 @@ from tests.registered import only
 
 @pytest.fixture
 def study(tmp_path: Path) -> str:
-    """A study without scores."""
+    """Return the file of a study without scores."""
     return write_study(tmp_path, small_study(tmp_path, questions=None, measures={"persuasion": {}}))
 
 
 def test_a_study_without_a_database_is_refused(study: str, tmp_path: Path, swaymeter: Command) -> None:
-    ended = swaymeter("publish", study, str(tmp_path / "paper"))
-    assert ended.code == 2
-    assert "has no current database" in ended.error
-    assert f"swaymeter run {study}" in ended.error
+    result = swaymeter("publish", study, str(tmp_path / "paper"))
+    assert result.code == 2
+    assert "has no current database" in result.error
+    assert f"swaymeter run {study}" in result.error
     assert not (tmp_path / "paper").exists()
 
 
 def test_a_study_is_published(study: str, tmp_path: Path, swaymeter: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    selected = score(prepare(Study.load(study)))
-    run(lambda: graph_of(selected.plan), Selection(stages=("aggregate",)))
+    scored = score(prepare(Study.load(study)))
+    run(lambda: graph_of(scored.plan), Selection(stages=("aggregate",)))
     with only(publishing.FIGURES, ()), only(publishing.TABLES, ()):
-        ended = swaymeter("publish", study, str(tmp_path / "paper"))
-    assert (ended.code, ended.out) == (0, f"{tmp_path / 'paper' / 'manifest.json'}\n")
+        result = swaymeter("publish", study, str(tmp_path / "paper"))
+    assert (result.code, result.out) == (0, f"{tmp_path / 'paper' / 'manifest.json'}\n")
     manifest = json.loads((tmp_path / "paper" / "manifest.json").read_text(encoding="utf-8"))
     assert (tmp_path / "paper" / "study.yaml").read_bytes() == Path(study).read_bytes()
     assert manifest["commands"] == ["swaymeter run study.yaml", "swaymeter publish study.yaml paper"]
@@ -44,12 +44,12 @@ def test_a_study_is_published(study: str, tmp_path: Path, swaymeter: Command, mo
     keys = []
     for digest in ("before", "after"):
         monkeypatch.setattr("swaymeter.data.catalog.digest", lambda name, digest=digest: f"{digest} {name}")
-        step = graph_of(selected.plan).nodes[DRAW_REPORT.id("study")].step
+        step = graph_of(scored.plan).nodes[DRAW_REPORT.id("study")].step
         assert step is not None
         keys.append(step.outputs["files"].key)
-    assert keys[0] != keys[1]  # of the page, which prints what the catalog says
+    assert keys[0] != keys[1]  # the page prints texts of the catalog
     assert {"facts", "queries", "persuasion", "runs"} <= {file.stem for file in (tmp_path / "paper" / "data").iterdir()}
     with duckdb.connect(tmp_path / "paper" / "study.duckdb", read_only=True) as database:
         assert database.execute("SELECT count(*) > 0 FROM persuasion").fetchone() == (True,)
-    (selected.workspace.root / "study.duckdb").unlink()
+    (scored.workspace.root / "study.duckdb").unlink()
     assert swaymeter("publish", study, str(tmp_path / "paper")).code == 2

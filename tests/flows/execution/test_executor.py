@@ -23,20 +23,20 @@ from tests.flows.graph.toy import (
     BUILD_B,
     FETCH_A,
     FETCH_B,
-    OF_A,
-    OF_B,
     PAGE,
     SCORE_A,
     SCORE_B,
+    STEPS_A,
+    STEPS_B,
     TOTAL,
     Toy,
     kind_of,
 )
-from tests.flows.small_study import Ended, executor, run
+from tests.flows.small_study import CompletedFuture, executor, run
 
 
-class Later:
-    """The future of a task that ends when it is told to."""
+class PendingFuture:
+    """The future of a task that ends when `end` is called."""
 
     def add_done_callback(self, fn: Callable[[Any], None]) -> None:
         self._callback = fn
@@ -45,24 +45,24 @@ class Later:
         self._callback(self)
 
 
-EVERYTHING = {*OF_A, *OF_B, TOTAL, PAGE}
+ALL_STEPS = {*STEPS_A, *STEPS_B, TOTAL, PAGE}
 
 
 def test_every_step_runs_once_after_its_inputs(toy: Toy) -> None:
     ran = toy.run()
-    assert len(ran) == len(EVERYTHING)
-    for chain in (OF_A, OF_B, [SCORE_A, TOTAL, PAGE], [SCORE_B, TOTAL]):
-        assert [one for one in ran if one in chain] == chain
+    assert len(ran) == len(ALL_STEPS)
+    for chain in (STEPS_A, STEPS_B, [SCORE_A, TOTAL, PAGE], [SCORE_B, TOTAL]):
+        assert [step for step in ran if step in chain] == chain
     assert set(toy.states().values()) == {"done"}
     assert toy.numbers(PAGE) == [21]
     assert toy.run() == []
 
 
-def test_a_failure_blocks_only_what_needs_it(toy: Toy) -> None:
+def test_a_failure_blocks_only_dependent_steps(toy: Toy) -> None:
     toy.failing = {BUILD_A}
     ran = toy.run()
     assert SCORE_A not in ran
-    done = dict.fromkeys([FETCH_A, *OF_B, TOTAL, PAGE], "done")
+    done = dict.fromkeys([FETCH_A, *STEPS_B, TOTAL, PAGE], "done")
     assert toy.states() == {**done, BUILD_A: "failed", SCORE_A: "blocked"}
     assert toy.numbers(PAGE) == [20]
     assert ran.count(TOTAL) == 1
@@ -70,74 +70,75 @@ def test_a_failure_blocks_only_what_needs_it(toy: Toy) -> None:
 
 def test_tasks_come_with_their_nearest_upstream_tasks(toy: Toy) -> None:
     toy.failing = {BUILD_A}
-    found: dict[str, Mapping[str, bool]] = {}
-    here = Workers()
+    submitted: dict[str, Mapping[str, bool]] = {}
+    workers = Workers()
 
-    def submit(task: Task, upstream: Mapping[str, bool]) -> Ended:
-        found[task.name] = upstream
-        task.compute(RunSettings(toy.root), here, Progress())
-        return Ended()
+    def submit(task: Task, upstream: Mapping[str, bool]) -> CompletedFuture:
+        submitted[task.name] = upstream
+        task.compute(RunSettings(toy.root), workers, Progress())
+        return CompletedFuture()
 
     with toy.graph().workspace.lock():
-        Executor(toy.graph, Selection(), submit, Progress(), here).run()
-    names = {one: task_name(one) for one in EVERYTHING}
-    assert found[names[BUILD_B]] == {names[FETCH_B]: False}
-    assert found[names[SCORE_A]] == {names[BUILD_A]: True}  # which Prefect leaves "not ready"
-    assert found[names[TOTAL]] == {names[SCORE_A]: False, names[SCORE_B]: False}
-    assert found[names[PAGE]] == {names[TOTAL]: False}
+        Executor(toy.graph, Selection(), submit, Progress(), workers).run()
+    names = {step: task_name(step) for step in ALL_STEPS}
+    assert submitted[names[BUILD_B]] == {names[FETCH_B]: False}
+    assert submitted[names[SCORE_A]] == {names[BUILD_A]: True}  # Prefect shows the blocked task as "not ready"
+    assert submitted[names[TOTAL]] == {names[SCORE_A]: False, names[SCORE_B]: False}
+    assert submitted[names[PAGE]] == {names[TOTAL]: False}
 
 
 def test_task_may_end_after_graph_was_resolved_again(toy: Toy) -> None:
-    listed, here, blocked = StepId("build", "listed", "numbers"), Workers(), list[str]()
-    earlier: list[tuple[Task, Later]] = []
+    listed, workers, blocked = StepId("build", "listed", "numbers"), Workers(), list[str]()
+    earlier: list[tuple[Task, PendingFuture]] = []
 
     def renew_graph() -> Graph:
         graph = toy.graph()
-        lists = graph.nodes[FETCH_B]
-        if lists.state == "done":
-            toy.add(graph, listed, [lists])
+        listing = graph.nodes[FETCH_B]
+        if listing.state == "done":
+            toy.add(graph, listed, [listing])
         else:
-            graph.add_placeholder(kind_of(listed), listed, lists)
+            graph.add_placeholder(kind_of(listed), listed, listing)
         return graph
 
     def submit(task: Task, upstream: Mapping[str, bool]) -> Any:
         if task.is_blocked:
             blocked.append(task.name)
         if task.name == task_name(FETCH_A):
-            earlier.append((task, Later()))
+            earlier.append((task, PendingFuture()))
             return earlier[0][1]
         if task.name == task_name(listed):  # the graph has been resolved again
-            earlier[0][0].compute(RunSettings(toy.root), here, Progress())
+            earlier[0][0].compute(RunSettings(toy.root), workers, Progress())
             earlier[0][1].end()
-        task.compute(RunSettings(toy.root), here, Progress())
-        return Ended()
+        task.compute(RunSettings(toy.root), workers, Progress())
+        return CompletedFuture()
 
     with toy.graph().workspace.lock():
-        Executor(renew_graph, Selection(), submit, Progress(), here).run()
+        Executor(renew_graph, Selection(), submit, Progress(), workers).run()
     assert blocked == []
-    assert Counter(toy.ran) == dict.fromkeys([*EVERYTHING, listed], 1)
+    assert Counter(toy.ran) == dict.fromkeys([*ALL_STEPS, listed], 1)
 
 
-def test_what_failed_is_tried_once_in_every_run(toy: Toy) -> None:
+def test_a_failed_step_runs_once_in_every_run(toy: Toy) -> None:
     toy.failing = {FETCH_A}
     assert toy.run().count(FETCH_A) == 1
     assert toy.run() == [FETCH_A]
     toy.failing = set()
-    assert toy.run() == [*OF_A, TOTAL, PAGE]
+    assert toy.run() == [*STEPS_A, TOTAL, PAGE]
     assert toy.numbers(PAGE) == [21]
 
 
-def test_changed_content_is_followed_and_nothing_else(toy: Toy) -> None:
+def test_changed_content_recomputes_only_dependent_steps(toy: Toy) -> None:
     toy.run()
-    for content, below in ((1, []), (5, [BUILD_A, SCORE_A, TOTAL, PAGE]), (1, [])):  # the last was made before
+    # The artifacts of content 1 are still stored when the content returns.
+    for content, dependent in ((1, []), (5, [BUILD_A, SCORE_A, TOTAL, PAGE]), (1, [])):
         toy.world["a"] = content
         toy.force("refresh")
-        assert toy.run() == [FETCH_A, FETCH_B, *below]
+        assert toy.run() == [FETCH_A, FETCH_B, *dependent]
         assert toy.run() == []
         assert toy.numbers(PAGE) == [20 + content]
 
 
-def test_a_damaged_output_is_made_again(toy: Toy) -> None:
+def test_a_damaged_output_is_recomputed(toy: Toy) -> None:
     toy.run()
     (file,) = toy.root.glob("numbers/build-a-*")
     content = bytearray(file.read_bytes())
@@ -147,24 +148,24 @@ def test_a_damaged_output_is_made_again(toy: Toy) -> None:
     assert set(toy.states().values()) == {"done"}
 
 
-def test_outputs_count_whatever_became_of_the_task(toy: Toy) -> None:
+def test_a_failed_task_with_outputs_is_done(toy: Toy) -> None:
     toy.failing_late = {BUILD_A}
-    assert set(toy.run()) == EVERYTHING
+    assert set(toy.run()) == ALL_STEPS
     assert toy.states()[BUILD_A] == "done"
 
 
-def test_a_rerun_makes_everything_again_once(toy: Toy) -> None:
+def test_a_forced_rerun_computes_each_step_once(toy: Toy) -> None:
     toy.run()
     toy.force()
     ran = toy.run()
-    assert Counter(ran) == dict.fromkeys(EVERYTHING, 1)
+    assert Counter(ran) == dict.fromkeys(ALL_STEPS, 1)
     assert toy.run() == []
     toy.force(subject="a")
-    assert Counter(toy.run()) == dict.fromkeys(OF_A, 1)
+    assert Counter(toy.run()) == dict.fromkeys(STEPS_A, 1)
     assert set(toy.states().values()) == {"done"}
 
 
-def test_an_interrupted_rerun_goes_on_where_it_stopped(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_rerun_continues_with_the_other_steps(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
     toy.run()
     toy.force()
 
@@ -172,25 +173,25 @@ def test_an_interrupted_rerun_goes_on_where_it_stopped(toy: Toy, monkeypatch: py
         raise KeyboardInterrupt
 
     with monkeypatch.context() as interrupted:
-        interrupted.setattr("tests.flows.small_study.Ended.add_done_callback", stop)
+        interrupted.setattr("tests.flows.small_study.CompletedFuture.add_done_callback", stop)
         with pytest.raises(KeyboardInterrupt):
             toy.run()
-    (first,) = toy.ran[len(EVERYTHING) :]
-    assert Counter(toy.run()) == dict.fromkeys(EVERYTHING - {first}, 1)
+    (first,) = toy.ran[len(ALL_STEPS) :]
+    assert Counter(toy.run()) == dict.fromkeys(ALL_STEPS - {first}, 1)
 
 
-def test_interruption_as_step_ends_ends_run(toy: Toy) -> None:
+def test_an_interruption_between_tasks_ends_the_run(toy: Toy) -> None:
     class Interrupting(SimpleQueue[str]):
-        """As where a signal comes just when a step that ended was taken out, the first one."""
+        """A queue whose first `get` removes an item, and is then interrupted by a signal."""
 
-        lost: str | None = None
+        dropped: str | None = None
 
         def get(self, block: bool = True, timeout: float | None = None) -> str:
-            taken = super().get(block, timeout)
-            if self.lost is None:
-                self.lost = taken
-                raise KeyboardInterrupt(f"{taken} is lost")
-            return taken
+            name = super().get(block, timeout)
+            if self.dropped is None:
+                self.dropped = name
+                raise KeyboardInterrupt(f"{name} is lost")
+            return name
 
     interrupted = executor(toy.graph)
     interrupted._ends = Interrupting()
@@ -198,26 +199,26 @@ def test_interruption_as_step_ends_ends_run(toy: Toy) -> None:
         interrupted.run()
 
 
-def test_lost_workers_hide_no_interruption(toy: Toy) -> None:
-    class Lost(Workers):
+def test_unreachable_workers_hide_no_interruption(toy: Toy) -> None:
+    class UnreachableWorkers(Workers):
         def abandon(self) -> None:
             raise OSError("the scheduler does not answer")
 
-    def interrupted(*task: object) -> None:
+    def interrupt(*task: object) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        Executor(toy.graph, Selection(), interrupted, Progress(), Lost()).run()
+        Executor(toy.graph, Selection(), interrupt, Progress(), UnreachableWorkers()).run()
 
 
-def test_step_has_ended_though_it_cannot_be_told(toy: Toy) -> None:
-    def tell(*_: object) -> None:
+def test_a_failing_display_does_not_stop_steps(toy: Toy) -> None:
+    def fail(*_: object) -> None:
         sys.exit("nobody reads it")
 
-    class Unread(Progress):
-        plan = started = within = finished = tell  # type: ignore[assignment]
+    class FailingDisplay(Progress):
+        plan = started = within = finished = fail  # type: ignore[assignment]
 
-    graph = run(toy.graph, progress=Unread())
+    graph = run(toy.graph, progress=FailingDisplay())
     assert {node.state for node in graph} == {"done"}
 
 
@@ -236,15 +237,15 @@ def test_only_selected_stages_run(toy: Toy) -> None:
     assert toy.run(Selection(stages=("build",))) == [BUILD_A, BUILD_B]
 
 
-def test_resources_limit_what_runs_at_once(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_resources_limit_the_number_of_running_tasks(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
     toy.world = dict.fromkeys("abcdef", 1)
-    lock, running, most = threading.Lock(), Counter[str](), Counter[str]()
+    lock, running, maxima = threading.Lock(), Counter[str](), Counter[str]()
 
     def compute(step: Step, settings: RunSettings) -> Outcome:
         with lock:
             running[step.resource] += 1
-            most[step.resource] = max(most[step.resource], running[step.resource])
-        time.sleep(0.2 if step.resource == "services" else 0.01)  # until others have begun
+            maxima[step.resource] = max(maxima[step.resource], running[step.resource])
+        time.sleep(0.2 if step.resource == "services" else 0.01)  # so that other tasks begin
         step.function(step, settings)
         with lock:
             running[step.resource] -= 1
@@ -254,27 +255,29 @@ def test_resources_limit_what_runs_at_once(toy: Toy, monkeypatch: pytest.MonkeyP
     with ThreadPoolExecutor(16) as pool:
         graph = executor(toy.graph, pool=pool).run()
     assert {node.state for node in graph} == {"done"}
-    assert most == {"services": 3, "compute": 1}
+    assert maxima == {"services": 3, "compute": 1}
 
 
 def test_servers_are_asked_while_a_model_computes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    nodes, begun = list[PlannedStep](), set[str]()
-    together = threading.Barrier(3)
+    nodes, begun_models = list[PlannedStep](), set[str]()
+    barrier = threading.Barrier(3)
 
     def compute(step: Step, settings: RunSettings) -> Outcome:
-        begun.add(step.id.model)
+        begun_models.add(step.id.model)
         if step.id.subject == "a":
-            together.wait(20)  # broken unless each model has begun
+            barrier.wait(20)  # fails unless a step of each model has begun
         next(node for node in nodes if node.id == step.id).state = "done"
         return Outcome()
 
     for model in ("one", "two", "here"):
         for subject in ("a", "b"):
             identity = StepId("score", subject, "1", model=model)
-            there = model != "here"
-            place: Mapping[str, Any] = {"resource": "server"} if there else {"resource": "compute", "device": "cpu"}
-            step = Step(identity, lambda step, run: None, {}, {}, **place)
-            nodes.append(PlannedStep(kind_of(identity), identity, state="missing", step=step, **place))
+            is_local = model == "here"
+            options: Mapping[str, Any] = (
+                {"resource": "compute", "device": "cpu"} if is_local else {"resource": "server"}
+            )
+            step = Step(identity, lambda step, run: None, {}, {}, **options)
+            nodes.append(PlannedStep(kind_of(identity), identity, state="missing", step=step, **options))
 
     def renew_graph() -> Graph:
         graph = Graph(Workspace(tmp_path))
@@ -285,7 +288,7 @@ def test_servers_are_asked_while_a_model_computes(tmp_path: Path, monkeypatch: p
     with ThreadPoolExecutor(16) as pool:
         executor(renew_graph, pool=pool).run()
     assert {node.state for node in nodes} == {"done"}
-    assert begun == {"one", "two", "here"}
+    assert begun_models == {"one", "two", "here"}
 
 
 class RecordedProgress(Progress):
@@ -293,35 +296,39 @@ class RecordedProgress(Progress):
 
     def __init__(self) -> None:
         super().__init__()
-        self.plans, self.steps = list[dict[str, int]](), list[tuple[str, str]]()
+        self.totals, self.steps = list[dict[str, int]](), list[tuple[str, str]]()
 
     def set_totals(self, totals: Mapping[str, int]) -> None:
         super().set_totals(totals)
-        self.plans.append(dict(totals))
+        self.totals.append(dict(totals))
 
     def begin_step(self, stage: str, name: str) -> None:
         self.steps.append((stage, name))
 
 
-def test_the_plan_grows_with_what_is_known(toy: Toy) -> None:
+def test_totals_are_shown_only_after_a_change(toy: Toy) -> None:
     def renew_graph() -> Graph:
         graph = toy.graph()
-        identity = StepId("score", "c", "numbers")  # which is not planned
+        identity = StepId("score", "c", "numbers")  # a refused step, which no total counts
         graph.add_refused(kind_of(identity), identity, UsageError("no such model"))
         return graph
 
-    told = RecordedProgress()
-    run(renew_graph, progress=told)
-    assert told.plans[0] == {"fetch": 2, "build": 2, "score": 2, "aggregate": 1, "report": 1}
-    assert told.plans[-1] == {"fetch": 2, "build": 2, "score": 2, "aggregate": 1, "report": 1}
-    assert told.steps == [(one.stage, str(one)) for one in toy.ran]
-    assert all(before != after for before, after in zip(told.plans, told.plans[1:], strict=False))
+    progress = RecordedProgress()
+    run(renew_graph, progress=progress)
+    assert progress.totals[0] == {"fetch": 2, "build": 2, "score": 2, "aggregate": 1, "report": 1}
+    assert progress.totals[-1] == {"fetch": 2, "build": 2, "score": 2, "aggregate": 1, "report": 1}
+    assert progress.steps == [(step.stage, str(step)) for step in toy.ran]
+    assert all(before != after for before, after in zip(progress.totals, progress.totals[1:], strict=False))
 
 
 def order_of(folder: Path, steps: list[str], rows: list[int], later: Mapping[int, int] | None = None) -> list[str]:
-    """The order in which steps run that ask a model, named first, about so many rows.
+    """Return the names of scoring steps in the order in which they run.
 
-    later: which become ready only once another one, by its place, is done.
+    Args:
+        folder: The workspace.
+        steps: Names of the steps; the first letter is the model.
+        rows: Number of rows of each step.
+        later: Positions of steps that become ready late; the value is the position of the step that is done before.
     """
     ran, nodes = list[str](), list[PlannedStep]()
     for name, count in zip(steps, rows, strict=True):
@@ -332,29 +339,29 @@ def order_of(folder: Path, steps: list[str], rows: list[int], later: Mapping[int
 
     def renew_graph() -> Graph:
         graph = Graph(Workspace(folder))
-        for place, node in enumerate(nodes):
-            before = nodes[later[place]] if later and place in later else None
+        for position, node in enumerate(nodes):
+            before = nodes[later[position]] if later and position in later else None
             if before is not None and before.state != "done":
                 graph.add_placeholder(node.kind, node.id, before)
             else:
                 graph.nodes[node.id] = node
         return graph
 
-    def submit(task: Task, upstream: Mapping[str, bool]) -> Ended:
+    def submit(task: Task, upstream: Mapping[str, bool]) -> CompletedFuture:
         ran.append(task.nodes[0].id.subject)
         task.nodes[0].state = "done"
-        return Ended()
+        return CompletedFuture()
 
     Executor(renew_graph, Selection(), submit, Progress()).run()
     return ran
 
 
-def test_model_is_asked_about_largest_relation_first(tmp_path: Path) -> None:
+def test_a_model_scores_its_largest_relation_first(tmp_path: Path) -> None:
     ran = order_of(tmp_path, ["a small", "b large", "a large", "b small"], [2, 9, 8, 1])
     assert ran == ["a large", "a small", "b large", "b small"]
 
 
 def test_a_model_stays_while_its_tasks_become_ready(tmp_path: Path) -> None:
-    steps = [f"{model} {one}" for model, subjects in (("a", "xyz"), ("b", "xyz"), ("a", "uvw")) for one in subjects]
+    steps = [f"{model} {name}" for model, names in (("a", "xyz"), ("b", "xyz"), ("a", "uvw")) for name in names]
     ran = order_of(tmp_path, steps, [1] * 9, {6: 0, 7: 1, 8: 2})
-    assert [one[0] for one in ran] == ["a"] * 6 + ["b"] * 3
+    assert [name[0] for name in ran] == ["a"] * 6 + ["b"] * 3

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM, in processes of their own."""
+"""Ctrl-C and SIGTERM, in separate processes."""
 
 import signal
 import subprocess
@@ -26,7 +26,7 @@ def ask(number):
     except ServiceError as error:
         print(error, flush=True)
 
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job begins with one that is ignored
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores SIGINT
 interrupt.SECONDS = float(sys.argv[3])
 interrupt.end_when_interrupted()
 steps = [threading.Thread(target=ask, args=(number,)) for number in range(3)]
@@ -43,11 +43,13 @@ SLOW = Say(raw=b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n", endless=b" ", p
 
 
 @pytest.mark.parametrize(("step", "seconds", "code"), [("fetches", 30.0, 0), ("computes", 1.0, 130)])
-def test_first_interrupt_ends_whatever_threads_do(step: str, seconds: float, code: int, tmp_path: Path) -> None:
+def test_the_first_interrupt_ends_waiting_and_computing_threads(
+    step: str, seconds: float, code: int, tmp_path: Path
+) -> None:
     with serving(SLOW) as server:
         arguments = [server.address, str(tmp_path), str(seconds), step]
         with subprocess.Popen([sys.executable, "-c", WAITS, *arguments], stdout=subprocess.PIPE, text=True) as process:
-            server.waits_for(2, 60)
+            server.wait_for_requests(2, 60)
             began = time.monotonic()
             process.send_signal(signal.SIGINT)
             printed, _ = process.communicate(timeout=60)
@@ -55,7 +57,7 @@ def test_first_interrupt_ends_whatever_threads_do(step: str, seconds: float, cod
     assert time.monotonic() - began < 5
 
 
-def test_notebooks_go_on_after_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_notebooks_continue_after_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(interrupt, "close_sessions", lambda: None)
     monkeypatch.setattr(sys, "ps1", ">>> ", raising=False)
     assert interrupt.end_in_time(interrupt.STOPPED) is None
@@ -74,13 +76,13 @@ from swaymeter.flows.execution.executor import Executor
 from swaymeter.flows.graph.selection import Selection
 from tests.flows.graph.toy import Toy
 
-class Told(BaseException):  # as Prefect's TerminationSignal
+class Terminated(BaseException):  # like TerminationSignal of Prefect
     pass
 
-def told(number, frame):
-    raise Told
+def terminate(number, frame):
+    raise Terminated
 
-signal.signal(signal.SIGTERM, told)
+signal.signal(signal.SIGTERM, terminate)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 interrupt.SECONDS = 1.0
 toy = Toy(Path(sys.argv[1]))
@@ -97,5 +99,5 @@ def test_an_interrupted_run_waits_for_no_step(number: signal.Signals, tmp_path: 
         process.stdout.readline()
         time.sleep(0.5)
         process.send_signal(number)
-        _, said = process.communicate(timeout=10)
-    assert (process.returncode, said) == (128 + number, f"{interrupt.GO_ON}\n")
+        _, errors = process.communicate(timeout=10)
+    assert (process.returncode, errors) == (128 + number, f"{interrupt.GO_ON}\n")

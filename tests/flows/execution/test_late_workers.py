@@ -1,4 +1,4 @@
-"""Workers that do not fit get no steps, which go to the others: of another version, without the shared folder, dead."""
+"""Workers of another version, without the workspace, or dead: their steps go to other workers."""
 
 import logging
 import os
@@ -24,20 +24,26 @@ from tests.flows.execution.test_workers import one_worker
 
 
 def wait_a_moment(step: Step, settings: RunSettings) -> None:
-    """A step that takes a moment."""
+    """Wait a moment."""
     time.sleep(0.2)
 
 
 @contextmanager
 def cluster_of_one(workspace: Path, mark: str = "CPU") -> Iterator[Cluster]:
-    """A cluster of a worker of this process."""
+    """Yield a cluster with one worker in this process."""
     with one_worker(**{mark: 1}) as address, Cluster(address, None, RunSettings(workspace)) as cluster:
         yield cluster
 
 
 @contextmanager
 def cluster_of_two(workspace: Path, cwd: Path, version: str = "") -> Iterator[Cluster]:
-    """A cluster of a worker of this process and, soon, of one that runs in another folder, also of another version."""
+    """Yield a cluster with a worker in this process, and a worker in another process, which joins later.
+
+    Args:
+        workspace: The workspace of the run.
+        cwd: The working directory of the other worker.
+        version: The version of the package in the other worker; "" for the installed version.
+    """
     with cluster_of_one(workspace) as cluster:
         assert cluster._address
         command = [sys.executable, "-m", "distributed.cli.dask_worker", cluster._address, "--no-nanny"]
@@ -54,25 +60,25 @@ def cluster_of_two(workspace: Path, cwd: Path, version: str = "") -> Iterator[Cl
             worker.wait()
 
 
-def until(reached: Callable[[], bool], cluster: Cluster) -> None:
-    """Returns when it is so; meanwhile the cluster is looked at. AssertionError where a minute has passed."""
+def wait_until(condition: Callable[[], bool], cluster: Cluster) -> None:
+    """Wait until a condition is true, and update the workers meanwhile; AssertionError after a minute."""
     deadline = time.monotonic() + 60
-    while not reached():
+    while not condition():
         assert time.monotonic() < deadline
         cluster.capacities()
         time.sleep(0.1)
 
 
-def a_step(number: int = 0, device: str = "cpu") -> Step:
+def scoring_step(number: int = 0, device: str = "cpu") -> Step:
     return Step(StepId("score", f"relation {number}", "m"), wait_a_moment, {}, {}, device=device)
 
 
 def failures(cluster: Cluster, steps: int, device: str = "cpu") -> list[str | None]:
-    """Why each of several steps at once failed; None for one that did not."""
+    """Compute several steps at once, and return the reason of each failure; None for a step without failure."""
     outcomes = []
 
     def compute(number: int) -> None:
-        step = a_step(number, device)
+        step = scoring_step(number, device)
         outcomes.append(cluster.compute_step(step, cluster._settings))
 
     threads = [threading.Thread(target=compute, args=(number,), daemon=True) for number in range(steps)]
@@ -84,15 +90,15 @@ def failures(cluster: Cluster, steps: int, device: str = "cpu") -> list[str | No
 
 
 def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
-    """Return the messages about whole workers, without those about steps that start again."""
-    said = [one.getMessage() for one in caplog.records if one.levelno == logging.WARNING]
-    return [one for one in said if one.startswith("worker ")]
+    """Return the warnings about workers, without warnings about steps that start again."""
+    messages = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    return [message for message in messages if message.startswith("worker ")]
 
 
 def test_late_worker_of_another_version_gets_no_steps(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "workspace.json").touch()
     with cluster_of_two(tmp_path, tmp_path, "0.0.1") as cluster:
-        until(lambda: cluster.capacities()["CPU"] == 2, cluster)
+        wait_until(lambda: cluster.capacities()["CPU"] == 2, cluster)
         assert failures(cluster, 4) == [None] * 4
     (refusal,) = warnings(caplog)
     assert "it has swaymeter 0.0.1, and the run has" in refusal
@@ -100,7 +106,7 @@ def test_late_worker_of_another_version_gets_no_steps(tmp_path: Path, caplog: py
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Workers are looked at, and asked again, within a second."""
+    """Update the workers, and use refused workers again, within a second."""
     monkeypatch.setattr(clusters, "SECONDS_REFUSED", 0.5)
     monkeypatch.setattr(clusters, "SECONDS_BETWEEN_UPDATES", 0.1)
 
@@ -110,17 +116,18 @@ def test_worker_that_loses_folder_gets_no_steps(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    shared, its = Path("space"), tmp_path / "its" / "space"  # one path, in the folder in which each runs
-    for folder in (shared, its.parent):
+    # Each worker looks for the path "space" in its own working directory.
+    shared, link = Path("space"), tmp_path / "its" / "space"
+    for folder in (shared, link.parent):
         folder.mkdir()
     (shared / "workspace.json").touch()
-    its.symlink_to(shared.absolute())
-    with cluster_of_two(shared, its.parent) as cluster:
-        until(lambda: cluster.capacities()["CPU"] == 2, cluster)
-        its.unlink()
+    link.symlink_to(shared.absolute())
+    with cluster_of_two(shared, link.parent) as cluster:
+        wait_until(lambda: cluster.capacities()["CPU"] == 2, cluster)
+        link.unlink()
         assert failures(cluster, 6) == [None] * 6
-        its.symlink_to(shared.absolute())
-        until(lambda: cluster.capacities()["CPU"] == 2, cluster)
+        link.symlink_to(shared.absolute())
+        wait_until(lambda: cluster.capacities()["CPU"] == 2, cluster)
         assert failures(cluster, 6) == [None] * 6
         refusal, returned = warnings(caplog)
         (shared / "workspace.json").unlink()
@@ -132,22 +139,22 @@ def test_worker_that_loses_folder_gets_no_steps(
 
 
 @pytest.mark.usefixtures("impatient")
-def test_steps_wait_for_gpu_that_is_asked_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_step_waits_for_a_refused_gpu_worker(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "workspace.json").touch()
     with cluster_of_one(tmp_path, "GPU") as cluster:
         (worker,) = cluster._fitting("GPU")
         cluster._record_fit(worker, Outcome(failed="it is away", is_misfit=True))
         assert not cluster._fitting("GPU")
-        assert cluster.queue(a_step(device="auto")) == "GPU"
+        assert cluster.queue(scoring_step(device="auto")) == "GPU"
         assert failures(cluster, 1, "auto") == [None]
-    assert [one.partition(": ")[2] for one in warnings(caplog)] == [
+    assert [message.partition(": ")[2] for message in warnings(caplog)] == [
         "it is away; the run waits for a worker that can be used",
         "",
     ]
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_step_whose_worker_is_always_away_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_step_ends_after_its_last_try(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tries = []
 
     def attempt_as_misfit(step: Step, settings: RunSettings, *others: str) -> Outcome:
@@ -163,45 +170,45 @@ def test_a_step_whose_worker_is_always_away_ends(tmp_path: Path, monkeypatch: py
 
 
 @pytest.mark.usefixtures("impatient")
-def test_result_gone_with_its_worker_is_computed_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_result_lost_with_its_worker_is_recomputed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import distributed
 
     (tmp_path / "workspace.json").touch()
-    fetched = Cluster._fetched
+    fetch = Cluster._fetched
     with cluster_of_two(tmp_path, tmp_path) as cluster:
-        until(lambda: cluster.capacities()["CPU"] == 2, cluster)
+        wait_until(lambda: cluster.capacities()["CPU"] == 2, cluster)
         processes = cluster._client.run(os.getpid)
-        ((address, other),) = [one for one in processes.items() if one[1] != os.getpid()]
+        ((address, process),) = [item for item in processes.items() if item[1] != os.getpid()]
         killed = []
 
-        def fetched_after_a_kill(cluster: Cluster, future: distributed.Future) -> Outcome | None:
+        def kill_and_fetch(cluster: Cluster, future: distributed.Future) -> Outcome | None:
             if not killed and address in cluster._client.who_has([future])[future.key]:
                 killed.append(address)
-                os.kill(other, signal.SIGKILL)
-                until(lambda: address not in cluster._fitting("CPU"), cluster)
-            return fetched(cluster, future)
+                os.kill(process, signal.SIGKILL)
+                wait_until(lambda: address not in cluster._fitting("CPU"), cluster)
+            return fetch(cluster, future)
 
-        monkeypatch.setattr(Cluster, "_fetched", fetched_after_a_kill)
+        monkeypatch.setattr(Cluster, "_fetched", kill_and_fetch)
         assert failures(cluster, 2) == [None] * 2
         assert killed
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_step_given_to_a_lost_scheduler_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_step_for_a_closing_client_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import distributed
 
     (tmp_path / "workspace.json").touch()
     submit = distributed.Client.submit
 
-    def submit_in_the_middle_of_its_end(client: distributed.Client, *arguments: Any, **options: Any) -> Any:
+    def close_and_submit(client: distributed.Client, *arguments: Any, **options: Any) -> Any:
         client.sync(client._close)
-        client.status = "closing"  # when what it waits for is cancelled already, and it still takes more
+        client.status = "closing"  # the client has cancelled its futures, and still accepts steps
         try:
             return submit(client, *arguments, **options)
         finally:
             client.status = "closed"
 
-    monkeypatch.setattr(distributed.Client, "submit", submit_in_the_middle_of_its_end)
+    monkeypatch.setattr(distributed.Client, "submit", close_and_submit)
     with cluster_of_one(tmp_path) as cluster:
         (failure,) = failures(cluster, 1)
     assert failure
@@ -209,13 +216,13 @@ def test_a_step_given_to_a_lost_scheduler_ends(tmp_path: Path, monkeypatch: pyte
 
 
 @pytest.mark.usefixtures("impatient")
-def test_run_without_workers_says_once_that_it_waits(
+def test_a_run_without_workers_warns_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "workspace.json").touch()
     monkeypatch.setattr(clusters, "SECONDS_WITHOUT_WORKER", 0.2)
     with cluster_of_one(tmp_path) as cluster:
-        fitting, comes = cluster._fitting, time.monotonic() + 1
-        monkeypatch.setattr(cluster, "_fitting", lambda mark: fitting(mark) if time.monotonic() > comes else set())
+        fitting, arrival = cluster._fitting, time.monotonic() + 1
+        monkeypatch.setattr(cluster, "_fitting", lambda mark: fitting(mark) if time.monotonic() > arrival else set())
         assert failures(cluster, 2) == [None] * 2
     assert caplog.text.count("no worker with the resource CPU is left") == 1

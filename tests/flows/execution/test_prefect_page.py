@@ -4,7 +4,7 @@ from typing import Any
 
 import httpx
 
-from tests.flows.conftest import until
+from tests.flows.conftest import wait_until
 
 SCORING = """
 import sys
@@ -29,12 +29,14 @@ study()
 """
 
 
-def test_scoring_shows_how_far_it_is(lasting: httpx.Client, program: Callable[..., subprocess.Popen[str]]) -> None:
-    def shown() -> list[tuple[Any, Any]]:
-        found = lasting.post("/artifacts/filter", json={"artifacts": {"key": {"any_": ["scoring"]}}}).json()
-        return [(one["data"], one["description"]) for one in found]
+def test_the_page_shows_the_progress_of_scoring(
+    server_client: httpx.Client, program: Callable[..., subprocess.Popen[str]]
+) -> None:
+    def artifacts() -> list[tuple[Any, Any]]:
+        response = server_client.post("/artifacts/filter", json={"artifacts": {"key": {"any_": ["scoring"]}}}).json()
+        return [(artifact["data"], artifact["description"]) for artifact in response]
 
     with program(SCORING) as scoring:
-        until(lambda: shown() == [(37.5, "Scoring: 1 of 4 steps are done.")])
+        wait_until(lambda: artifacts() == [(37.5, "Scoring: 1 of 4 steps are done.")])
         assert scoring.communicate("go on\n", timeout=60)[1] == ""
-    assert shown() == [(75.0, "Scoring: 3 of 4 steps are done; 1 failed.")]
+    assert artifacts() == [(75.0, "Scoring: 3 of 4 steps are done; 1 failed.")]

@@ -1,4 +1,4 @@
-"""A run without Prefect: its threads, its second tries, and its end by a signal."""
+"""A run without Prefect: its threads, retries, and end by a signal."""
 
 import signal
 import subprocess
@@ -15,9 +15,9 @@ from swaymeter.flows.execution import run
 from swaymeter.flows.execution.interrupt import GO_ON
 from swaymeter.flows.execution.task import Outcome, Workers
 from swaymeter.flows.graph.graph import RunSettings
-from tests.flows.conftest import nothing_configured, until
+from tests.flows.conftest import unconfigured_environment, wait_until
 
-OPENS = """question,answer,context,kind,context_answer
+QUESTIONS = """question,answer,context,kind,context_answer
 When does it open?,9 a.m.,It opens at 9 a.m.,supporting,
 When does it open?,9 a.m.,It opens at 8 a.m.,conflicting,8 a.m.
 """
@@ -32,20 +32,20 @@ def slow(question, passages):
 COMMAND = """
 import signal
 from swaymeter.flows.cli.main import main
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores SIGINT
 main()
 """
 
 
 def audit(folder: Path, *options: str) -> "subprocess.Popen[str]":
-    """Start an audit in a process of its own, with no API of Prefect."""
-    (folder / "opens.csv").write_text(OPENS)
+    """Start an audit in a separate process, without an API of Prefect."""
+    (folder / "opens.csv").write_text(QUESTIONS)
     (folder / "app.py").write_text(SLOW)
     return subprocess.Popen(
         [sys.executable, "-c", COMMAND, "audit", "opens.csv", "--workspace", "audit", *options],
         cwd=folder,
         text=True,
-        env=nothing_configured(folder / "prefect"),
+        env=unconfigured_environment(folder / "prefect"),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     )
@@ -56,7 +56,7 @@ def test_signals_end_an_audit_that_resumes(tmp_path: Path) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         (tmp_path / "begun").unlink(missing_ok=True)
         with audit(tmp_path, "--model", "app.py:slow") as running:
-            until((tmp_path / "begun").exists)
+            wait_until((tmp_path / "begun").exists)
             began = time.monotonic()
             running.send_signal(number)
             printed, _ = running.communicate(timeout=60)
@@ -70,25 +70,25 @@ def test_signals_end_an_audit_that_resumes(tmp_path: Path) -> None:
 
 
 def task(*outcomes: Outcome | Exception) -> Any:
-    """A task whose computations come to these outcomes, one after the other."""
-    left = [*outcomes]
+    """Return a task with these outcomes of its tries, in order."""
+    remaining = [*outcomes]
 
     def compute(*_: object) -> Outcome:
-        outcome = left.pop(0)
+        outcome = remaining.pop(0)
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
 
-    return SimpleNamespace(compute=compute, left=left)
+    return SimpleNamespace(compute=compute, remaining=remaining)
 
 
-def test_what_may_pass_is_tried_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_transient_error_is_tried_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "RETRY_SECONDS", 0)
-    passes, fails = Outcome(failed="busy", may_pass=True), Outcome(failed="wrong")
-    tasks = [task(passes, Outcome()), task(passes, passes, Outcome()), task(fails, Outcome())]
+    transient, permanent = Outcome(failed="busy", may_pass=True), Outcome(failed="wrong")
+    tasks = [task(transient, Outcome()), task(transient, transient, Outcome()), task(permanent, Outcome())]
     with run.without_prefect(RunSettings(tmp_path), Workers()) as submit:
         outcomes = [submit(each, {}).result() for each in tasks]
-    assert outcomes == [Outcome(), passes, fails]
+    assert outcomes == [Outcome(), transient, permanent]
 
 
 def test_a_raised_error_ends_the_run(tmp_path: Path) -> None:
@@ -101,4 +101,4 @@ def test_a_raised_error_ends_the_run(tmp_path: Path) -> None:
 
     with pytest.raises(WorkspaceError, match="away"):
         compute()
-    assert [each.left for each in tasks] == [[], []]
+    assert [each.remaining for each in tasks] == [[], []]

@@ -19,7 +19,7 @@ from swaymeter.flows.execution.threads import limit_threads, usable_processors
         ({"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, "", 8),
     ],
 )
-def test_processors_are_the_least_of_all_limits(
+def test_the_lowest_limit_decides_the_processors(
     files: dict[str, str], slurm: str, processors: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(8)))

@@ -25,25 +25,25 @@ from swaymeter.tasks.measures.stored_chunks import Cost
 STEP = StepId("score", "capital", "persuasion")
 
 
-def nothing(step: Step, settings: RunSettings) -> None:
-    """A step that does nothing."""
+def do_nothing(step: Step, settings: RunSettings) -> None:
+    """Do nothing."""
 
 
 def step(device: str = "auto") -> Step:
-    return Step(STEP, nothing, {}, {}, device=device)
+    return Step(STEP, do_nothing, {}, {}, device=device)
 
 
-def leave(step: Step, settings: RunSettings) -> None:
-    """A step in whose middle the workspace goes away."""
+def move_workspace(step: Step, settings: RunSettings) -> None:
+    """Move the workspace away during a step."""
     settings.workspace.rename(settings.workspace.with_name("away"))
 
 
-def test_workspace_away_is_named_and_not_made_anew(tmp_path: Path) -> None:
+def test_a_missing_workspace_is_named_and_not_created(tmp_path: Path) -> None:
     run = RunSettings(tmp_path / "study")
     with Workspace(run.workspace).lock():
         pass
-    for one in (replace(step(), function=leave), step()):
-        outcome = attempt(one, run)
+    for computed in (replace(step(), function=move_workspace), step()):
+        outcome = attempt(computed, run)
         assert outcome.may_pass
         assert str(outcome.failed).startswith(f"the workspace {run.workspace} has no workspace.json, ")
         assert not run.workspace.exists()
@@ -52,7 +52,7 @@ def test_workspace_away_is_named_and_not_made_anew(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("gpus", "asked", "expected"),
+    ("gpus", "workers", "expected"),
     [
         (["0", "1", "2"], None, ["0", "1", "2"]),
         (["4", "GPU-7"], 3, ["4", "GPU-7", "4"]),
@@ -61,17 +61,17 @@ def test_workspace_away_is_named_and_not_made_anew(tmp_path: Path) -> None:
     ],
 )
 def test_each_worker_process_has_its_gpu(
-    gpus: list[str], asked: int | None, expected: list[str | None], monkeypatch: pytest.MonkeyPatch
+    gpus: list[str], workers: int | None, expected: list[str | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(clusters, "visible_gpus", lambda: gpus)
     monkeypatch.setattr("os.sched_getaffinity", lambda process: range(8))
-    found = clusters.environments(asked)
-    assert [one.get("CUDA_VISIBLE_DEVICES") for one in found] == expected
-    assert {one["OMP_NUM_THREADS"] for one in found} == {str(8 // len(expected))}
+    environments = clusters.environments(workers)
+    assert [variables.get("CUDA_VISIBLE_DEVICES") for variables in environments] == expected
+    assert {variables["OMP_NUM_THREADS"] for variables in environments} == {str(8 // len(expected))}
 
 
 @pytest.mark.parametrize(
-    ("device", "gpus", "place"),
+    ("device", "gpus", "queue"),
     [
         ("cuda:1", 0, "GPU"),
         ("balanced", 1, "GPU"),
@@ -81,36 +81,36 @@ def test_each_worker_process_has_its_gpu(
         ("", 1, "compute"),
     ],
 )
-def test_a_step_takes_a_worker_of_its_device(device: str, gpus: int, place: str, tmp_path: Path) -> None:
+def test_a_step_takes_a_worker_of_its_device(device: str, gpus: int, queue: str, tmp_path: Path) -> None:
     cluster = Cluster("tcp://127.0.0.1:1", None, RunSettings(tmp_path))
     cluster._marks = {"tcp://cpu:1": {"CPU"}} | ({"tcp://gpu:1": {"GPU"}} if gpus else {})
     cluster._seen_marks = {"CPU", "GPU"} if gpus else {"CPU"}
-    assert cluster.queue(step(device)) == place
-    if place == "GPU" and not gpus:
+    assert cluster.queue(step(device)) == queue
+    if queue == "GPU" and not gpus:
         assert "no worker of the cluster has the resource GPU" in str(
             cluster.compute_step(step(device), cluster._settings).failed
         )
 
 
-def test_worker_keeps_its_model_until_another_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worker_keeps_its_model_until_another_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     forgotten: list[str] = []
     (tmp_path / "workspace.json").touch()
     for model in ("a", "a", "b", "b", "a"):
         monkeypatch.setattr(clusters, "forget_models", lambda model=model: forgotten.append(model))
-        asked = Step(StepId("score", "capital", "persuasion", model=model), nothing, {}, {}, device="cpu")
-        assert clusters.attempt_in_worker(asked, RunSettings(tmp_path), package_version()).failed is None
+        scoring_step = Step(StepId("score", "capital", "persuasion", model=model), do_nothing, {}, {}, device="cpu")
+        assert clusters.attempt_in_worker(scoring_step, RunSettings(tmp_path), package_version()).failed is None
     assert forgotten == ["a", "b", "a"]
 
 
 def test_a_worker_has_one_step_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A step that kills its worker takes no other step with it."""
-    cluster, running, most = Cluster("tcp://127.0.0.1:1", None, RunSettings(tmp_path)), [], []
+    """A step that kills its worker ends no other step."""
+    cluster, running, maxima = Cluster("tcp://127.0.0.1:1", None, RunSettings(tmp_path)), [], []
     cluster._marks = {"tcp://cpu:1": {"CPU"}, "tcp://cpu:2": {"CPU"}}
     cluster._client, cluster._updated_at = SimpleNamespace(status="running"), time.monotonic() + 60
 
     def compute(worker: str, *rest: object) -> Outcome:
         running.append(worker)
-        most.append(max(map(running.count, running)))
+        maxima.append(max(map(running.count, running)))
         time.sleep(0.05)
         running.remove(worker)
         return Outcome()
@@ -119,16 +119,16 @@ def test_a_worker_has_one_step_at_a_time(tmp_path: Path, monkeypatch: pytest.Mon
     with ThreadPoolExecutor(6) as pool:
         calls = [pool.submit(cluster._compute_on_free_worker, step(), cluster._settings, "CPU", "") for _ in range(6)]
         assert [call.result(30) for call in calls] == [Outcome()] * 6
-    assert most == [1] * 6
+    assert maxima == [1] * 6
 
 
 @contextmanager
 def one_worker(**resources: int) -> Iterator[str]:
-    """The address of a cluster of a worker of this process."""
+    """Yield the address of a cluster with one worker in this process."""
     import distributed
 
-    alone = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": "127.0.0.1:0"}
-    with distributed.LocalCluster(host="127.0.0.1", protocol="tcp://", resources=resources, **alone) as local:
+    options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": "127.0.0.1:0"}
+    with distributed.LocalCluster(host="127.0.0.1", protocol="tcp://", resources=resources, **options) as local:
         yield local.scheduler_address
 
 
@@ -147,14 +147,14 @@ def test_a_model_too_large_for_workers_is_refused(
 ) -> None:
     monkeypatch.setattr(clusters, "unfit_models", lambda models: [refusal] * len(models))
     (tmp_path / "workspace.json").touch()
-    asked = {3: ModelPart(name="large"), 4: ModelPart(name="large", device="cpu")}
+    models = {3: ModelPart(name="large"), 4: ModelPart(name="large", device="cpu")}
     refused = pytest.raises(UsageError, match=rf"models\.3: no worker .* can hold the model; tcp://[^ ]+: {refusal}")
     ends = refused if refusal else nullcontext()
-    with one_worker(GPU=1) as address, ends, Cluster(address, None, RunSettings(tmp_path), models=asked):
+    with one_worker(GPU=1) as address, ends, Cluster(address, None, RunSettings(tmp_path), models=models):
         pass
 
 
-def test_a_scheduler_that_is_gone_hides_nothing(tmp_path: Path) -> None:
+def test_a_lost_scheduler_raises_nothing_at_exit(tmp_path: Path) -> None:
     def fail() -> None:
         raise OSError("the connection was closed")
 
@@ -164,7 +164,7 @@ def test_a_scheduler_that_is_gone_hides_nothing(tmp_path: Path) -> None:
     cluster.__exit__()
 
 
-def test_a_scheduler_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_an_unreachable_scheduler_is_named(tmp_path: Path) -> None:
     import dask
 
     cluster = Cluster("tcp://127.0.0.1:9", None, RunSettings(tmp_path))
@@ -198,27 +198,27 @@ if death.stat().st_size < {deaths}:
     assert caplog.text.count("the workers of Dask did not start") == deaths
 
 
-def note(step: Step, settings: RunSettings) -> Cost:
-    """Notes which worker computes a step, and dies in its middle as often as it is told to."""
+def record_gpu(step: Step, settings: RunSettings) -> Cost:
+    """Record the GPU of the worker; before, kill the worker as often as the arguments of the step say."""
     deaths = [*settings.workspace.glob(f"{step.id.subject}.died.*")]
     if len(deaths) < step.arguments:
         (settings.workspace / f"{step.id.subject}.died.{len(deaths)}").touch()
-        time.sleep(0.2)  # until it is known that the step was begun
+        time.sleep(0.2)  # until the scheduler knows that the step has begun
         os.kill(os.getpid(), signal.SIGKILL)
     (settings.workspace / f"{step.id.subject} began").write_text(os.environ["CUDA_VISIBLE_DEVICES"])
-    while step.id.subject in "ab" and not all((settings.workspace / f"{one} began").exists() for one in "ab"):
-        time.sleep(0.01)  # until the other worker has begun its own
+    while step.id.subject in "ab" and not all((settings.workspace / f"{name} began").exists() for name in "ab"):
+        time.sleep(0.01)  # until the other worker has begun its step
     return Cost(prompts=1)
 
 
-def noted(settings: RunSettings, pattern: str) -> set[str]:
+def contents_of(settings: RunSettings, pattern: str) -> set[str]:
     return {file.read_text() for file in settings.workspace.glob(pattern)}
 
 
-def answering(page: str) -> Iterator[int]:
-    """The ports of this process and its children that show a page to whoever asks."""
+def open_ports(page: str) -> Iterator[int]:
+    """Yield the ports of this process and its children that serve a page without a key."""
     for process in (psutil.Process(), *psutil.Process().children(recursive=True)):
-        for port in (of.laddr.port for of in process.net_connections("tcp") if of.status == "LISTEN"):
+        for port in (socket.laddr.port for socket in process.net_connections("tcp") if socket.status == "LISTEN"):
             with suppress(OSError), urlopen(f"http://127.0.0.1:{port}/{page}", timeout=5):
                 yield port
 
@@ -227,23 +227,26 @@ def test_local_workers_have_their_gpus_and_are_replaced(tmp_path: Path, monkeypa
     monkeypatch.setattr(clusters, "visible_gpus", lambda: ["0", "7"])
     monkeypatch.setattr(clusters, "SECONDS_BETWEEN_UPDATES", 0.1)
     run = RunSettings(tmp_path)
-    with Workspace(tmp_path).lock(), Cluster(None, None, run) as two:
-        open_to_all = [*answering("metrics"), *answering("info/main/workers.html")]
-        assert not open_to_all
+    with Workspace(tmp_path).lock(), Cluster(None, None, run) as cluster:
+        ports = [*open_ports("metrics"), *open_ports("info/main/workers.html")]
+        assert not ports
         a, b, *others = [
-            replace(step("cuda"), id=StepId("score", one, "persuasion"), function=note, arguments=0) for one in "abcd"
+            replace(step("cuda"), id=StepId("score", name, "persuasion"), function=record_gpu, arguments=0)
+            for name in "abcd"
         ]
         with ThreadPoolExecutor() as pool:
-            outcomes = [*pool.map(two.compute_step, (a, b), [run] * 2)]
-        assert [(of.failed, of.cost) for of in outcomes] == [(None, Cost(prompts=1))] * 2
-        assert noted(run, "[ab] began") == {"0", "7"}
+            outcomes = [*pool.map(cluster.compute_step, (a, b), [run] * 2)]
+        assert [(outcome.failed, outcome.cost) for outcome in outcomes] == [(None, Cost(prompts=1))] * 2
+        assert contents_of(run, "[ab] began") == {"0", "7"}
         assert Workspace(run.workspace).failure_reason(str(a.id), "") is None
         with ThreadPoolExecutor() as pool:
-            steps = [replace(one, arguments=deaths) for one, deaths in zip(others, (1, 99), strict=True)]
-            died, lost = (outcome.failed for outcome in pool.map(two.compute_step, steps, [run] * 2))
-        assert died is None
-        assert str(lost).startswith("the worker of the step ended 4 times without an error")
-        assert Workspace(run.workspace).failure_reason(str(others[1].id), "") == lost
-        two.abandon()
-        assert two.compute_step(a, run) == INTERRUPTED
-    assert not [one for one in psutil.Process().children() if "spawn_main" in " ".join(one.cmdline())]
+            steps = [replace(other, arguments=deaths) for other, deaths in zip(others, (1, 99), strict=True)]
+            failure_after_1, failure_after_99 = (
+                outcome.failed for outcome in pool.map(cluster.compute_step, steps, [run] * 2)
+            )
+        assert failure_after_1 is None
+        assert str(failure_after_99).startswith("the worker of the step ended 4 times without an error")
+        assert Workspace(run.workspace).failure_reason(str(others[1].id), "") == failure_after_99
+        cluster.abandon()
+        assert cluster.compute_step(a, run) == INTERRUPTED
+    assert not [child for child in psutil.Process().children() if "spawn_main" in " ".join(child.cmdline())]

@@ -11,10 +11,10 @@ from tests.flows.graph.toy import (
     FETCH_A,
     FETCH_B,
     NUMBERS,
-    OF_A,
     PAGE,
     SCORE_A,
     SCORE_B,
+    STEPS_A,
     TOTAL,
     Toy,
     kind_of,
@@ -41,7 +41,7 @@ def test_a_blocked_step_names_the_first_step_upstream(toy: Toy) -> None:
     assert toy.graph().nodes[SCORE_A].blocked_by == BUILD_A
 
 
-def test_a_failed_step_says_why(toy: Toy) -> None:
+def test_a_failed_step_has_a_reason(toy: Toy) -> None:
     toy.failing = {FETCH_A}
     toy.run()
     failed = toy.graph().nodes[FETCH_A]
@@ -60,17 +60,17 @@ def test_a_damaged_output_is_named(toy: Toy) -> None:
 def test_equal_inputs_and_parameters_give_equal_keys(toy: Toy) -> None:
     toy.run()
     fetched = toy.graph().nodes[FETCH_A]
-    of = StepId("score", "a", "other")
+    scoring = StepId("score", "a", "other")
 
-    def made(identity: StepId = of, **options: object) -> str:
+    def key_of(identity: StepId = scoring, **options: object) -> str:
         return key(toy.add(toy.graph(), identity, [fetched], **options))  # type: ignore[arg-type]
 
-    assert made() == made() == made(parameters={}) == made(resource="services")
-    others = [replace(of, subject="b"), replace(of, part="x")]
-    assert len({made(), made(version=2), made(parameters={"seed": 1}), *map(made, others)}) == 5
+    assert key_of() == key_of() == key_of(parameters={}) == key_of(resource="services")
+    others = [replace(scoring, subject="b"), replace(scoring, part="x")]
+    assert len({key_of(), key_of(version=2), key_of(parameters={"seed": 1}), *map(key_of, others)}) == 5
 
 
-def test_only_the_rows_that_are_read_count(toy: Toy) -> None:
+def test_only_the_rows_of_a_part_decide_keys(toy: Toy) -> None:
     toy.run()
     fetched = toy.graph().nodes[FETCH_A].output("numbers")
     before = key(toy.add(toy.graph(), StepId("score", "a", "x"), [replace(fetched, part="some rows")]))
@@ -91,7 +91,7 @@ def test_a_refused_step_has_failed_and_blocks_others(toy: Toy) -> None:
     assert (below.state, below.blocked_by) == ("blocked", refused.id)
 
 
-def test_what_follows_from_unknown_content_waits(toy: Toy) -> None:
+def test_a_placeholder_waits_for_unknown_content(toy: Toy) -> None:
     graph = toy.graph()
     identity = StepId("score", "a", "x")
     waiting = graph.add_placeholder(kind_of(identity), identity, graph.nodes[BUILD_A])
@@ -100,11 +100,11 @@ def test_what_follows_from_unknown_content_waits(toy: Toy) -> None:
 
 def test_upstream_follows_needed_inputs_alone(toy: Toy) -> None:
     nodes = toy.graph().nodes
-    assert upstream([nodes[SCORE_A]]) == set(OF_A)
+    assert upstream([nodes[SCORE_A]]) == set(STEPS_A)
     assert upstream([nodes[PAGE]]) == {PAGE, TOTAL}
 
 
-def test_rows_are_computed_with_once_for_each_content(toy: Toy) -> None:
+def test_a_function_of_rows_runs_once_for_content(toy: Toy) -> None:
     toy.run()
     calls = []
 
@@ -118,7 +118,7 @@ def test_rows_are_computed_with_once_for_each_content(toy: Toy) -> None:
     assert graph.read_once(graph.nodes[BUILD_B].output("numbers"), compute) == 2
 
 
-def test_run_knows_its_artifacts_until_they_are_forgotten(toy: Toy) -> None:
+def test_a_deleted_artifact_is_missing_after_a_recheck(toy: Toy) -> None:
     toy.run()
     (file,) = toy.root.glob("numbers/score-b-*")
     file.unlink()
@@ -128,12 +128,12 @@ def test_run_knows_its_artifacts_until_they_are_forgotten(toy: Toy) -> None:
     assert toy.graph().nodes[SCORE_B].state == "missing"
 
 
-def test_a_step_is_the_same_value_after_pickling(toy: Toy) -> None:
+def test_a_pickled_step_is_equal(toy: Toy) -> None:
     toy.run()
     for node in toy.graph():
-        again = pickle.loads(pickle.dumps(node.step))
-        assert again == node.step
-        assert again.table("numbers").table == NUMBERS
+        loaded = pickle.loads(pickle.dumps(node.step))
+        assert loaded == node.step
+        assert loaded.table("numbers").table == NUMBERS
 
 
 def test_a_step_has_a_readable_name() -> None:

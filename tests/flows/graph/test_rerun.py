@@ -8,7 +8,7 @@ from swaymeter.data.storage.notes import seal
 from swaymeter.flows.graph.graph import StepId
 from swaymeter.flows.graph.rerun import NO_NUMBERS, numbers_file, read_numbers, write_numbers
 from swaymeter.flows.graph.selection import Selection
-from tests.flows.small_study import again, prepare, run, selected
+from tests.flows.small_study import load_study, prepare, renew, run
 
 QUESTIONS = StepId("fetch", "static", "questions")
 
@@ -49,20 +49,20 @@ def test_a_damaged_file_is_named(content: str, file: Path) -> None:
         read_numbers(file)
 
 
-def test_a_refresh_fetches_questions_and_disputes_alone(tmp_path: Path) -> None:
-    study = prepare(selected(tmp_path))
+def test_a_refresh_fetches_only_the_questions(tmp_path: Path) -> None:
+    study = prepare(load_study(tmp_path))
     write_numbers(numbers_file(study.workspace), Selection().rerun_numbers(study.graph, {"refresh": True}))
-    missing = {node.id for node in again(study).graph if node.state == "missing" and node.id.stage == "fetch"}
+    missing = {node.id for node in renew(study).graph if node.state == "missing" and node.id.stage == "fetch"}
     assert missing == {QUESTIONS}
     ran: list[StepId] = []
-    run(lambda: again(study).graph, Selection(stages=("fetch", "build")), lambda step: ran.append(step.id))
-    assert ran == [QUESTIONS]  # its content is the same
+    run(lambda: renew(study).graph, Selection(stages=("fetch", "build")), lambda step: ran.append(step.id))
+    assert ran == [QUESTIONS]  # the content is the same, so later steps stay done
 
 
 def test_studies_share_the_forced_artifacts(tmp_path: Path) -> None:
     names = ("first", "second")
-    first, second = (prepare(selected(tmp_path, name=name, measures={"persuasion": {}})) for name in names)
+    first, second = (prepare(load_study(tmp_path, name=name, measures={"persuasion": {}})) for name in names)
     chosen = Selection(relations=("capital",), stages=("build",))
     write_numbers(numbers_file(first.workspace), chosen.rerun_numbers(first.graph, {"force": True}))
-    run(lambda: again(first).graph, Selection(stages=("fetch", "build")))
-    assert {node.state for node in again(second).graph if node.id.stage == "build"} == {"done"}
+    run(lambda: renew(first).graph, Selection(stages=("fetch", "build")))
+    assert {node.state for node in renew(second).graph if node.id.stage == "build"} == {"done"}

@@ -11,29 +11,29 @@ from swaymeter.flows.stages.build import BUILD_PROMPTS
 from swaymeter.flows.stages.fetch import FETCH_NAMES
 from swaymeter.flows.stages.frequency import LIST_NAMES
 from swaymeter.flows.stages.wikidata import FETCH_PROPERTY
-from tests.flows.small_study import prepare, selected
+from tests.flows.small_study import load_study, prepare
 
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
-    return prepare(selected(tmp_path_factory.mktemp("small")))
+    return prepare(load_study(tmp_path_factory.mktemp("small")))
 
 
-def chosen(study: Study, selection: Selection, stage: Stage) -> set[tuple[str, str]]:
-    return {(one.subject, one.product) for one in selection.of(study.graph) if one.stage == stage}
+def selected_steps(study: Study, selection: Selection, stage: Stage) -> set[tuple[str, str]]:
+    return {(step.subject, step.product) for step in selection.of(study.graph) if step.stage == stage}
 
 
 def test_the_whole_study_is_selected_by_default(study: Study) -> None:
     assert Selection().of(study.graph) == set(study.graph.nodes)
 
 
-def test_a_relation_brings_what_it_needs(study: Study) -> None:
-    only = Selection(relations=("capital",))
-    assert chosen(study, only, "score") == {("capital", "persuasion"), ("capital", "susceptibility")}
-    assert chosen(study, only, "build") >= {("capital", "queries and contexts")}
-    assert chosen(study, only, "fetch") >= {("capital", "facts"), ("country", "invented names")}
-    assert ("father", "facts") not in chosen(study, only, "fetch")
-    assert chosen(study, only, "report") == {("study", "page")}
+def test_a_relation_is_selected_with_its_inputs(study: Study) -> None:
+    selection = Selection(relations=("capital",))
+    assert selected_steps(study, selection, "score") == {("capital", "persuasion"), ("capital", "susceptibility")}
+    assert selected_steps(study, selection, "build") >= {("capital", "queries and contexts")}
+    assert selected_steps(study, selection, "fetch") >= {("capital", "facts"), ("country", "invented names")}
+    assert ("father", "facts") not in selected_steps(study, selection, "fetch")
+    assert selected_steps(study, selection, "report") == {("study", "page")}
 
 
 @pytest.mark.parametrize(
@@ -45,41 +45,40 @@ def test_a_relation_brings_what_it_needs(study: Study) -> None:
         ("semantic_entropy", {"answers", "semantic_entropy"}),
     ],
 )
-def test_a_measure_brings_those_that_it_needs(measure: str, groups: set[str], study: Study) -> None:
-    only = Selection(measures=(measure,))
-    assert {group for _, group in chosen(study, only, "score")} == groups
-    about = "facts" if "persuasion" in groups else "questions"
-    assert {group for _, group in chosen(study, only, "fetch")} - {"invented names"} == {about}
+def test_a_measure_is_selected_with_needed_measures(measure: str, groups: set[str], study: Study) -> None:
+    selection = Selection(measures=(measure,))
+    assert {group for _, group in selected_steps(study, selection, "score")} == groups
+    source = "facts" if "persuasion" in groups else "questions"
+    assert {group for _, group in selected_steps(study, selection, "fetch")} - {"invented names"} == {source}
 
 
 def test_a_relation_has_its_own_comparison_of_seeds(tmp_path: Path) -> None:
-    several = prepare(selected(tmp_path, seeds=[0, 1], questions=None, measures={"persuasion": {}}))
-    assert chosen(several, Selection(), "aggregate") >= {("capital", "reliability"), ("father", "reliability")}
-    for only in (Selection(relations=("capital",)), Selection(relations=("capital",), measures=("persuasion",))):
-        found = chosen(several, only, "aggregate")
-        assert ("capital", "reliability") in found
-        assert ("father", "reliability") not in found
+    several = prepare(load_study(tmp_path, seeds=[0, 1], questions=None, measures={"persuasion": {}}))
+    assert selected_steps(several, Selection(), "aggregate") >= {("capital", "reliability"), ("father", "reliability")}
+    for selection in (Selection(relations=("capital",)), Selection(relations=("capital",), measures=("persuasion",))):
+        steps = selected_steps(several, selection, "aggregate")
+        assert ("capital", "reliability") in steps
+        assert ("father", "reliability") not in steps
 
 
-def test_a_stage_is_selected_without_what_it_needs(study: Study) -> None:
+def test_a_stage_is_selected_without_its_inputs(study: Study) -> None:
     selection = Selection(relations=("capital",), stages=("score",))
-    assert {one.stage for one in selection.of(study.graph)} == {"score"}
+    assert {step.stage for step in selection.of(study.graph)} == {"score"}
 
 
 def test_another_model_has_steps_of_its_own(study: Study, tmp_path: Path) -> None:
-    of_study = study.study.models[0].model_dump(exclude_unset=True)
-    models = [of_study, {"name": str(tmp_path / "model"), "dtype": "bfloat16"}]
-    both = prepare(selected(tmp_path, models=models))
-    only = Selection(models=(str(tmp_path / "model"),))
-    assert {one.model for one in only.of(both.graph) if one.stage == "score"} == {str(tmp_path / "model")}
+    model = study.study.models[0].model_dump(exclude_unset=True)
+    models = [model, {"name": str(tmp_path / "model"), "dtype": "bfloat16"}]
+    both = prepare(load_study(tmp_path, models=models))
+    selection = Selection(models=(str(tmp_path / "model"),))
+    assert {step.model for step in selection.of(both.graph) if step.stage == "score"} == {str(tmp_path / "model")}
 
 
 def test_relations_that_wait_for_failed_names_have_failed(study: Study) -> None:
     graph = Graph(study.workspace)
     names = graph.add_refused(FETCH_NAMES, FETCH_NAMES.id("country"), WorkFailed("no answer"))
-    graph.add_refused(
-        FETCH_PROPERTY, FETCH_PROPERTY.id("birthplace"), WorkFailed("no answer")
-    )  # no later step knows of it
+    # No later step depends on this step.
+    graph.add_refused(FETCH_PROPERTY, FETCH_PROPERTY.id("birthplace"), WorkFailed("no answer"))
     for relation, needed in (("capital", [names]), ("father", [])):
         node = graph.add_refused(BUILD_PROMPTS, BUILD_PROMPTS.id(relation), WorkFailed("waits"), inputs=needed)
         node.state, node.blocked_by = "blocked", names.id if needed else None

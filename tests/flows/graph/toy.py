@@ -1,4 +1,4 @@
-"""A graph of made-up steps: two subjects are fetched, built and scored, and everything is aggregated and reported."""
+"""A graph of made-up steps: two subjects are fetched, built and scored; then both are aggregated and reported."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -24,23 +24,33 @@ FETCH_A, FETCH_B = StepId("fetch", "a", "numbers"), StepId("fetch", "b", "number
 BUILD_A, BUILD_B = StepId("build", "a", "numbers"), StepId("build", "b", "numbers")
 SCORE_A, SCORE_B = StepId("score", "a", "numbers"), StepId("score", "b", "numbers")
 TOTAL, PAGE = StepId("aggregate", "study", "total"), StepId("report", "study", "page")
-OF_A, OF_B = [FETCH_A, BUILD_A, SCORE_A], [FETCH_B, BUILD_B, SCORE_B]
+STEPS_A, STEPS_B = [FETCH_A, BUILD_A, SCORE_A], [FETCH_B, BUILD_B, SCORE_B]
 
 
 @dataclass
 class Toy:
-    """The graph, what its sources hold, which of its steps fail, and which have run."""
+    """The graph of made-up steps.
+
+    Attributes:
+        root: The folder of the workspace.
+        world: The number that the source has for each subject.
+        failing: Steps that fail at their start.
+        failing_late: Steps that fail after they have written their output.
+        rerun_numbers: Numbers of forced artifacts.
+        ran: Steps that have begun, in order.
+        shared_results: Results that the graphs of a run share.
+    """
 
     root: Path
     world: dict[str, int] = field(default_factory=lambda: {"a": 1, "b": 20})
     failing: set[StepId] = field(default_factory=set)
     failing_late: set[StepId] = field(default_factory=set)
-    forced: RerunNumbers = NO_NUMBERS
+    rerun_numbers: RerunNumbers = NO_NUMBERS
     ran: list[StepId] = field(default_factory=list)
     shared_results: dict[Any, Any] = field(default_factory=dict)
 
     def graph(self) -> Graph:
-        graph = Graph(Workspace(self.root), rerun_numbers=self.forced, shared_results=self.shared_results)
+        graph = Graph(Workspace(self.root), rerun_numbers=self.rerun_numbers, shared_results=self.shared_results)
         scores = []
         for subject in self.world:
             fetched = self.add(graph, StepId("fetch", subject, "numbers"), resource="services")
@@ -66,15 +76,15 @@ class Toy:
         )
 
     def force(self, kind: Kind = "force", subject: str | None = None) -> None:
-        """Raises the numbers of all steps, or of those of a subject; of a refresh, only of fetched ones."""
+        """Raise the numbers of all steps, or of the steps of a subject; a refresh concerns only steps that fetch."""
         steps = [node.step for node in self.graph() if node.step and subject in (None, node.id.subject)]
         keys = [step.key_without_number for step in steps if kind == "force" or step.id.stage == "fetch"]
-        self.forced = self.forced.with_new(kind, keys)
+        self.rerun_numbers = self.rerun_numbers.with_new(kind, keys)
 
     def run(self, selection: Selection | None = None, progress: Any = None) -> list[StepId]:
-        """The steps that ran, in order."""
+        """Run the graph, and return the steps that ran, in order."""
         before = len(self.ran)
-        self.shared_results.clear()  # a run of its own
+        self.shared_results.clear()  # earlier runs share no results with this run
         run(self.graph, selection, progress=progress)
         return self.ran[before:]
 
@@ -83,8 +93,8 @@ class Toy:
         return {node.id: node.state for node in self.graph()}
 
     def numbers(self, identity: StepId) -> list[int]:
-        read: list[int] = self.graph().nodes[identity].output("numbers").read()["number"].to_pylist()
-        return read
+        numbers: list[int] = self.graph().nodes[identity].output("numbers").read()["number"].to_pylist()
+        return numbers
 
 
 def kind_of(identity: StepId, version: int = 1) -> StepKind:
@@ -93,18 +103,18 @@ def kind_of(identity: StepId, version: int = 1) -> StepKind:
 
 
 def compute(step: Step, settings: RunSettings) -> None:
-    """Writes what the source holds, or the sum of the inputs."""
+    """Write the number of the source, or the sum of the inputs."""
     toy: Toy = step.arguments
     toy.ran.append(step.id)
     if step.id in toy.failing:
         raise RuntimeError(f"{step.id} cannot be computed")
-    read = [step.table(role).read()["number"].to_pylist() for role in step.inputs]
-    number = toy.world[step.id.subject] if step.id.stage == "fetch" else sum(map(sum, read))
+    numbers = [step.table(role).read()["number"].to_pylist() for role in step.inputs]
+    number = toy.world[step.id.subject] if step.id.stage == "fetch" else sum(map(sum, numbers))
     step.table("numbers").write(NUMBERS.of([{"number": number}]))
     if step.id in toy.failing_late:
         raise RuntimeError(f"{step.id} was killed at its end")
 
 
 def _by_role(inputs: Iterable[PlannedStep | StepInput]) -> Mapping[str, StepInput]:
-    step_inputs = [one.output("numbers") if isinstance(one, PlannedStep) else one for one in inputs]
+    step_inputs = [value.output("numbers") if isinstance(value, PlannedStep) else value for value in inputs]
     return {str(step_input.node.id): step_input for step_input in step_inputs}

@@ -1,4 +1,4 @@
-"""The automation of a lasting server: runs of killed processes become Crashed."""
+"""The automation that marks the runs of killed processes as Crashed, and deployments that depend on it."""
 
 import json
 import subprocess
@@ -14,7 +14,7 @@ import yaml
 from prefect.server.utilities.user_templates import render_user_template_sync
 
 from swaymeter.flows.server.settings import HEARTBEAT_SECONDS
-from tests.flows.conftest import until
+from tests.flows.conftest import wait_until
 
 ROOT = Path(__file__).resolve().parents[3]
 STUDY = """
@@ -34,65 +34,67 @@ study(return_state=True)
 
 @dataclass(frozen=True)
 class Parameters:
-    """A flow run, as templates see it."""
+    """A flow run for a template."""
 
     parameters: dict[str, Any]
 
 
 @pytest.fixture
-def automation(lasting: httpx.Client, of_server: dict[str, str], tmp_path: Path) -> Iterator[None]:
-    """The automation on the lasting server, with ten seconds for four heartbeats."""
+def automation(server_client: httpx.Client, server_environment: dict[str, str], tmp_path: Path) -> Iterator[None]:
+    """Create the automation on the server, with ten seconds in place of the time of four heartbeats."""
     content = yaml.safe_load((ROOT / "automations.yaml").read_text())
     content["trigger"]["within"] = 10
     (tmp_path / "automations.yaml").write_text(yaml.safe_dump(content))
-    url = {"PREFECT_API_URL": str(lasting.base_url).rstrip("/"), "NO_PROXY": "127.0.0.1"}
+    api = {"PREFECT_API_URL": str(server_client.base_url).rstrip("/"), "NO_PROXY": "127.0.0.1"}
     command = [sys.executable, "-m", "prefect", "automation", "create", "--from-file", "automations.yaml"]
-    subprocess.run(command, cwd=tmp_path, env=of_server | url, check=True, capture_output=True)
+    subprocess.run(command, cwd=tmp_path, env=server_environment | api, check=True, capture_output=True)
     yield
-    for one in lasting.post("/automations/filter", json={}).json():
-        lasting.delete(f"/automations/{one['id']}").raise_for_status()
+    for created in server_client.post("/automations/filter", json={}).json():
+        server_client.delete(f"/automations/{created['id']}").raise_for_status()
 
 
 @pytest.mark.usefixtures("automation")
-def test_a_killed_run_becomes_crashed(lasting: httpx.Client, program: Callable[..., subprocess.Popen[str]]) -> None:
+def test_a_killed_run_becomes_crashed(
+    server_client: httpx.Client, program: Callable[..., subprocess.Popen[str]]
+) -> None:
     def state_of(run: str) -> str:
-        asked = {"flow_runs": {"name": {"any_": [f"study, run, {run}"]}}}
-        return str((lasting.post("/flow_runs/filter", json=asked).json() or [{}])[0].get("state_name"))
+        filters = {"flow_runs": {"name": {"any_": [f"study, run, {run}"]}}}
+        return str((server_client.post("/flow_runs/filter", json=filters).json() or [{}])[0].get("state_name"))
 
     def has_sent() -> bool:
         heartbeats = {"filter": {"event": {"name": ["prefect.flow-run.heartbeat"]}}}
-        events = lasting.post("/events/filter", json=heartbeats).json().get("events", ())
+        events = server_client.post("/events/filter", json=heartbeats).json().get("events", ())
         return "study, run, killed" in [event["resource"]["prefect.resource.name"] for event in events]
 
     with program(STUDY, "killed", PREFECT_FLOWS_HEARTBEAT_FREQUENCY=str(HEARTBEAT_SECONDS)) as killed:
         try:
-            until(has_sent)
+            wait_until(has_sent)
             assert state_of("killed") == "Running"
         finally:
             killed.kill()
     for run in ("fails", "ends"):
         with program(STUDY, run) as ended:
             assert ended.communicate(timeout=60) == ("", "")
-    until(lambda: state_of("killed") == "Crashed")
+    wait_until(lambda: state_of("killed") == "Crashed")
     assert [state_of(run) for run in ("fails", "ends")] == ["Failed", "Completed"]
 
 
-def test_runs_of_deployments_send_heartbeats_that_are_missed() -> None:
-    described = yaml.safe_load((ROOT / "prefect.yaml").read_text())
-    variables = [one["work_pool"]["job_variables"]["env"] for one in described["deployments"]]
-    assert {one["PREFECT_FLOWS_HEARTBEAT_FREQUENCY"] for one in variables} == {str(HEARTBEAT_SECONDS)}
+def test_deployments_send_the_heartbeats_of_the_automation() -> None:
+    deployments = yaml.safe_load((ROOT / "prefect.yaml").read_text())["deployments"]
+    environments = [deployment["work_pool"]["job_variables"]["env"] for deployment in deployments]
+    assert {variables["PREFECT_FLOWS_HEARTBEAT_FREQUENCY"] for variables in environments} == {str(HEARTBEAT_SECONDS)}
     within = yaml.safe_load((ROOT / "automations.yaml").read_text())["trigger"]["within"]
     assert within >= 3 * HEARTBEAT_SECONDS
 
 
 def test_failed_relations_keep_their_run_parameters() -> None:
-    described = yaml.safe_load((ROOT / "prefect.yaml").read_text())["deployments"]
-    (trigger,) = next(one["triggers"] for one in described if one["name"] == "failed")
+    deployments = yaml.safe_load((ROOT / "prefect.yaml").read_text())["deployments"]
+    (trigger,) = next(deployment["triggers"] for deployment in deployments if deployment["name"] == "failed")
     assert trigger["schedule_after"] >= 60  # an outage of a minute is over by then
     assert "prefect.flow-run.Refused" not in trigger["expect"]
-    whole = {"relations": ["capital"], "models": ["m"], "measures": ["persuasion"], "runner": "dask", "offline": True}
-    for given, expected in ((whole, whole), ({}, {**dict.fromkeys(whole), "offline": False})):
-        context = {"flow_run": Parameters({"study": "small.yaml", "workspace": None, **given})}
+    options = {"relations": ["capital"], "models": ["m"], "measures": ["persuasion"], "runner": "dask", "offline": True}
+    for parameters, expected in ((options, options), ({}, {**dict.fromkeys(options), "offline": False})):
+        context = {"flow_run": Parameters({"study": "small.yaml", "workspace": None, **parameters})}
         rendered = {
             name: json.loads(render_user_template_sync(value["value"]["template"], context))
             for name, value in trigger["parameters"].items()

@@ -8,7 +8,7 @@ from swaymeter.flows.server.home import check_home, enter
 
 @pytest.fixture(autouse=True)
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The working directory that a worker gives a run of a deployment, and no SWAYMETER_HOME."""
+    """Run the test as a deployment: in a temporary working directory, without the variable SWAYMETER_HOME."""
     monkeypatch.setenv("PREFECT__RUNTIME__DEPLOYMENT__ID", "3f0c")
     monkeypatch.setattr("atexit.register", lambda mute: None)
     monkeypatch.setenv("TMPDIR", str(tmp_path.parent))
@@ -23,7 +23,7 @@ def test_a_worker_without_a_folder_is_refused() -> None:
         check_home()
 
 
-def test_a_folder_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_folder_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SWAYMETER_HOME", str(tmp_path / "away"))
     assert enter() == {}
     with pytest.raises(UsageError, match=f"the folder {tmp_path}/away, which SWAYMETER_HOME names, does not exist on"):

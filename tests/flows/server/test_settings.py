@@ -11,7 +11,7 @@ PROFILES = f'active = "here"\n[profiles.here]\nPREFECT_API_URL = "{URL}"\n[profi
 
 @pytest.fixture(autouse=True)
 def settings_of_this_process() -> None:
-    """Let Prefect read its settings, which it does once in a process, before a test changes them."""
+    """Let Prefect read its settings before the test changes them; Prefect reads them once in a process."""
     get_current_settings()
 
 

@@ -1,4 +1,4 @@
-"""The temporary API lives as long as the command that started it, not longer, and prints nothing."""
+"""The temporary API ends with the command that started it, and prints nothing."""
 
 import signal
 import socket
@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from swaymeter.flows.server.api import _connection_error
-from tests.flows.conftest import nothing_configured
+from tests.flows.conftest import unconfigured_environment
 
 Start = Callable[..., subprocess.Popen[str]]
 
@@ -50,13 +50,13 @@ with prefect_api() as url:
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """A Prefect home of this module's own, with nothing configured: its tables are created once."""
-    return nothing_configured(tmp_path_factory.mktemp("prefect"))
+    """Return environment variables with a home of Prefect for this module, whose tables are created once."""
+    return unconfigured_environment(tmp_path_factory.mktemp("prefect"))
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A user's folder with modules that are named as ours, or as one of the standard library, and raise."""
+    """Return a user's folder; its modules have names of our folders or of the standard library, and raise errors."""
     folder = tmp_path_factory.mktemp("user")
     for name in ("data", "flows", "reports", "tasks", "queue"):
         (folder / f"{name}.py").write_text(f"raise RuntimeError('the module {name} of the user')")
@@ -65,7 +65,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def start(environment: dict[str, str], folder: Path) -> Start:
-    """Starts Python in that folder, with variables beside those of the environment."""
+    """Return a function that starts Python in the user's folder, with further environment variables."""
 
     def start(*arguments: str, cwd: Path = folder, **variables: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
@@ -82,7 +82,7 @@ def start(environment: dict[str, str], folder: Path) -> Start:
 
 @pytest.fixture
 def waiting(start: Start) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A command inside its `prefect_api()`, and the URL."""
+    """Yield a command within `prefect_api()`, and the URL of the API."""
     with start("-c", WAITING) as command:
         assert command.stdout
         try:
@@ -102,9 +102,7 @@ def test_runs_at_once_share_a_new_database(start: Start, environment: dict[str, 
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_a_command_that_is_ended_leaves_no_process(
-    number: signal.Signals, waiting: tuple[subprocess.Popen[str], str]
-) -> None:
+def test_a_killed_command_leaves_no_process(number: signal.Signals, waiting: tuple[subprocess.Popen[str], str]) -> None:
     command, url = waiting
     assert url.startswith("http://127.0.0.1:")
     children = psutil.Process(command.pid).children(recursive=True)
@@ -126,7 +124,7 @@ time.sleep(120)
 
 
 def test_prefects_own_server_outlives_a_kill(start: Start, tmp_path: Path) -> None:
-    """The fault for which flows/server/temporary.py exists; without it, Prefect's own server would do."""
+    """This fault of Prefect is the reason for flows/server/temporary.py."""
     with start("-c", OWN_SERVER_OF_PREFECT, cwd=tmp_path) as command:
         assert command.stdout
         server = psutil.Process(int(command.stdout.readline()))
@@ -140,9 +138,9 @@ def test_prefects_own_server_outlives_a_kill(start: Start, tmp_path: Path) -> No
 
 
 def test_configured_api_that_does_not_answer_is_named(start: Start) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as other, ThreadPoolExecutor() as pool:
-        reason = pool.submit(_connection_error, f"http://127.0.0.1:{other.getsockname()[1]}/api")
-        with other.accept()[0] as connection:
+    with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor() as pool:
+        reason = pool.submit(_connection_error, f"http://127.0.0.1:{server.getsockname()[1]}/api")
+        with server.accept()[0] as connection:
             connection.sendall(b"SSH-2.0\r\n")
         assert "SSH-2.0" in reason.result()
     url = "http://127.0.0.1:1/api"
@@ -152,7 +150,7 @@ def test_configured_api_that_does_not_answer_is_named(start: Start) -> None:
 
 
 @pytest.mark.parametrize(
-    ("home", "file", "content", "said"),
+    ("home", "file", "content", "message"),
     [
         (".", "profiles.toml", 'active = "x', "correct profiles.toml in its folder"),
         (".", "prefect.toml", "[server", "or prefect.toml in the current folder"),
@@ -161,8 +159,8 @@ def test_configured_api_that_does_not_answer_is_named(start: Start) -> None:
         ("file/home", "file", "", "file/home cannot be written (Not a directory); free disk space"),
     ],
 )
-def test_what_prefect_keeps_is_named(
-    home: str, file: str, content: str, said: str, start: Start, tmp_path: Path
+def test_unusable_files_of_prefect_are_named(
+    home: str, file: str, content: str, message: str, start: Start, tmp_path: Path
 ) -> None:
     (tmp_path / file).write_text(content)
     if file == "prefect.db" and not content:
@@ -170,7 +168,7 @@ def test_what_prefect_keeps_is_named(
             database.execute("CREATE TABLE alembic_version AS SELECT 'ffffffffffff' AS version_num")
             database.commit()
     _, errors = start("-c", FLOW, cwd=tmp_path, PREFECT_HOME=str(tmp_path / home)).communicate(timeout=120)
-    assert said in errors.splitlines()[-1]
+    assert message in errors.splitlines()[-1]
     assert "UserWarning" not in errors
     assert "Failed to initialize" not in errors
     assert f"move {tmp_path}/prefect.db away" in errors or file != "prefect.db"

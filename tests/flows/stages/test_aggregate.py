@@ -1,4 +1,4 @@
-"""The database holds what the files hold, with statistics over its tables."""
+"""The database has the rows of the files, and statistics over its tables."""
 
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -20,7 +20,7 @@ from swaymeter.flows.stages.aggregate import Aggregation, make_database, schema
 from swaymeter.tasks.statistics import STATISTICS
 from swaymeter.tasks.statistics.statistic import Statistic
 from tests.data.warehouse.small_study import PERSUASION, row
-from tests.flows.small_study import NOTED, again, labelled_models, prepare, score, selected
+from tests.flows.small_study import METADATA, labelled_models, load_study, prepare, renew, score
 from tests.registered import added, only
 
 FACTS = {"real_entities": 2, "invented_entities": 1}
@@ -28,14 +28,14 @@ DATABASE = StepId("aggregate", "study", "database")
 
 
 def step_of(study: Study) -> Step:
-    """The step that makes the database, as the workspace is now."""
-    step = again(study).graph.nodes[DATABASE].step
+    """Return the step that makes the database, for the present workspace."""
+    step = renew(study).graph.nodes[DATABASE].step
     assert step is not None
     return step
 
 
-def made(study: Study) -> Path:
-    """The database, made now."""
+def make_study_database(study: Study) -> Path:
+    """Make the database of a study, and return its path."""
     make_database(step_of(study), RunSettings(study.workspace.root))
     return study.workspace.database
 
@@ -45,7 +45,7 @@ def rows_of(database: Path, sql: str) -> list[Any]:
         return connection.sql(sql).fetchall()
 
 
-def test_foreign_rows_do_not_stay(tmp_path: Path) -> None:
+def test_foreign_rows_are_removed(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path)
     outputs = {"files": workspace.database_artifact({}), "history": workspace.history_artifact({})}
     step = Step(DATABASE, make_database, {}, outputs, Aggregation())
@@ -60,22 +60,22 @@ def test_foreign_rows_do_not_stay(tmp_path: Path) -> None:
 
 
 def test_statistics_of_empty_tables_are_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    workspace, frame, answered = Workspace(tmp_path), Warehouse.frame, set[str]()
+    workspace, frame, computed = Workspace(tmp_path), Warehouse.frame, set[str]()
     outputs = {"files": workspace.database_artifact({}), "history": workspace.history_artifact({})}
 
-    def recorded(warehouse: Warehouse, name: str) -> Any:
-        answered.add(name)
+    def record_and_compute(warehouse: Warehouse, name: str) -> Any:
+        computed.add(name)
         return frame(warehouse, name)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Warehouse, "frame", recorded)
+        patched.setattr(Warehouse, "frame", record_and_compute)
         make_database(Step(DATABASE, make_database, {}, outputs, Aggregation()), RunSettings(tmp_path))
     queries = {name for statistic in STATISTICS.values() for name in statistic.queries}
     with opened(workspace.database, schema()) as warehouse:
         unread = queries.difference(warehouse.with_rows(queries))
         assert [name for name in unread if len(warehouse.frame(name))] == []
-    assert queries - answered
-    assert queries - answered <= unread == queries
+    assert queries - computed
+    assert queries - computed <= unread == queries
     with duckdb.connect(workspace.database) as connection:
         judgement = Judgement(1, "choices.csv", 2, "q0", "", "choice", "", "accept", "Ada")
         connection.register("incoming", JUDGEMENTS.of([asdict(judgement)]))
@@ -86,16 +86,16 @@ def test_statistics_of_empty_tables_are_skipped(tmp_path: Path, monkeypatch: pyt
 
 def test_runs_have_the_label_of_their_model(tmp_path: Path) -> None:
     models = labelled_models(tmp_path)
-    study = score(prepare(selected(tmp_path, questions=None, measures=["persuasion"], models=models)))
+    study = score(prepare(load_study(tmp_path, questions=None, measures=["persuasion"], models=models)))
     with only(STATISTICS, ("model_means",)):
-        runs = rows_of(made(study), "SELECT DISTINCT model, label FROM variants")
+        runs = rows_of(make_study_database(study), "SELECT DISTINCT model, label FROM variants")
     assert runs == [(str(tmp_path / "model"), "tuned")]
 
 
 def score_pairs(study: Study, relation: str, value: float) -> None:
-    """Writes persuasion of every pair of a relation."""
+    """Write the persuasion of each pair of a relation: `value` plus the position of the context."""
     step = (
-        again(study)
+        renew(study)
         .graph.nodes[StepId("score", relation, "persuasion", "", study.study.models[0].name, "float32")]
         .step
     )
@@ -112,38 +112,40 @@ def score_pairs(study: Study, relation: str, value: float) -> None:
             dtype="float32",
             query_id=query,
             context_id=context,
-            persuasion=value + place,
+            persuasion=value + position,
         )
         for query in ids[0]
-        for place, context in enumerate(ids[1])
+        for position, context in enumerate(ids[1])
     ]
-    step.table("persuasion").write(PERSUASION.of(rows), {**NOTED, "seconds": 1.0, "prompts": len(rows)})
+    step.table("persuasion").write(PERSUASION.of(rows), {**METADATA, "seconds": 1.0, "prompts": len(rows)})
 
 
 def test_statistics_follow_changed_scores(tmp_path: Path) -> None:
-    study = prepare(selected(tmp_path, questions=None, measures={"persuasion": {}}))
-    over_all = "SELECT mean FROM summaries WHERE relation = 'all' AND grouped_by = ['relevant'] ORDER BY ALL"
+    study = prepare(load_study(tmp_path, questions=None, measures={"persuasion": {}}))
+    sql = "SELECT mean FROM summaries WHERE relation = 'all' AND grouped_by = ['relevant'] ORDER BY ALL"
     with only(STATISTICS, ("persuasion_means", "relevance")):
         score_pairs(study, "capital", 1.0)
         score_pairs(study, "father", 2.0)
-        first = rows_of(database := made(study), over_all)
+        first = rows_of(database := make_study_database(study), sql)
         assert rows_of(database, "SELECT count(*) FROM statistics") == [(2 * 2 * 2,)]  # relations, types, units
         score_pairs(study, "capital", 3.0)
-        second = rows_of(made(study), over_all)
+        second = rows_of(make_study_database(study), sql)
     assert [mean for (mean,) in second] == [pytest.approx(mean + 1.0) for (mean,) in first]
 
 
-def test_studies_that_share_a_workspace_both_stay_done(tmp_path: Path) -> None:
+def test_two_studies_of_one_workspace_stay_done(tmp_path: Path) -> None:
     facts = {"first": ["capital", "father"], "second": ["capital"]}
     measures = {"persuasion": {}, "susceptibility": {}}
     studies = [
-        prepare(selected(tmp_path, name=name, facts={**FACTS, "relations": of}, questions=None, measures=measures))
-        for name, of in facts.items()
+        prepare(
+            load_study(tmp_path, name=name, facts={**FACTS, "relations": relations}, questions=None, measures=measures)
+        )
+        for name, relations in facts.items()
     ]
     score_pairs(studies[0], "capital", 1.0)
     with only(STATISTICS, ("model_means", "relevance")):
-        databases = [made(study) for study in studies]
-        assert [again(study).graph.nodes[DATABASE].state for study in studies] == ["done"] * 2
+        databases = [make_study_database(study) for study in studies]
+        assert [renew(study).graph.nodes[DATABASE].state for study in studies] == ["done"] * 2
     root = studies[0].workspace.root
     assert [database.relative_to(root).parts for database in databases] == [
         ("study.duckdb",),
@@ -152,56 +154,56 @@ def test_studies_that_share_a_workspace_both_stay_done(tmp_path: Path) -> None:
     assert studies[1].workspace.report == root / "studies" / "second" / "report"
 
 
-def test_the_database_follows_every_column(tmp_path: Path) -> None:
-    study = prepare(selected(tmp_path, questions=None, measures={"persuasion": {}}))
+def test_the_database_depends_on_every_column(tmp_path: Path) -> None:
+    study = prepare(load_study(tmp_path, questions=None, measures={"persuasion": {}}))
     score_pairs(study, "capital", 1.0)
 
     def keys() -> tuple[str, str]:
-        graph = again(study).graph
+        graph = renew(study).graph
         (scored,) = (node.step for node in graph if node.id.product == "persuasion" and node.id.subject == "capital")
         assert scored is not None
         return scored.key, step_of(study).key
 
     before = keys()
-    queries = again(study).graph.nodes[StepId("build", "capital", "queries and contexts")].output("queries")
+    queries = renew(study).graph.nodes[StepId("build", "capital", "queries and contexts")].output("queries")
     artifact: Any = queries.artifact
-    artifact.write(artifact.table.of([{**one, "degree": 7} for one in artifact.read().to_pylist()]))
+    artifact.write(artifact.table.of([{**query, "degree": 7} for query in artifact.read().to_pylist()]))
     after = keys()
     assert after[0] == before[0]  # no score depends on the column
     assert after[1] != before[1]
 
 
 @pytest.mark.parametrize(("query", "counts"), [("of_all", True), ("one", True), ("mine", False)])
-def test_the_database_follows_the_queries_of_statistics(
+def test_the_database_depends_on_queries_of_statistics(
     query: str, counts: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts = {"of_all": "-- view\nSELECT 1", "one": "SELECT 1 FROM of_all", "mine": "SELECT 1"}
     for name, text in texts.items():
         monkeypatch.setitem(NAMED_QUERIES, name, NamedQuery.from_text(name, text))
     monkeypatch.setitem(STATISTICS, "one", replace(STATISTICS["model_means"], name="one", queries=("one",)))
-    before = step_of(selected(tmp_path)).key
+    before = step_of(load_study(tmp_path)).key
     changed = replace(NAMED_QUERIES[query], sql=f"{NAMED_QUERIES[query].sql} -- changed")
     monkeypatch.setitem(NAMED_QUERIES, query, changed)
-    assert (step_of(selected(tmp_path)).key != before) is counts
-    assert step_of(selected(tmp_path, entropy_classes={"bounds": [1, 5]})).key != before
+    assert (step_of(load_study(tmp_path)).key != before) is counts
+    assert step_of(load_study(tmp_path, entropy_classes={"bounds": [1, 5]})).key != before
 
 
 def test_a_statistic_of_an_unknown_query_is_refused(tmp_path: Path) -> None:
     wrong = Statistic("mine", 1, Summary, ("model_mean",), lambda frames, seed: [])
     with added(STATISTICS, wrong), pytest.raises(UsageError, match="statistic mine: no query is named 'model_mean'"):
-        assert selected(tmp_path).graph.nodes
+        assert load_study(tmp_path).graph.nodes
 
 
 def test_statistics_that_fail_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    study = prepare(selected(tmp_path, questions=None, measures={"persuasion": {}}))
+    study = prepare(load_study(tmp_path, questions=None, measures={"persuasion": {}}))
     score_pairs(study, "capital", 0.5)
     with only(STATISTICS, ("persuasion_means", "relevance")):
-        made(study)
+        make_study_database(study)
         content = study.workspace.database.read_bytes()
         for name in STATISTICS:
             broken = replace(STATISTICS[name], compute=lambda frames, seed: frames["nothing"], version=99)
             monkeypatch.setitem(STATISTICS, name, broken)
         with pytest.raises(ScoreError, match=r"statistic relevance \(of .*\): KeyError\('nothing'\); statistic pers"):
-            made(study)
-        assert again(study).graph.nodes[DATABASE].state == "missing"
+            make_study_database(study)
+        assert renew(study).graph.nodes[DATABASE].state == "missing"
     assert study.workspace.database.read_bytes() == content

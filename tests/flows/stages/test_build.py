@@ -1,4 +1,4 @@
-"""Own facts, relations and contexts in the graph: what changes about one relation concerns no other."""
+"""A user's facts, relations and contexts in the graph: a change to one relation concerns no other relation."""
 
 import json
 import pickle
@@ -13,7 +13,7 @@ from swaymeter.flows.api import Study
 from swaymeter.flows.graph.graph import Graph, StepId
 from swaymeter.flows.stages.refusals import refusals
 from tests.data.catalog.test_relation_rules import SOUND
-from tests.flows.small_study import prepare, score, selected
+from tests.flows.small_study import load_study, prepare, score
 
 FACTS = """\
 relation,subject,object
@@ -35,12 +35,12 @@ RELATIONS: Any = {"source": "A test.", "licence": "None.", "relations": {"seat":
 def own_study(
     folder: Path, facts: str = FACTS, contexts: str = CONTEXTS, relations: Any = RELATIONS, **more: Any
 ) -> Study:
-    """The small study with these files."""
+    """Load the small study with these files; `more` are further keys of its contexts."""
     (folder / "facts.csv").write_text(facts, encoding="utf-8")
     (folder / "contexts.csv").write_text(contexts, encoding="utf-8")
     (folder / "relations.yaml").write_text(yaml.safe_dump(relations), encoding="utf-8")
     section = {"source": "file", "file": "facts.csv", "relations_file": "relations.yaml", "relations": "all"}
-    return selected(
+    return load_study(
         folder,
         facts={**section, "real_entities": 3, "invented_entities": 1},
         questions=None,
@@ -49,18 +49,18 @@ def own_study(
     )
 
 
-@pytest.mark.parametrize(("templates", "said"), [("varied", 0), ("published-form", 1)])
-def test_replaced_sentences_are_named(templates: str, said: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("templates", "count"), [("varied", 0), ("published-form", 1)])
+def test_replaced_sentences_are_named(templates: str, count: int, tmp_path: Path) -> None:
     study = own_study(tmp_path, templates=templates)
-    assert sum("sentences of seat in relations_file are not used" in line for line in study.estimate()) == said
+    assert sum("sentences of seat in relations_file are not used" in line for line in study.estimate()) == count
 
 
 def undone(graph: Graph) -> set[tuple[str, str]]:
-    """The stage and subject of the steps about relations that are not done."""
+    """Return the stage and subject of unfinished steps, without steps of the whole study."""
     return {(node.id.stage, node.id.subject) for node in graph if node.state != "done" and node.id.subject != "study"}
 
 
-OTHER_TEXT = {
+OTHER_QUERIES = {
     **RELATIONS,
     "relations": {
         "seat": {
@@ -81,24 +81,24 @@ OTHER_TEXT = {
         ({"contexts": CONTEXTS.replace("Tesk it", "Norvania it")}, {("build", "seat"), ("score", "seat")}),
         ({"contexts": CONTEXTS + "capital,It is Rome.,,,\n"}, {("build", "capital"), ("score", "capital")}),
         ({"contexts": CONTEXTS.replace("Lord", "George")}, set()),
-        ({"relations": OTHER_TEXT}, {("build", "seat"), ("score", "seat")}),
+        ({"relations": OTHER_QUERIES}, {("build", "seat"), ("score", "seat")}),
     ],
 )
-def test_a_change_of_a_relation_concerns_it_alone(change: Any, expected: set[tuple[str, str]], tmp_path: Path) -> None:
+def test_a_change_concerns_only_its_relation(change: Any, expected: set[tuple[str, str]], tmp_path: Path) -> None:
     assert undone(score(prepare(own_study(tmp_path))).graph) == set()
     assert undone(own_study(tmp_path, **change).graph) == expected
 
 
-def test_own_contexts_take_the_place_of_written_ones(tmp_path: Path) -> None:
+def test_own_contexts_replace_written_contexts(tmp_path: Path) -> None:
     graph = prepare(own_study(tmp_path)).graph
-    of_relation = {
+    contexts = {
         name: graph.nodes[StepId("build", name, "queries and contexts")].output("contexts").read().to_pylist()
         for name in ("capital", "seat")
     }
-    assert [(row["kind"], row["entity"], row["text"]) for row in of_relation["seat"]] == [
+    assert [(row["kind"], row["entity"], row["text"]) for row in contexts["seat"]] == [
         ("negation", "Norvania", "Tesk it is not.\n")
     ]
-    assert len(of_relation["capital"]) == 8
+    assert len(contexts["capital"]) == 8
 
 
 def test_steps_of_own_relations_can_be_pickled(tmp_path: Path) -> None:
@@ -124,29 +124,32 @@ def test_insufficient_files_are_refused_before_a_run(files: Any, problem: str, t
     assert [reason for reason in reasons if re.search(problem, reason)] == list(reasons) != []
 
 
-@pytest.mark.parametrize("built", [False, True])
-def test_too_few_contexts_query_are_refused_by_relation(built: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_built", [False, True])
+def test_too_few_contexts_are_refused_by_relation(is_built: bool, tmp_path: Path) -> None:
     contexts = {"base": 1, "assertive": 1, "negation": 0}
-    if built:  # prompts do not depend on who is asked with which
-        prepare(selected(tmp_path, contexts=contexts))
-    study = selected(tmp_path, contexts={**contexts, "per_query": {"contexts": 5, "relevant": 4}})
+    if is_built:  # prompts do not depend on `per_query`
+        prepare(load_study(tmp_path, contexts=contexts))
+    study = load_study(tmp_path, contexts={**contexts, "per_query": {"contexts": 5, "relevant": 4}})
     reasons = list(refusals(study.graph, study.plan, {node.id for node in study.graph}))
     assert all(reason.startswith("contexts.per_query: relation ") for reason in reasons)
     assert {reason.split()[2] for reason in reasons} == {"capital", "father"}
     assert " contexts that mention " in reasons[0]
 
 
-def test_sets_are_made_of_drawn_questions_alone(tmp_path: Path) -> None:
+def test_only_drawn_questions_have_evidence_sets(tmp_path: Path) -> None:
     right, other = ({"kind": kind, "text": f"It is {kind}."} for kind in ("supporting", "irrelevant"))
     passages = [right, {"kind": "conflicting", "text": "It is red.", "answer": "red"}, other]
-    rows = [{"id": f"q{n}", "question": f"What {n}?", "answer": "supporting", "contexts": passages} for n in range(5)]
+    rows = [
+        {"id": f"q{number}", "question": f"What {number}?", "answer": "supporting", "contexts": passages}
+        for number in range(5)
+    ]
     rows.append({"id": "few", "question": "What?", "answer": "supporting", "contexts": [other]})
     (tmp_path / "mine.jsonl").write_text("\n".join(map(json.dumps, rows)))
 
     def study(*orders: str) -> Study:
         sets = {"sets": ["supporting+conflicting"], "orders": orders}
         questions = {"source": "file", "file": str(tmp_path / "mine.jsonl"), "per_partition": 2, "passages": sets}
-        return selected(tmp_path, facts=None, questions=questions, measures={"passage_persuasion": {}})
+        return load_study(tmp_path, facts=None, questions=questions, measures={"passage_persuasion": {}})
 
     nodes = [node for node in prepare(study("right_first", "wrong_first")).graph if node.id.stage in ("fetch", "build")]
     fetched, chosen, built = (node.output("questions").artifact.read().to_pylist() for node in nodes)

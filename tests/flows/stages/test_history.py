@@ -1,4 +1,4 @@
-"""Nights of a study: what was planted between two of them is found, and named as what it is."""
+"""Nightly runs of a study: every planted change between two runs is found and named."""
 
 import json
 import shutil
@@ -25,7 +25,7 @@ CAPITALS = {"Norway": "Oslo", "Peru": "Lima", "Kenya": "Nairobi", "Italy": "Rome
 
 
 class Nights:
-    """A study that runs night after night, and what may change in between."""
+    """A study that runs every night, with contexts that a test may change between two runs."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.model = folder, folder / "model"
@@ -41,7 +41,7 @@ class Nights:
         self.groups = dict[str, str]()
 
     def run(self) -> Path:
-        """Runs what is not done but for the report; gives the database."""
+        """Run every unfinished step except the report; return the path of the database."""
         rows = (
             {
                 "question": f"What is the capital of {country}?",
@@ -65,7 +65,7 @@ class Nights:
             last = warehouse.frame("states_of_last_run").query("kind != 'run'")
         return dict(zip(zip(last["kind"], last["item"], strict=True), last["state"], strict=True))
 
-    def since(self, run: int) -> Comparison:
+    def comparison(self, run: int) -> Comparison:
         _, changes = view.select_run(view.read_history(self.folder / "workspace" / "study.duckdb"), run)
         assert changes is not None
         return changes.comparison
@@ -73,12 +73,12 @@ class Nights:
 
 @pytest.fixture(scope="module")
 def nights(tmp_path_factory: pytest.TempPathFactory) -> Nights:
-    """The first night; one of the same; then a fact, a prompt and a model have changed, a night each."""
+    """Run the first night, two nights without a change, then a night each with a new fact, prompt and model."""
     nights = Nights(tmp_path_factory.mktemp("nights"))
     nights.run()
-    nights.run()  # finds all done, and leaves no snapshot
+    nights.run()  # every step is done: no snapshot
     (nights.folder / "workspace" / "history" / "manifest.json").unlink()
-    nights.run()  # asks nothing, and leaves none
+    nights.run()  # no reply is requested: no snapshot
     nights.contexts["Norway"] = f"In Norway the capital is Bern {HOSTILE}."
     nights.run()
     nights.study["prompt"] = {"system": "Be short."}
@@ -89,41 +89,44 @@ def nights(tmp_path_factory: pytest.TempPathFactory) -> Nights:
     return nights
 
 
-def test_the_first_night_has_nothing_before_it(nights: Nights) -> None:
+def test_the_first_night_has_no_comparison(nights: Nights) -> None:
     assert view.select_run(view.read_history(nights.folder / "workspace" / "study.duckdb"), 1) == (1, None)
 
 
-def test_a_changed_fact_is_named_as_that(nights: Nights) -> None:
-    found = nights.since(2)
-    assert (found.settings, found.moved) == ([], [])
-    ((what, ((sign, line),)),) = sources(found.dataset_changes).items()
-    assert (what, sign) == ("questions: questions", "~")
+def test_a_changed_fact_is_named(nights: Nights) -> None:
+    comparison = nights.comparison(2)
+    assert (comparison.settings, comparison.moved) == ([], [])
+    ((source, ((sign, line),)),) = sources(comparison.dataset_changes).items()
+    assert (source, sign) == ("questions: questions", "~")
     assert "The capital of Norway is Bern." in line
-    assert found.other_replies == {"asked with other texts": 1}
+    assert comparison.other_replies == {"asked with other texts": 1}
 
 
-def test_a_changed_prompt_is_named_as_that(nights: Nights) -> None:
-    found = nights.since(3)
-    assert ([name for name, *_ in found.settings], found.dataset_changes.differs) == (["prompt.system"], False)
-    assert json.loads(json.loads(found.settings[0].after or "")) == "Be short."
+def test_a_changed_prompt_is_named(nights: Nights) -> None:
+    comparison = nights.comparison(3)
+    assert ([name for name, *_ in comparison.settings], comparison.dataset_changes.differs) == (
+        ["prompt.system"],
+        False,
+    )
+    assert json.loads(json.loads(comparison.settings[0].after or "")) == "Be short."
 
 
-def test_a_changed_revision_is_named_as_that(nights: Nights) -> None:
-    found = nights.since(4)
-    assert ([name for name, *_ in found.settings], found.dataset_changes.differs) == (
+def test_a_changed_revision_is_named(nights: Nights) -> None:
+    comparison = nights.comparison(4)
+    assert ([name for name, *_ in comparison.settings], comparison.dataset_changes.differs) == (
         ["revision of tiny (float32)"],
         False,
     )
-    assert found.other_replies.total() + len(found.flips) > 0
+    assert comparison.other_replies.total() + len(comparison.flips) > 0
 
 
-def test_a_night_keeps_the_parameters_of_measures(nights: Nights) -> None:
-    kept = nights.states()
-    assert kept["setting", "answers.max_new_tokens"] == "3"
-    assert kept["setting", "answers.samples"]
+def test_a_snapshot_has_the_parameters_of_measures(nights: Nights) -> None:
+    states = nights.states()
+    assert states["setting", "answers.max_new_tokens"] == "3"
+    assert states["setting", "answers.samples"]
 
 
-def test_the_page_names_it_and_obeys_nothing(nights: Nights) -> None:
+def test_the_page_names_changes_and_escapes_texts(nights: Nights) -> None:
     with opened(nights.folder / "workspace" / "study.duckdb", schema()) as warehouse:
         last, numbers, changes = (warehouse.frame(name) for name in (LAST_CHANGES, NUMBERS, view.CHANGES_OF_RUNS))
     assert "revision of tiny (float32)" in section(changes_of_run(last, numbers))

@@ -1,4 +1,4 @@
-"""A pass over a relation in a workspace that is there, and that goes away in its middle."""
+"""Passes that stop: the workspace is gone, or the judge or the model differs from the run's."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -10,29 +10,29 @@ from swaymeter.data.errors import ModelError, WorkspaceError
 from swaymeter.flows.graph.graph import RunSettings
 from swaymeter.flows.stages import score
 from swaymeter.tasks.measures import clusters
-from tests.flows.small_study import prepare, selected
+from tests.flows.small_study import load_study, prepare
 
 
-def test_no_chunk_is_begun_where_workspace_went_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    study = prepare(selected(tmp_path))
+def test_no_chunk_begins_after_the_workspace_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = prepare(load_study(tmp_path))
     root, begun = study.workspace.root, list[int]()
     (root / "workspace.json").touch()
     step = next(node.step for node in study.graph if node.id.stage == "score" and node.step and node.state == "missing")
 
-    def chunks(inputs: Any, outputs: Any, load: Any, progress: Any, **others: Any) -> None:
+    def measure_two_chunks(inputs: Any, outputs: Any, load: Any, progress: Any, **others: Any) -> None:
         for number in range(2):
             progress(number, 2)
             begun.append(number)
             root.rename(tmp_path / "away")
 
-    monkeypatch.setattr(score, "measure_relation", chunks)
+    monkeypatch.setattr(score, "measure_relation", measure_two_chunks)
     with pytest.raises(WorkspaceError, match=r"has no workspace\.json"):
         score.run_pass(step, RunSettings(root))
     assert begun == [0]
 
 
-def test_another_judge_than_the_run_has_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    study = prepare(selected(tmp_path))
+def test_a_worker_with_another_judge_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = prepare(load_study(tmp_path))
     steps = (
         node.step for node in study.graph if node.id.product == "answers" and node.step and node.state == "missing"
     )
@@ -41,9 +41,9 @@ def test_another_judge_than_the_run_has_is_refused(tmp_path: Path, monkeypatch: 
         score.run_pass(next(steps), RunSettings(study.workspace.root))
 
 
-def test_the_model_of_the_run_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    study = prepare(selected(tmp_path))
+def test_a_model_of_another_revision_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = prepare(load_study(tmp_path))
     step = next(node.step for node in study.graph if node.id.product == "persuasion" and node.step)
-    wanted = replace(step, arguments=replace(step.arguments, revision="of the run"))
+    changed_step = replace(step, arguments=replace(step.arguments, revision="of the run"))
     with pytest.raises(ModelError, match="but the run needs of the run; copy the same files"):
-        score.run_pass(wanted, RunSettings(study.workspace.root))
+        score.run_pass(changed_step, RunSettings(study.workspace.root))

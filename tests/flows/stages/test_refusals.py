@@ -12,8 +12,8 @@ from swaymeter.flows.stages.refusals import refusals
 from swaymeter.tasks.models import size
 from swaymeter.tasks.models.endpoints import model
 from tests.data.sources.servers.faults import unused_address
-from tests.flows.small_study import selected, small_study
-from tests.tasks.models.endpoints.made_up import Ascii, made_up
+from tests.flows.small_study import load_study, small_study
+from tests.tasks.models.endpoints.made_up import AsciiTokenizer, made_up_server
 from tests.tasks.models.tiny import CHAT, byte_tokenizer
 
 PARAMETERS = 200
@@ -45,16 +45,16 @@ def test_models_larger_than_their_gpus_are_refused(
         save_file({"weights": np.zeros(shape, dtype=np.float32)}, model / f"{number}.safetensors")
     shards = {"weight_map": {"one": "0.safetensors", "other": "1.safetensors"}}
     (model / "model.safetensors.index.json").write_text(json.dumps(shards))
-    study = selected(
+    study = load_study(
         tmp_path,
         questions=None,
         measures={"persuasion": {}},
         models=[{"name": str(model), "dtype": dtype, "device": device}],
     )
-    (found,) = [*refusals(study.graph, study.plan, study.graph.nodes)] or [""]
-    assert refusal in found
-    assert found.startswith(f"models.0: model '{model}' " if refusal else "")
-    assert bool(found) == bool(refusal)
+    (reason,) = [*refusals(study.graph, study.plan, study.graph.nodes)] or [""]
+    assert refusal in reason
+    assert reason.startswith(f"models.0: model '{model}' " if refusal else "")
+    assert bool(reason) == bool(refusal)
 
 
 @pytest.mark.parametrize(
@@ -74,43 +74,43 @@ def test_a_template_without_a_keyword_is_refused(template: str | None, message: 
     (model,) = small_study(tmp_path)["models"]
     if template != "not here":
         byte_tokenizer(chat_template=template).save_pretrained(model["name"])
-    study = selected(tmp_path, **changes)
-    found = [*refusals(study.graph, study.plan, study.graph.nodes)]
-    assert len(found) == bool(message)
-    assert all(one.startswith("models.0: ") and message in one and model["name"] in one for one in found)
-    only_facts = selected(tmp_path, **changes, questions=None, measures={"persuasion": {}})
+    study = load_study(tmp_path, **changes)
+    reasons = [*refusals(study.graph, study.plan, study.graph.nodes)]
+    assert len(reasons) == bool(message)
+    assert all(reason.startswith("models.0: ") and message in reason and model["name"] in reason for reason in reasons)
+    only_facts = load_study(tmp_path, **changes, questions=None, measures={"persuasion": {}})
     assert not [*refusals(only_facts.graph, only_facts.plan, only_facts.graph.nodes)]
 
 
 def test_an_unusable_file_of_facts_is_named_once(tmp_path: Path) -> None:
     (tmp_path / "facts.csv").write_text("relation,subject,object\ncapital,A\x1b,B\n")
     facts = {"source": "file", "file": str(tmp_path / "facts.csv"), "relations": ["capital"], "real_entities": 1}
-    study = selected(tmp_path, facts={**facts, "invented_entities": 1}, questions=None, measures={"persuasion": {}})
+    study = load_study(tmp_path, facts={**facts, "invented_entities": 1}, questions=None, measures={"persuasion": {}})
     (refusal,) = refusals(study.graph, study.plan, study.graph.nodes)
     assert refusal.count("facts.csv") == 1
 
 
 @pytest.mark.parametrize(
-    ("misleads", "also_here", "refusal"),
+    ("faults", "has_local_model", "refusal"),
     [
         ((), False, ""),
         (("refuses whole distributions",), False, "cannot give next_token_logits (whole: "),
         (None, False, "cannot be reached"),
-        (None, True, ""),  # the other model is asked, and the steps of this one fail
+        (None, True, ""),  # the local model can run; the steps of the served model fail
     ],
 )
-def test_servers_are_asked_what_they_can_give(
-    misleads: tuple[str, ...] | None, also_here: bool, refusal: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_servers_are_probed_before_a_run(
+    faults: tuple[str, ...] | None, has_local_model: bool, refusal: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(model, "load_transformers_tokenizer", lambda identity: Ascii())
+    monkeypatch.setattr(model, "load_transformers_tokenizer", lambda identity: AsciiTokenizer())
     monkeypatch.setattr(model, "identify_model", lambda name, kind: SimpleNamespace(location=name))
-    with made_up(*(misleads or ())) as server:
-        address = unused_address() if misleads is None else server.address
+    with made_up_server(*(faults or ())) as server:
+        address = unused_address() if faults is None else server.address
         endpoint = {"name": "made-up", "endpoint": address, "tokenizer": str(tmp_path / "model")}
-        models = [endpoint, *([{"name": str(tmp_path / "model")}] if also_here else [])]
-        study = selected(tmp_path, questions=None, measures={"persuasion": {}}, models=models)
-        (found,) = [*refusals(study.graph, study.plan, study.graph.nodes)] or [""]
+        models = [endpoint, *([{"name": str(tmp_path / "model")}] if has_local_model else [])]
+        study = load_study(tmp_path, questions=None, measures={"persuasion": {}}, models=models)
+        (reason,) = [*refusals(study.graph, study.plan, study.graph.nodes)] or [""]
     close_sessions()
-    assert refusal in found
-    assert found.startswith("models.0: " if refusal else "")
-    assert bool(found) == bool(refusal)
+    assert refusal in reason
+    assert reason.startswith("models.0: " if refusal else "")
+    assert bool(reason) == bool(refusal)

@@ -1,10 +1,10 @@
-"""What the step that draws the page says of a study."""
+"""Texts of a study's prompts on the page."""
 
 from swaymeter.flows.config.prompt import PromptPart
 from swaymeter.flows.stages.report import _prompt_line
 
 
-def test_prompts_that_are_compared_are_shown_in_words() -> None:
+def test_the_page_shows_prompts_in_words() -> None:
     _, with_context, *_ = _prompt_line(PromptPart(form="strict")).split("\n\n")
     assert "from the passages below and from nothing else" in with_context
     own = _prompt_line(PromptPart(without_context="Say it: {question}", system=""))

@@ -14,74 +14,80 @@ from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.judged_answers import JudgedAnswersParameters
 from swaymeter.tasks.measures.measure import Pass
 from swaymeter.tasks.models.generation.decoding import decoding_of
-from tests.flows.small_study import prepare, selected
+from tests.flows.small_study import load_study, prepare
 
 
-def test_model_has_setting_for_its_chat_template(tmp_path: Path) -> None:
+def test_each_model_has_its_chat_template(tmp_path: Path) -> None:
     models = [
         {"name": str(tmp_path / "model"), "dtype": "float32", "device": "cpu"},
         {"name": str(tmp_path / "model"), "dtype": "bfloat16", "device": "cpu", "chat_template": "never"},
     ]
-    study = prepare(selected(tmp_path, models=models, facts=None, measures={"answers": {}}))
+    study = prepare(load_study(tmp_path, models=models, facts=None, measures={"answers": {}}))
     scores = [node.step for node in study.graph if node.id.stage == "score" and node.step is not None]
-    asked = {(one.arguments.model.dtype, one.arguments.inputs.answer_prompts.chat_template) for one in scores}
-    assert asked == {("float32", "auto"), ("bfloat16", "never")}
-    assert len({one.outputs["answers"].key_inputs["parameters"]["prompt"] for one in scores}) == 2
+    templates = {(step.arguments.model.dtype, step.arguments.inputs.answer_prompts.chat_template) for step in scores}
+    assert templates == {("float32", "auto"), ("bfloat16", "never")}
+    assert len({step.outputs["answers"].key_inputs["parameters"]["prompt"] for step in scores}) == 2
     database = study.graph.nodes[StepId("aggregate", "study", "database")].step
     assert database is not None
     variants = database.arguments.completion.variants
-    assert {of["dtype"]: json.loads(of["prompt"])["chat_template"] for of in variants} == dict(asked)
+    assert {variant["dtype"]: json.loads(variant["prompt"])["chat_template"] for variant in variants} == dict(templates)
 
 
-def test_pass_that_asks_server_takes_no_device(tmp_path: Path) -> None:
-    here = {"name": str(tmp_path / "model"), "dtype": "float32", "device": "cpu"}
+def test_a_pass_on_a_server_takes_no_device(tmp_path: Path) -> None:
+    local_model = {"name": str(tmp_path / "model"), "dtype": "float32", "device": "cpu"}
     study = prepare(
-        selected(
+        load_study(
             tmp_path,
             facts=None,
-            models=[here, {"name": "there", "endpoint": "http://127.0.0.1:1"}],
+            models=[local_model, {"name": "there", "endpoint": "http://127.0.0.1:1"}],
             measures={"answers": {}, "accuracy": {}},
         )
     )
     steps = [node.step for node in study.graph if node.id.stage == "score" and node.step is not None]
-    asked = {(one.id.model == "there", one.resource, one.device) for one in steps if one.id.product == "answers"}
-    assert asked == {(False, "compute", "cpu"), (True, "server", "")}
+    queues = {(step.id.model == "there", step.resource, step.device) for step in steps if step.id.product == "answers"}
+    assert queues == {(False, "compute", "cpu"), (True, "server", "")}
 
 
 @pytest.mark.parametrize(
-    ("judge", "place"),
+    ("judge", "queue"),
     [
         ("large", ("compute", "cpu")),
         ("j@http://127.0.0.1:1", ("server", "")),
         (f"{__file__}:mine", ("compute", "")),
     ],
 )
-def test_a_judge_has_a_place(judge: str, place: tuple[str, str]) -> None:
+def test_a_judge_has_a_queue(judge: str, queue: tuple[str, str]) -> None:
     parameters = {"judged_answers": JudgedAnswersParameters(judge=judge)}
-    own = Pass(MEASURES["judged_answers"], ("judged_answers",), ())
-    where = _queue(own, parameters, ModelPart(name="m", device="cpu"))
-    assert (where["resource"] or RUN_PASS.resource, where["device"]) == place
+    judging = Pass(MEASURES["judged_answers"], ("judged_answers",), ())
+    judge_queue = _queue(judging, parameters, ModelPart(name="m", device="cpu"))
+    assert (judge_queue["resource"] or RUN_PASS.resource, judge_queue["device"]) == queue
 
 
 def test_each_prompt_is_a_variant(tmp_path: Path) -> None:
     prompts = {"strict": None, "mine": {"with_context": "{context} ? {question}"}}
-    study = prepare(selected(tmp_path, measures={"answers": {}, "whose_answer": {}, "persuasion": {}}, prompts=prompts))
+    study = prepare(
+        load_study(tmp_path, measures={"answers": {}, "whose_answer": {}, "persuasion": {}}, prompts=prompts)
+    )
     steps = [node.step for node in study.graph if node.id.stage == "score" and node.step is not None]
     texts = {
-        one.id.setup: one.arguments.inputs.answer_prompts.with_context for one in steps if one.id.product == "answers"
+        step.id.setup: step.arguments.inputs.answer_prompts.with_context
+        for step in steps
+        if step.id.product == "answers"
     }
     assert texts == {"strict": catalog.prompts("strict").with_context, "mine": "{context} ? {question}"}
-    assert {one.id.setup for one in steps if one.id.product == "persuasion"} == {"mine"}, "the first has the queries"
+    assert {step.id.setup for step in steps if step.id.product == "persuasion"} == {"mine"}, (
+        "only the first prompt scores the queries"
+    )
     name = study.study.models[0].name
     database = study.graph.nodes[StepId("aggregate", "study", "database")].step
     assert database is not None
-    assert {of["variant"]: of["prompt_name"] for of in database.arguments.completion.variants} == {
-        f"{name} · {way}/float32": way for way in prompts
+    assert {variant["variant"]: variant["prompt_name"] for variant in database.arguments.completion.variants} == {
+        f"{name} · {prompt}/float32": prompt for prompt in prompts
     }
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"prompts": ["strict", "strict"]}, "strict is named twice"),
         ({"prompts": ["stern"]}, "stern is no form; name one of default, published, strict"),
@@ -91,34 +97,40 @@ def test_each_prompt_is_a_variant(tmp_path: Path) -> None:
         ({"prompts": []}, "may not be empty"),
     ],
 )
-def test_prompts_that_cannot_be(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
-    with pytest.raises(UsageError, match=re.escape(said)):
-        selected(tmp_path, **changes)
+def test_unusable_prompts_are_refused(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(message)):
+        load_study(tmp_path, **changes)
 
 
 def test_each_decoding_is_a_variant(tmp_path: Path) -> None:
-    here = {"name": str(tmp_path / "model"), "dtype": "float32", "device": "cpu"}
-    models = [here, {"name": "there", "endpoint": "http://127.0.0.1:1"}]
+    local_model = {"name": str(tmp_path / "model"), "dtype": "float32", "device": "cpu"}
+    models = [local_model, {"name": "there", "endpoint": "http://127.0.0.1:1"}]
     measures = {"answers": {}, "accuracy": {}, "context_utilisation": {}}
     decodings = {"greedy": None, "cad": {"weight": 0.5}}
     study = prepare(
-        selected(tmp_path, facts=None, models=models, measures=measures, decodings=decodings, prompts=["cite", "role"])
+        load_study(
+            tmp_path, facts=None, models=models, measures=measures, decodings=decodings, prompts=["cite", "role"]
+        )
     )
     steps = [node.step for node in study.graph if node.id.stage == "score" and node.step is not None]
-    asked = {(one.id.model == "there", one.id.setup, one.id.product): one.arguments.inputs.decoding for one in steps}
-    ways = {way for there, way, group in asked if group == "answers" and not there}
-    assert ways == {"cite · greedy", "cite · cad", "role · greedy", "role · cad"}
-    assert {way for there, way, group in asked if there} == {"cite · greedy", "role · greedy"}
-    assert {way for there, way, group in asked if group == "context_utilisation" and not there} == {
+    decoding_of_step = {
+        (step.id.model == "there", step.id.setup, step.id.product): step.arguments.inputs.decoding for step in steps
+    }
+    setups = {setup for is_served, setup, measure in decoding_of_step if measure == "answers" and not is_served}
+    assert setups == {"cite · greedy", "cite · cad", "role · greedy", "role · cad"}
+    assert {setup for is_served, setup, measure in decoding_of_step if is_served} == {"cite · greedy", "role · greedy"}
+    assert {
+        setup for is_served, setup, measure in decoding_of_step if measure == "context_utilisation" and not is_served
+    } == {
         "cite · greedy",
         "role · greedy",
-    }, "the next token knows no decoding"
-    assert asked[False, "cite · cad", "answers"] == decoding_of("cad", weight=0.5)
-    assert asked[False, "cite · greedy", "answers"] is None
+    }, "decodings do not apply to the next token"
+    assert decoding_of_step[False, "cite · cad", "answers"] == decoding_of("cad", weight=0.5)
+    assert decoding_of_step[False, "cite · greedy", "answers"] is None
 
 
 @pytest.mark.parametrize(
-    ("decodings", "said"),
+    ("decodings", "message"),
     [
         (["beam"], "decodings"),
         (["cad", "cad"], "a decoding is named twice"),
@@ -127,6 +139,6 @@ def test_each_decoding_is_a_variant(tmp_path: Path) -> None:
         ({"cad": {"weight": -1}}, "decodings.cad: "),
     ],
 )
-def test_decodings_that_cannot_be(tmp_path: Path, decodings: Any, said: str) -> None:
-    with pytest.raises(UsageError, match=re.escape(said)):
-        prepare(selected(tmp_path, facts=None, measures={"answers": {}}, decodings=decodings))
+def test_unusable_decodings_are_refused(tmp_path: Path, decodings: Any, message: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(message)):
+        prepare(load_study(tmp_path, facts=None, measures={"answers": {}}, decodings=decodings))

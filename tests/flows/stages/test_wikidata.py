@@ -1,4 +1,4 @@
-"""Steps of Wikidata's questions: what is asked of a property, what a failure leaves to the rest, what makes others."""
+"""Steps that fetch questions from Wikidata: one step for each property and page, with its own key and failures."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -12,17 +12,17 @@ from swaymeter.flows.api import Study
 from swaymeter.flows.graph.graph import StepId
 from swaymeter.flows.graph.selection import Selection
 from tests.data.a_dataset import with_texts
-from tests.flows.small_study import again, run, selected
+from tests.flows.small_study import load_study, renew, run
 
 PAGES = ["Café/../War", "Tea"]
 TRIPLES = StepId("fetch", "triples", "triples")
 CAPITAL, TWINS = StepId("fetch", "capital", "questions"), StepId("fetch", "twinnedTown", "questions")
-TEA = StepId("fetch", "disputable", "disputes", "Tea")
-WRITTEN = StepId("fetch", "disputable", "questions of disputes", "Tea")
+TEA_DISPUTES = StepId("fetch", "disputable", "disputes", "Tea")
+TEA_QUESTIONS = StepId("fetch", "disputable", "questions of disputes", "Tea")
 TIME = "2026-01-02T03:04:05+00:00"
 
 
-def live(folder: Path, **questions: Any) -> Study:
+def wikidata_study(folder: Path, **questions: Any) -> Study:
     (folder / "list.csv").write_text("a list")
     (folder / "embedder").mkdir(exist_ok=True)
     (folder / "embedder" / "config.json").write_text("{}")
@@ -40,7 +40,7 @@ def live(folder: Path, **questions: Any) -> Study:
         "disputes": {"pages": PAGES},
         **questions,
     }
-    return selected(folder, facts=None, questions=options, measures={"accuracy": {}})
+    return load_study(folder, facts=None, questions=options, measures={"accuracy": {}})
 
 
 def triple(number: int, relation: str, property_id: str) -> Triple:
@@ -95,17 +95,17 @@ def dispute(reversions: int) -> Dispute:
 
 
 def write(study: Study, identity: StepId, **rows: list[Any]) -> Study:
-    """The study after a step has written these rows, and none to its other outputs."""
+    """Return the study after a step has written these rows, and no rows to its other outputs."""
     step = study.graph.nodes[identity].step
     assert step is not None
     with study.workspace.lock():
         for role in step.outputs:
             table = step.table(role)
             table.write(table.table.of([as_row(row) for row in rows.get(role, [])]))
-    return again(study)
+    return renew(study)
 
 
-def listed(study: Study) -> Study:
+def with_triples(study: Study) -> Study:
     capitals = [triple(number, "capital", "P36") for number in (1, 2, 3)]
     others = [triple(4, "twinnedTown", "P999999"), triple(5, "spouse", "P26")]
     return write(study, TRIPLES, triples=[*capitals, *others])
@@ -117,18 +117,18 @@ def key(study: Study, identity: StepId) -> str:
     return step.outputs["rejected"].key
 
 
-def test_before_the_list_is_there_its_questions_wait(tmp_path: Path) -> None:
-    nodes = live(tmp_path).graph.nodes
+def test_questions_wait_for_the_list_of_triples(tmp_path: Path) -> None:
+    nodes = wikidata_study(tmp_path).graph.nodes
     assert CAPITAL not in nodes
     for partition in ("static", "temporal"):
         waiting = nodes[StepId("build", partition, "choice of questions")]
         assert (waiting.state, waiting.blocked_by) == ("blocked", TRIPLES)
-    assert nodes[TEA].state == "missing"
-    assert nodes[WRITTEN].blocked_by == TEA
+    assert nodes[TEA_DISPUTES].state == "missing"
+    assert nodes[TEA_QUESTIONS].blocked_by == TEA_DISPUTES
 
 
 def test_the_limit_of_triples_holds_for_each_property(tmp_path: Path) -> None:
-    nodes = listed(live(tmp_path)).graph.nodes
+    nodes = with_triples(wikidata_study(tmp_path)).graph.nodes
     steps = {node.id.subject: node.step for node in nodes.values() if node.id.product == "questions" and node.step}
     assert {name: len(step.arguments[1]) for name, step in steps.items() if name != "disputable"} == {
         "capital": 2,
@@ -137,79 +137,79 @@ def test_the_limit_of_triples_holds_for_each_property(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [{"snippet_words": 9}, {"months": 3}, {"embedder": "all-minilm-l6-v2"}])
-def test_change_of_property_s_settings_makes_others(change: dict[str, Any], tmp_path: Path) -> None:
-    before = key(listed(live(tmp_path)), CAPITAL)
-    assert key(listed(live(tmp_path, **change)), CAPITAL) != before
+def test_changed_settings_change_the_key_of_questions(change: dict[str, Any], tmp_path: Path) -> None:
+    before = key(with_triples(wikidata_study(tmp_path)), CAPITAL)
+    assert key(with_triples(wikidata_study(tmp_path, **change)), CAPITAL) != before
 
 
 def test_a_changed_catalog_entry_concerns_its_property_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    study, digest = listed(live(tmp_path)), catalog.relation_digest
+    study, digest = with_triples(wikidata_study(tmp_path)), catalog.relation_digest
     before = [key(study, CAPITAL), key(study, TWINS)]
     monkeypatch.setattr(catalog, "relation_digest", lambda name: digest(name) + "!" * (name == "capital"))
-    after = [key(again(study), CAPITAL), key(again(study), TWINS)]
-    assert [one != other for one, other in zip(before, after, strict=True)] == [True, False]
+    after = [key(renew(study), CAPITAL), key(renew(study), TWINS)]
+    assert [old != new for old, new in zip(before, after, strict=True)] == [True, False]
 
 
 def test_a_title_never_leads_out_of_the_workspace(tmp_path: Path) -> None:
-    study = live(tmp_path)
+    study = wikidata_study(tmp_path)
     for title in PAGES:
         step = study.graph.nodes[StepId("fetch", "disputable", "disputes", title)].step
         assert step is not None
         assert step.table("disputes").folder == study.workspace.root / "facts"
 
 
-def test_questions_that_are_there_are_candidates(tmp_path: Path) -> None:
+def test_fetched_questions_are_candidates(tmp_path: Path) -> None:
     both = [question("a", "capital", "static"), question("b", "capital", "temporal")]
-    contents = write(listed(live(tmp_path)), CAPITAL, questions=both).contents
-    assert [one.question_id for one in contents.candidates("static")] == ["a"]
-    assert [one.question_id for one in contents.candidates("temporal")] == ["b"]
-    assert {str(TWINS), str(TEA), str(WRITTEN)} <= {*contents.unfinished_steps()}
+    contents = write(with_triples(wikidata_study(tmp_path)), CAPITAL, questions=both).contents
+    assert [candidate.question_id for candidate in contents.candidates("static")] == ["a"]
+    assert [candidate.question_id for candidate in contents.candidates("temporal")] == ["b"]
+    assert {str(TWINS), str(TEA_DISPUTES), str(TEA_QUESTIONS)} <= {*contents.unfinished_steps()}
     assert str(TWINS) not in contents.unfinished_steps(["disputable"])
 
 
-def test_a_property_that_failed_stops_no_other(tmp_path: Path) -> None:
-    study = write(listed(live(tmp_path)), CAPITAL, questions=[question("a", "capital", "static")])
+def test_a_failed_property_stops_no_other_property(tmp_path: Path) -> None:
+    study = write(with_triples(wikidata_study(tmp_path)), CAPITAL, questions=[question("a", "capital", "static")])
     step = study.graph.nodes[TWINS].step
     assert step is not None
     study.workspace.note_failure(str(TWINS), step.key, "Wikidata is silent")
-    node = again(study).graph.nodes[TWINS]
+    node = renew(study).graph.nodes[TWINS]
     assert (node.state, node.reason) == ("failed", "Wikidata is silent")
-    run(lambda: again(study).graph, Selection(stages=("build",)))
-    assert [one.question_id for one in again(study).contents.chosen("static")] == ["a"]
+    run(lambda: renew(study).graph, Selection(stages=("build",)))
+    assert [candidate.question_id for candidate in renew(study).contents.chosen("static")] == ["a"]
 
 
-def test_page_s_questions_have_numbers_counted_last(tmp_path: Path) -> None:
-    study = write(live(tmp_path, partitions=["disputable"]), TEA, disputes=[dispute(3)])
+def test_questions_have_the_latest_counts_of_disputes(tmp_path: Path) -> None:
+    study = write(wikidata_study(tmp_path, partitions=["disputable"]), TEA_DISPUTES, disputes=[dispute(3)])
     written = question("d", "disputable", "disputable", page="Tea", edits=3)
-    study = write(study, WRITTEN, questions=[written])
-    before = key(study, WRITTEN)
-    study = write(study, TEA, disputes=[dispute(8)])  # refreshed
-    assert key(study, WRITTEN) == before
-    (found,) = study.contents.candidates("disputable")
-    assert (found.edits, found.subject_popularity, found.page_revision) == (8, 16.0, 8)
+    study = write(study, TEA_QUESTIONS, questions=[written])
+    before = key(study, TEA_QUESTIONS)
+    study = write(study, TEA_DISPUTES, disputes=[dispute(8)])  # refreshed
+    assert key(study, TEA_QUESTIONS) == before
+    (candidate,) = study.contents.candidates("disputable")
+    assert (candidate.edits, candidate.subject_popularity, candidate.page_revision) == (8, 16.0, 8)
 
 
 @pytest.mark.parametrize("done", [False, True])
-def test_a_measure_brings_every_property_and_page(done: bool, tmp_path: Path) -> None:
-    study = listed(live(tmp_path))
+def test_a_selected_measure_includes_every_property_and_page(done: bool, tmp_path: Path) -> None:
+    study = with_triples(wikidata_study(tmp_path))
     if done:
         study = write(study, CAPITAL, questions=[question("a", "capital", "static")])
     chosen = Selection(measures=("accuracy",)).of(study.graph)
-    assert {CAPITAL, TWINS, TEA, WRITTEN} <= chosen
-    of_twins = Selection(relations=("twinnedTown",), measures=("accuracy",)).of(study.graph)
-    assert TWINS in of_twins
-    assert TEA not in of_twins
+    assert {CAPITAL, TWINS, TEA_DISPUTES, TEA_QUESTIONS} <= chosen
+    twins = Selection(relations=("twinnedTown",), measures=("accuracy",)).of(study.graph)
+    assert TWINS in twins
+    assert TEA_DISPUTES not in twins
 
 
 def test_a_selected_relation_is_fetched_alone(tmp_path: Path) -> None:
-    study = listed(live(tmp_path))
-    fetched = {one for one in Selection(relations=("twinnedTown",)).of(study.graph) if one.stage == "fetch"}
+    study = with_triples(wikidata_study(tmp_path))
+    fetched = {step for step in Selection(relations=("twinnedTown",)).of(study.graph) if step.stage == "fetch"}
     assert fetched == {TRIPLES, TWINS}
-    fetched = {one for one in Selection(relations=("disputable",)).of(study.graph) if one.stage == "fetch"}
-    assert {one.part for one in fetched} == set(PAGES)
+    fetched = {step for step in Selection(relations=("disputable",)).of(study.graph) if step.stage == "fetch"}
+    assert {step.part for step in fetched} == set(PAGES)
 
 
-def test_an_unknown_embedder_refuses_what_needs_it(tmp_path: Path) -> None:
-    nodes = listed(live(tmp_path, embedder="no-such-embedder")).graph.nodes
-    assert (nodes[CAPITAL].state, nodes[TEA].state) == ("failed", "failed")
+def test_steps_with_an_unknown_embedder_fail(tmp_path: Path) -> None:
+    nodes = with_triples(wikidata_study(tmp_path, embedder="no-such-embedder")).graph.nodes
+    assert (nodes[CAPITAL].state, nodes[TEA_DISPUTES].state) == ("failed", "failed")
     assert "no-such-embedder" in nodes[CAPITAL].reason

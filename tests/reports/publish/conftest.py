@@ -1,4 +1,4 @@
-"""One small publication for every test that only looks at it."""
+"""A small study and its publication, shared by all tests that do not change them."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -30,8 +30,8 @@ DRAWN = ("susceptibility-by-relation", "entropy-with-against-persuasion")
 
 
 @dataclass(frozen=True)
-class Made:
-    """A database whose named queries give the frames of a made-up study, where it has them."""
+class StudyDatabase:
+    """A database with other frames in place of some named queries."""
 
     warehouse: Warehouse
     database: Path
@@ -45,22 +45,24 @@ class Made:
 
 
 @pytest.fixture(scope="session")
-def made(tmp_path_factory: pytest.TempPathFactory, known: dict[str, pd.DataFrame]) -> Iterator[Made]:
+def study_database(
+    tmp_path_factory: pytest.TempPathFactory, study_frames: dict[str, pd.DataFrame]
+) -> Iterator[StudyDatabase]:
     """The database of a small study."""
     folder = tmp_path_factory.mktemp("database")
     with warehouse_of(folder, small_study(), tmp_path_factory.getbasetemp()) as warehouse:
-        yield Made(warehouse, folder / "study.duckdb", known)
+        yield StudyDatabase(warehouse, folder / "study.duckdb", study_frames)
 
 
-def published(made: Made, folder: Path, **changes: object) -> None:
+def publish_study(study_database: StudyDatabase, folder: Path, **changes: object) -> None:
     """Publish the small study."""
-    publish(dataclasses.replace(STUDY, database=made.database, **changes), made, folder)  # type: ignore[arg-type]
+    publish(dataclasses.replace(STUDY, database=study_database.database, **changes), study_database, folder)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="session")
-def publication(tmp_path_factory: pytest.TempPathFactory, made: Made) -> Path:
-    """The folder of its publication, with two of its figures."""
+def publication(tmp_path_factory: pytest.TempPathFactory, study_database: StudyDatabase) -> Path:
+    """The folder of the publication of the small study, with two figures."""
     folder = tmp_path_factory.mktemp("published") / "paper"
     with only(publishing.FIGURES, DRAWN), without_pixels():
-        published(made, folder)
+        publish_study(study_database, folder)
     return folder

@@ -18,11 +18,11 @@ from swaymeter.reports.publish.publication import hub_licence
 from tests.data.warehouse.small_study import small_study
 from tests.registered import only
 from tests.reports.hostile import HOSTILE, hostile_card, without_controls
-from tests.reports.publish.conftest import DRAWN, STUDY, Made, published
+from tests.reports.publish.conftest import DRAWN, STUDY, StudyDatabase, publish_study
 from tests.reports.study import MODEL
 
 
-def read(file: Path) -> Any:
+def read_json(file: Path) -> Any:
     return json.loads(file.read_text(encoding="utf-8"))
 
 
@@ -38,8 +38,8 @@ def test_figures_and_tables_have_every_format(publication: Path) -> None:
     }
 
 
-def test_manifest_says_what_was_run_and_every_digest(publication: Path) -> None:
-    manifest = read(publication / "manifest.json")
+def test_the_manifest_has_the_run_and_its_digests(publication: Path) -> None:
+    manifest = read_json(publication / "manifest.json")
     files = {path for path in publication.rglob("*") if path.is_file() and path.name != "manifest.json"}
     digests = {path.relative_to(publication).as_posix(): sha256(path.read_bytes()).hexdigest() for path in files}
     assert manifest["files"] == digests
@@ -66,13 +66,13 @@ def test_the_dataset_card_has_a_header_and_sources(publication: Path) -> None:
     _, header, text = (publication / "README.md").read_text(encoding="utf-8").split("---\n", 2)
     parsed = yaml.safe_load(header)
     assert parsed["size_categories"] == ["n<1K"]
-    assert all((publication / one["data_files"]).is_file() for one in parsed["configs"])
+    assert all((publication / config["data_files"]).is_file() for config in parsed["configs"])
     assert "| questions | P36 | x | x | 1 |" in text
     assert "| questions | P36 | x | x | 1 |" in (publication / "LICENSE.md").read_text(encoding="utf-8")
     assert "someone/SmolLM2-135M-Instruct" in text
 
 
-def test_the_hub_gets_the_licence_of_all() -> None:
+def test_the_hub_gets_the_common_licence() -> None:
     several = "as published; facts: Wikidata CC0 1.0, texts: Wikipedia CC BY-SA 4.0"
     assert [hub_licence(terms) for terms in ([several], ["CC BY 4.0"] * 2, ["permitted"], [])] == [
         "other",
@@ -83,35 +83,37 @@ def test_the_hub_gets_the_licence_of_all() -> None:
 
 
 @pytest.mark.parametrize("name", ["notes.txt", "manifest.json"])
-def test_a_folder_of_something_else_is_refused(tmp_path: Path, made: Made, name: str) -> None:
+def test_a_folder_with_other_files_is_refused(tmp_path: Path, study_database: StudyDatabase, name: str) -> None:
     (tmp_path / name).write_text('{"key": "", "files": {}}')
     with pytest.raises(WorkspaceError, match="not a publication folder"):
-        published(made, tmp_path)
+        publish_study(study_database, tmp_path)
     assert os.listdir(tmp_path) == [name]
 
 
-def test_an_earlier_publication_is_replaced(tmp_path: Path, made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_earlier_publication_is_replaced(
+    tmp_path: Path, study_database: StudyDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(publishing, "_write_pictures", Mock())
-    published(made, tmp_path / "paper")
+    publish_study(study_database, tmp_path / "paper")
     (tmp_path / "paper" / "document.log").touch()
-    published(made, tmp_path / "paper")
+    publish_study(study_database, tmp_path / "paper")
     assert not (tmp_path / "paper" / "document.log").exists()
     (tmp_path / "paper" / "data" / "notes.txt").touch()
     with pytest.raises(WorkspaceError, match=r"did not write: data/notes\.txt; move these files away"):
-        published(made, tmp_path / "paper")
+        publish_study(study_database, tmp_path / "paper")
     assert (tmp_path / "paper" / "data" / "notes.txt").exists()
     assert os.listdir(tmp_path) == ["paper"]
 
 
 def test_a_hostile_study_is_published_as_text(
-    tmp_path: Path, made: Made, hostile: dict[str, pd.DataFrame], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, study_database: StudyDatabase, hostile: dict[str, pd.DataFrame], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(publishing, "printed", lambda drawn, limits: {"pdf": b""})
-    frames, text = {**made.frames, **hostile}, "\n".join(HOSTILE)
+    frames, text = {**study_database.frames, **hostile}, "\n".join(HOSTILE)
     card = dataclasses.replace(hostile_card(), created_at=STUDY.card.created_at)
     with only(publishing.FIGURES, DRAWN):
-        published(
-            dataclasses.replace(made, frames=frames),
+        publish_study(
+            dataclasses.replace(study_database, frames=frames),
             tmp_path / "paper",
             card=card,
             models={text: ModelEntry(text, text)},

@@ -33,14 +33,14 @@ def test_hostile_text_stays_text_in_every_format(text: str) -> None:
     assert not re.search("[<>&\u2028\u2029]", script_json(text))
 
 
-def filled(rows: int = 1) -> FilledTable:
+def filled_table(rows: int = 1) -> FilledTable:
     cells = pd.DataFrame({"name & unit_1": list(NASTY) * rows, "value": 0.5, "share": [None, *NASTY[1:]] * rows})
     cells.attrs["units"] = {"value": "nats"}
     return FilledTable(Table("nasty", r"100% \nasty", "caption", (), lambda frames: cells), f"A_b {NASTY[2]}.", cells)
 
 
 @pytest.mark.parametrize(
-    ("text", "made"),
+    ("text", "expected"),
     [
         (r"50% of $x_1$ & #2 {a}", r"50\% of \$x\_1\$ \& \#2 \{a\}"),
         (r"~ ^ \b [c] *", r"\textasciitilde{} \textasciicircum{} \textbackslash{}b {[}c{]} {*}"),
@@ -53,28 +53,28 @@ def filled(rows: int = 1) -> FilledTable:
         ("x ≥ −∞", r"x \ensuremath{\geq} \ensuremath{-}\ensuremath{\infty}"),
     ],
 )
-def test_any_text_is_latex_that_prints_it(text: str, made: str) -> None:
-    assert latex(text) == made
+def test_any_text_is_escaped_for_latex(text: str, expected: str) -> None:
+    assert latex(text) == expected
 
 
 def test_no_content_is_a_command_of_latex() -> None:
-    made = latex_table(filled())
-    assert made.startswith("% needs \\usepackage[T1]{fontenc} and \\usepackage{booktabs,graphicx}\n")
-    assert made.isascii()
+    table = latex_table(filled_table())
+    assert table.startswith("% needs \\usepackage[T1]{fontenc} and \\usepackage{booktabs,graphicx}\n")
+    assert table.isascii()
     for command in (r"\input", r"\frac", r"\nasty"):
-        assert command not in made
-    assert len(re.findall(r"\\\\$", made, re.MULTILINE)) == len(NASTY) + 1
+        assert command not in table
+    assert len(re.findall(r"\\\\$", table, re.MULTILINE)) == len(NASTY) + 1
 
 
 def test_long_tables_continue_in_another() -> None:
-    made = latex_table(filled(20))
-    assert made.count(r"\toprule") == made.count(r"\end{table}") == 3
-    assert made.count("continued.") == 2
-    assert f"The first 120 of {len(NASTY) * 20} rows" in made
+    tables = latex_table(filled_table(20))
+    assert tables.count(r"\toprule") == tables.count(r"\end{table}") == 3
+    assert tables.count("continued.") == 2
+    assert f"The first 120 of {len(NASTY) * 20} rows" in tables
 
 
 def test_no_content_is_markup_of_markdown() -> None:
-    title, _, columns, rule, *rows = markdown_table(filled()).splitlines()
+    title, _, columns, rule, *rows = markdown_table(filled_table()).splitlines()
     assert len(rows) == len(NASTY)
     for line in (columns, rule, *rows):
         assert len(re.findall(r"(?<!\\)\|", line)) == 4
@@ -87,11 +87,11 @@ def test_latex_compiles(publication: Path, tmp_path: Path) -> None:
     folder = tmp_path / "paper"
     shutil.copytree(publication, folder)
     for name, rows in (("nasty", 1), ("nastier", 6)):
-        (folder / "tables" / f"{name}.tex").write_text(latex_table(filled(rows)), encoding="utf-8")
+        (folder / "tables" / f"{name}.tex").write_text(latex_table(filled_table(rows)), encoding="utf-8")
     document = (folder / "document.tex").read_text(encoding="utf-8")
     extra = f"{latex(NASTY)}\n\\input{{tables/nasty.tex}}\n\\input{{tables/nastier.tex}}\n\\end{{document}}"
     (folder / "document.tex").write_text(document.replace(r"\end{document}", extra), encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "document.tex"]
-    made = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=120)
-    assert made.returncode == 0, made.stdout[-2000:]
+    process = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=120)
+    assert process.returncode == 0, process.stdout[-2000:]
     assert (folder / "document.pdf").stat().st_size > 10_000

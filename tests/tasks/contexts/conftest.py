@@ -1,4 +1,4 @@
-"""Language models that answer what a test says."""
+"""Small language models, and a fixture that sets their replies."""
 
 from collections.abc import Callable, Sequence
 from itertools import cycle
@@ -11,7 +11,7 @@ from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.capabilities import Answer, SampledAnswers
 from tests.tasks.models.tiny import CHAT, tiny_language_model
 
-Say = Callable[..., list[dict[str, Any]]]
+SetReplies = Callable[..., list[dict[str, Any]]]
 SAMPLERS = (
     "swaymeter.tasks.contexts.disputes.questions.sample_answers",
     "swaymeter.tasks.contexts.invented_by_model.sample_answers",
@@ -29,25 +29,28 @@ def chat() -> LanguageModel:
 
 
 @pytest.fixture
-def say(monkeypatch: pytest.MonkeyPatch) -> Say:
-    """Lets models answer each prompt with the next of these lists of texts, over and over; returns what was asked."""
+def set_replies(monkeypatch: pytest.MonkeyPatch) -> SetReplies:
+    """Return a function that sets the replies of all models, and returns the list of their requests.
 
-    def says(*answers: Sequence[str]) -> list[dict[str, Any]]:
-        asked: list[dict[str, Any]] = []
-        texts = cycle(answers)
+    Each prompt gets the next list of texts as its samples. The first list follows the last one.
+    """
 
-        def answered(model: Any, prompts: Any, identities: Any, **options: Any) -> list[SampledAnswers]:
-            found = []
+    def replace_samplers(*replies: Sequence[str]) -> list[dict[str, Any]]:
+        requests: list[dict[str, Any]] = []
+        texts = cycle(replies)
+
+        def sample(model: Any, prompts: Any, identities: Any, **options: Any) -> list[SampledAnswers]:
+            sampled = []
             for tokens, identity in zip(prompts, identities, strict=True):
                 prompt = str(model.tokenizer.decode(tokens))
                 request = {"prompt": prompt, "tokens": tokens, "identity": identity, "batch": len(prompts)}
-                asked.append(request | options)
+                requests.append(request | options)
                 samples = tuple(Answer(text, (), (), np.zeros(0, np.float32), "complete") for text in next(texts))
-                found.append(SampledAnswers(samples, samples[0]))
-            return found
+                sampled.append(SampledAnswers(samples, samples[0]))
+            return sampled
 
         for sampler in SAMPLERS:
-            monkeypatch.setattr(sampler, answered)
-        return asked
+            monkeypatch.setattr(sampler, sample)
+        return requests
 
-    return says
+    return replace_samplers

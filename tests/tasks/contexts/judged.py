@@ -1,4 +1,4 @@
-"""Questions of real facts, and judgements of them by people who do not exist."""
+"""Questions about real facts, and judgements by invented people."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ SNIPPET = "Ludwig Wittgenstein was born in [ENTITY], then a city of Austria-Hung
 
 
 def a_question(number: int = 1, **changes: Any) -> Question:
-    """A question that can be asked; `snippet` is the text of both contexts."""
+    """Return a valid question. `snippet`, with an answer in its slot, is the text of each context."""
     snippet = changes.pop("snippet", SNIPPET)
     answer, replacement = changes.get("object", "Vienna"), changes.get("replacement", "Graz")
     return question(
@@ -32,18 +32,20 @@ def a_question(number: int = 1, **changes: Any) -> Question:
     )
 
 
-def says(of: Question, annotator: str, choice: str, *, note: str = "", **corrections: str) -> list[Judgement]:
-    """The rows in which an annotator judges a question."""
-    judged = {"choice": shown_text(of), **texts(of)}
+def judgements_by(
+    judged_question: Question, annotator: str, choice: str, *, note: str = "", **corrections: str
+) -> list[Judgement]:
+    """Return the rows of an annotator: the choice and the corrections."""
+    shown_texts = {"choice": shown_text(judged_question), **texts(judged_question)}
     return [
         Judgement(
             0,
             f"{annotator}.csv",
             row,
-            of.question_id,
+            judged_question.question_id,
             "original" if name == "text" else "",
             name,
-            judged[name],
+            shown_texts[name],
             value,
             annotator,
             note if name == "choice" else "",

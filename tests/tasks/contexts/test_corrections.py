@@ -12,11 +12,11 @@ from swaymeter.data.sources.slots import (
     REPLACEMENT_IS_ANSWER,
 )
 from swaymeter.tasks.contexts.corrections import correct
-from tests.data.a_dataset import changed as other
+from tests.data.a_dataset import changed as with_changes
 from tests.tasks.contexts.judged import a_question
 
 PLAIN = a_question()
-LIVES = a_question(snippet="He lives in [ENTITY].", object="New York City", replacement="Boston")
+RESIDENCE = a_question(snippet="He lives in [ENTITY].", object="New York City", replacement="Boston")
 HONORARY = a_question(snippet="He had honorary [ENTITY].", object="certificates", replacement="doctorates")
 DISPUTED = a_question(
     partition="disputable",
@@ -25,26 +25,26 @@ DISPUTED = a_question(
     answers=("old",),
     replacement="young",
 )
-MENDED = "The King was {}, and his horse was old."
+KING_TEXT = "The King was {}, and his horse was old."
 
 
-def change(
+def corrected(
     question: Question, text: str | None, answer: str | None, replacement: str | None, context: str | None
 ) -> Question:
-    new = {"question": text, "answer": answer, "replacement": replacement, "text": context}
-    return correct(question, {name: value for name, value in new.items() if value is not None})
+    corrections = {"question": text, "answer": answer, "replacement": replacement, "text": context}
+    return correct(question, {name: value for name, value in corrections.items() if value is not None})
 
 
 def with_contexts(question: Question, original: str, counter_memory: str) -> Question:
-    return other(question, original_context=original, counter_memory_context=counter_memory)
+    return with_changes(question, original_context=original, counter_memory_context=counter_memory)
 
 
 def test_a_new_question_changes_nothing_else() -> None:
-    assert change(PLAIN, "Where?", None, None, None) == replace(PLAIN, question="Where?")
+    assert corrected(PLAIN, "Where?", None, None, None) == replace(PLAIN, question="Where?")
 
 
 def test_a_new_replacement_is_put_into_the_context() -> None:
-    changed = change(PLAIN, None, None, "Salzburg", None)
+    changed = corrected(PLAIN, None, None, "Salzburg", None)
     assert changed.original_context == PLAIN.original_context
     assert changed.counter_memory_context == "Ludwig Wittgenstein was born in Salzburg, then a city of Austria-Hungary."
     assert (changed.replacement, changed.replacement_id, changed.replacement_quality) == ("Salzburg", None, None)
@@ -56,22 +56,22 @@ def test_a_new_replacement_is_put_into_the_context() -> None:
     [
         (with_contexts(PLAIN, "Vienna: New Vienna", "Graz: New Vienna"), "Salzburg", "Salzburg: New Vienna"),
         (DISPUTED, "aged", "The king was aged, and his horse was old."),
-        (LIVES, r"{0} \1 {entity}", r"He lives in {0} \1 {entity}."),
+        (RESIDENCE, r"{0} \1 {entity}", r"He lives in {0} \1 {entity}."),
     ],
 )
 def test_a_new_replacement_fills_only_the_slots(question: Question, new: str, counter_memory: str) -> None:
-    assert change(question, None, None, new, None).counter_memory_context == counter_memory
+    assert corrected(question, None, None, new, None).counter_memory_context == counter_memory
 
 
-def test_an_absent_answer_replaces_the_old_one() -> None:
-    changed = change(PLAIN, None, "Neuwaldegg", None, None)
+def test_answer_absent_from_context_replaces_old_one() -> None:
+    changed = corrected(PLAIN, None, "Neuwaldegg", None, None)
     assert changed.original_context == "Ludwig Wittgenstein was born in Neuwaldegg, then a city of Austria-Hungary."
     assert changed.counter_memory_context == PLAIN.counter_memory_context
     assert (changed.object, changed.object_id, changed.answers) == ("Neuwaldegg", None, ("Neuwaldegg",))
 
 
 def test_another_form_of_the_answer_keeps_the_item() -> None:
-    changed = change(PLAIN, None, "wien", None, None)
+    changed = corrected(PLAIN, None, "wien", None, None)
     assert changed.object_id == PLAIN.object_id
     assert changed.answers == ("wien", "Vienna", "Wien")
 
@@ -80,10 +80,10 @@ def test_another_form_of_the_answer_keeps_the_item() -> None:
     ("question", "answer", "original", "counter_memory"),
     [
         (HONORARY, "honorary certificates", "He had honorary certificates.", "He had doctorates."),
-        (replace(LIVES, answers=("New York City",)), "New York", "He lives in New York.", "He lives in Boston."),
-        (LIVES, "New York", "He lives in New York.", "He lives in Boston."),
+        (replace(RESIDENCE, answers=("New York City",)), "New York", "He lives in New York.", "He lives in Boston."),
+        (RESIDENCE, "New York", "He lives in New York.", "He lives in Boston."),
         (
-            with_contexts(LIVES, "He lives in New York City, in Queens.", "He lives in Boston, in Queens."),
+            with_contexts(RESIDENCE, "He lives in New York City, in Queens.", "He lives in Boston, in Queens."),
             "Queens",
             "He lives in New York City, in Queens.",
             "He lives in New York City, in Boston.",
@@ -91,8 +91,8 @@ def test_another_form_of_the_answer_keeps_the_item() -> None:
     ],
     ids=["longer", "shorter", "shorter, a form", "beside the old one"],
 )
-def test_a_stated_answer_gets_the_slot(question: Question, answer: str, original: str, counter_memory: str) -> None:
-    changed = change(question, None, answer, None, None)
+def test_answer_in_context_gets_the_slot(question: Question, answer: str, original: str, counter_memory: str) -> None:
+    changed = corrected(question, None, answer, None, None)
     assert (changed.original_context, changed.counter_memory_context) == (original, counter_memory)
     assert changed.flags == ()
 
@@ -108,17 +108,17 @@ def test_a_stated_answer_gets_the_slot(question: Question, answer: str, original
 def test_a_new_context_has_its_answers_replaced(
     context: str, answer: str | None, original: str, counter_memory: str
 ) -> None:
-    changed = change(PLAIN, None, answer, None, context)
+    changed = corrected(PLAIN, None, answer, None, context)
     assert (changed.original_context, changed.counter_memory_context) == (original, counter_memory)
 
 
 @pytest.mark.parametrize(
     ("question", "answer", "context", "flags"),
     [
-        (with_contexts(LIVES, "New York City is in New York.", "Boston is in New York."), "New York", None, "left"),
-        (LIVES, "New York", "The mayor of New York City rules in New York.", "left"),
-        (LIVES, "New York", "In New York City.", "absent"),
-        (LIVES, "New York", "The mayor of [ENTITY] City rules in [ENTITY].", None),
+        (with_contexts(RESIDENCE, "New York City is in New York.", "Boston is in New York."), "New York", None, "left"),
+        (RESIDENCE, "New York", "The mayor of New York City rules in New York.", "left"),
+        (RESIDENCE, "New York", "In New York City.", "absent"),
+        (RESIDENCE, "New York", "The mayor of [ENTITY] City rules in [ENTITY].", None),
         (PLAIN, None, "Born in [ENTITY], that is Wien.", "left"),
         (PLAIN, None, "Born in Vienna (WIEN).", "left"),
         (PLAIN, None, "[ENTITY], Vienna.", "left"),
@@ -126,14 +126,14 @@ def test_a_new_context_has_its_answers_replaced(
         (PLAIN, None, "Born somewhere.", "absent"),
         (replace(PLAIN, object="Reading", answers=("Reading",)), None, "Born in [ENTITY], he liked reading.", None),
         (replace(PLAIN, answers=("Vienna", "in")), None, "Born in [ENTITY].", None),
-        (DISPUTED, None, MENDED.format("[ENTITY]"), None),
-        (DISPUTED, None, MENDED.format("old"), "left"),  # of which mention?
+        (DISPUTED, None, KING_TEXT.format("[ENTITY]"), None),
+        (DISPUTED, None, KING_TEXT.format("old"), "left"),  # the text has `old` twice
         (DISPUTED, None, "The King was old.", None),
     ],
 )
 def test_flags_of_a_new_context(question: Question, answer: str | None, context: str | None, flags: str | None) -> None:
     names = {"left": ANSWER_LEFT_IN_CONTEXT, "absent": OBJECT_NOT_IN_CONTEXT, "slot": BROKEN_SLOT}
-    assert change(question, None, answer, None, context).flags == ((names[flags],) if flags else ())
+    assert corrected(question, None, answer, None, context).flags == ((names[flags],) if flags else ())
 
 
 def test_disputed_text_has_answer_replaced_in_any_case() -> None:
@@ -144,24 +144,24 @@ def test_disputed_text_has_answer_replaced_in_any_case() -> None:
         original_context="he has certificates.",
         counter_memory_context="he has Doctorates.",
     )
-    assert change(question, None, None, "degrees", None).counter_memory_context == "he has degrees."
-    assert change(question, None, "papers", None, None).original_context == "he has papers."
+    assert corrected(question, None, None, "degrees", None).counter_memory_context == "he has degrees."
+    assert corrected(question, None, "papers", None, None).original_context == "he has papers."
 
 
-def test_flags_go_when_the_text_is_mended() -> None:
+def test_flags_disappear_with_corrected_text() -> None:
     flags = (ANSWER_LEFT_IN_CONTEXT, BROKEN_SLOT, "edits_of_another_kind")
     broken = replace(PLAIN, flags=flags)
-    assert change(broken, None, None, None, "Born in [ENTITY].").flags == ("edits_of_another_kind",)
-    assert set(change(broken, None, None, "Salzburg", None).flags) == set(flags)
+    assert corrected(broken, None, None, None, "Born in [ENTITY].").flags == ("edits_of_another_kind",)
+    assert set(corrected(broken, None, None, "Salzburg", None).flags) == set(flags)
     broken = replace(PLAIN, flags=(QUESTION_CONTAINS_ANSWER, "edits_of_another_kind"))
-    assert change(broken, "Where?", None, None, None).flags == ("edits_of_another_kind",)
-    without = replace(with_contexts(PLAIN, "Born.", "Born."), flags=(NO_SLOT,))
-    assert change(without, "Where?", None, None, None).flags == (NO_SLOT,)
-    assert change(without, None, None, None, "Born in Vienna.").flags == ()
+    assert corrected(broken, "Where?", None, None, None).flags == ("edits_of_another_kind",)
+    without_slot = replace(with_contexts(PLAIN, "Born.", "Born."), flags=(NO_SLOT,))
+    assert corrected(without_slot, "Where?", None, None, None).flags == (NO_SLOT,)
+    assert corrected(without_slot, None, None, None, "Born in Vienna.").flags == ()
 
 
 def test_flags_follow_the_new_texts() -> None:
-    assert change(PLAIN, "Is it Vienna?", None, None, None).flags == (QUESTION_CONTAINS_ANSWER,)
-    assert change(PLAIN, None, None, "Wien", None).flags == (REPLACEMENT_IS_ANSWER,)
+    assert corrected(PLAIN, "Is it Vienna?", None, None, None).flags == (QUESTION_CONTAINS_ANSWER,)
+    assert corrected(PLAIN, None, None, "Wien", None).flags == (REPLACEMENT_IS_ANSWER,)
     question = a_question(snippet="Born in [ENTITY], that is Wien.")
-    assert change(question, None, None, "Salzburg", None).flags == ()  # the context is as it was
+    assert corrected(question, None, None, "Salzburg", None).flags == ()  # the original context is unchanged

@@ -9,25 +9,25 @@ from swaymeter.tasks.contexts import invented_by_model
 from swaymeter.tasks.contexts.invented_by_model import EXAMPLES, MIN_ROUNDS, names_by_model, names_in
 from swaymeter.tasks.contexts.texts import fold
 from swaymeter.tasks.models import LanguageModel
-from tests.tasks.contexts.conftest import Say
+from tests.tasks.contexts.conftest import SetReplies
 
 
-def test_names_keep_the_order_of_the_model(say: Say, plain: LanguageModel) -> None:
+def test_names_keep_the_order_of_the_model(set_replies: SetReplies, plain: LanguageModel) -> None:
     rounds, names = (["Velmar"], ["Ostrand\nVELMAR"], ["Kelm\nDrusk"]), ["Velmar", "Ostrand", "Kelm"]
-    asked = say(*rounds)
+    requests = set_replies(*rounds)
     assert names_by_model(plain, "city", 3, seed=0, existing=()) == names
     examples = invented_names("city", 3 * EXAMPLES, seed=0)
-    for number, one in enumerate(asked):
-        assert (one["identity"], one["seed"]) == (("invented names", "city", str(number)), 0)
-        listed = [line[2:] for line in one["prompt"].splitlines() if line.startswith("- ")]
+    for number, request in enumerate(requests):
+        assert (request["identity"], request["seed"]) == (("invented names", "city", str(number)), 0)
+        listed = [line[2:] for line in request["prompt"].splitlines() if line.startswith("- ")]
         assert listed == examples[EXAMPLES * number : EXAMPLES * (number + 1)]
-    for count in range(3):  # fewer names are the first of more
-        say(*rounds)
+    for count in range(3):  # a smaller count gives the first names
+        set_replies(*rounds)
         assert names_by_model(plain, "city", count, seed=0, existing=()) == names[:count]
 
 
 @pytest.mark.parametrize(
-    ("answer", "known", "names"),
+    ("reply", "existing", "names"),
     [
         ("Velmar\nOstrand\nPort  Kelm\nDrusk", {"VELMAR", "port kelm"}, ["Ostrand", "Drusk"]),
         (f"{invented_names('city', 1, seed=0)[0]}\nMade-up names of cities\nVelmar\nIty", (), ["Velmar", "Ity"]),
@@ -35,40 +35,44 @@ def test_names_keep_the_order_of_the_model(say: Say, plain: LanguageModel) -> No
     ],
     ids=["known", "in the prompt", "not proper"],
 )
-def test_names_that_are_left_out(
-    answer: str, known: Collection[str], names: list[str], say: Say, plain: LanguageModel
+def test_unusable_names_are_left_out(
+    reply: str, existing: Collection[str], names: list[str], set_replies: SetReplies, plain: LanguageModel
 ) -> None:
-    say([answer])
-    assert names_by_model(plain, "city", 2, seed=0, existing=known) == names
+    set_replies([reply])
+    assert names_by_model(plain, "city", 2, seed=0, existing=existing) == names
 
 
 @pytest.mark.parametrize("entity_class", ["genre", "occupation", "material"])
-def test_names_of_common_nouns_may_begin_small(entity_class: str, say: Say, plain: LanguageModel) -> None:
-    say(["velmar bolero"])
+def test_names_of_common_nouns_may_begin_small(
+    entity_class: str, set_replies: SetReplies, plain: LanguageModel
+) -> None:
+    set_replies(["velmar bolero"])
     assert names_by_model(plain, entity_class, 1, seed=0, existing=()) == ["velmar bolero"]
 
 
-def test_chat_and_plain_models_are_prompted_differently(say: Say, plain: LanguageModel, chat: LanguageModel) -> None:
-    asked = say(["Velmar"], ["Ostrand"])
+def test_chat_and_plain_models_are_prompted_differently(
+    set_replies: SetReplies, plain: LanguageModel, chat: LanguageModel
+) -> None:
+    requests = set_replies(["Velmar"], ["Ostrand"])
     names_by_model(chat, "tvSeries", 1, seed=0, existing=())
-    assert asked[0]["prompt"].startswith("<turn>user\nWrite a list of twenty made-up names of television series. ")
-    assert asked[0]["prompt"].endswith("<end>\n<turn>assistant\n-")
+    assert requests[0]["prompt"].startswith("<turn>user\nWrite a list of twenty made-up names of television series. ")
+    assert requests[0]["prompt"].endswith("<end>\n<turn>assistant\n-")
     names_by_model(plain, "tvSeries", 1, seed=0, existing=())
-    assert asked[1]["prompt"].startswith("Made-up names of television series")
-    assert asked[1]["prompt"].endswith("\n-")
+    assert requests[1]["prompt"].startswith("Made-up names of television series")
+    assert requests[1]["prompt"].endswith("\n-")
 
 
-def test_too_few_names_are_refused_with_class(say: Say, plain: LanguageModel) -> None:
-    asked = say(["Velmar\nOstrand"])
+def test_too_few_names_are_refused_with_class(set_replies: SetReplies, plain: LanguageModel) -> None:
+    requests = set_replies(["Velmar\nOstrand"])
     message = (
         "class city: 4 invented names are requested, but tiny wrote only 2 that can be used, in 10 tries; use another"
     )
     with pytest.raises(InputError, match=message):
         names_by_model(plain, "city", 4, seed=0, existing=())
-    assert len(asked) == MIN_ROUNDS + 2
+    assert len(requests) == MIN_ROUNDS + 2
 
 
-def test_what_cannot_be_asked_for_is_refused(plain: LanguageModel) -> None:
+def test_unknown_class_and_negative_count_are_refused(plain: LanguageModel) -> None:
     with pytest.raises(UnknownName, match="no class of entities is named 'date'"):
         names_by_model(plain, "date", 1, seed=0, existing=())
     with pytest.raises(UsageError, match="-2 invented names"):
@@ -76,14 +80,14 @@ def test_what_cannot_be_asked_for_is_refused(plain: LanguageModel) -> None:
 
 
 @pytest.mark.parametrize("entity_class", list(name_parts().classes))
-def test_every_class_has_a_prompt(entity_class: str, say: Say, plain: LanguageModel) -> None:
-    asked = say(["Velmar"])
+def test_every_class_has_a_prompt(entity_class: str, set_replies: SetReplies, plain: LanguageModel) -> None:
+    requests = set_replies(["Velmar"])
     names_by_model(plain, entity_class, 1, seed=0, existing=())
-    assert f"names of {name_parts().classes[entity_class].called}, which" in asked[0]["prompt"]
-    assert not set("{}") & set(asked[0]["prompt"])
+    assert f"names of {name_parts().classes[entity_class].called}, which" in requests[0]["prompt"]
+    assert not set("{}") & set(requests[0]["prompt"])
 
 
-def test_embedded_model_makes_up_same_names_again(smollm2: LanguageModel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_embedded_model_invents_the_same_names_again(smollm2: LanguageModel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(invented_by_model, "MAX_TOKENS", {"chat": 12})
     monkeypatch.setattr(invented_by_model, "SAMPLES", 2)
     names = names_by_model(smollm2, "city", 2, seed=0, existing=())
@@ -92,11 +96,11 @@ def test_embedded_model_makes_up_same_names_again(smollm2: LanguageModel, monkey
     assert names_by_model(smollm2, "city", 1, seed=0, existing=names[:1]) == names[1:]
 
 
-THREE = ["Velmar", "Port Ostrand", "Quell-am-Tholl"]
+THREE_NAMES = ["Velmar", "Port Ostrand", "Quell-am-Tholl"]
 
 
 @pytest.mark.parametrize(
-    "answer",
+    "reply",
     [
         "Velmar\nPort Ostrand\nQuell-am-Tholl",
         "1. Velmar\n2. Port Ostrand\n3. Quell-am-Tholl",
@@ -124,12 +128,12 @@ THREE = ["Velmar", "Port Ostrand", "Quell-am-Tholl"]
         "  Velmar \t\r\nPort \u00a0 Ostrand\r\nQuell-am-Tholl",
     ],
 )
-def test_names_are_found_in_every_form_of_list(answer: str) -> None:
-    assert names_in(answer, needs_capitals=True) == THREE
+def test_names_are_read_from_every_list_form(reply: str) -> None:
+    assert names_in(reply, needs_capitals=True) == THREE_NAMES
 
 
 @pytest.mark.parametrize(
-    "answer",
+    "reply",
     [
         "",
         "\n\n",
@@ -159,20 +163,20 @@ def test_names_are_found_in_every_form_of_list(answer: str) -> None:
         '{"name": "Velmar"}',
     ],
 )
-def test_what_is_no_name_is_left_out(answer: str) -> None:
-    assert names_in(answer) == []
+def test_other_text_is_no_name(reply: str) -> None:
+    assert names_in(reply) == []
 
 
-def test_last_name_of_cut_answer_is_left_out() -> None:
-    assert names_in("Velmar\nPort Ostrand\nQuell-am", is_complete=False) == THREE[:2]
-    assert names_in("Velmar, Port Ostrand, Quell-am", is_complete=False) == THREE[:2]
+def test_last_name_of_unfinished_reply_is_left_out() -> None:
+    assert names_in("Velmar\nPort Ostrand\nQuell-am", is_complete=False) == THREE_NAMES[:2]
+    assert names_in("Velmar, Port Ostrand, Quell-am", is_complete=False) == THREE_NAMES[:2]
     assert names_in("Velm", is_complete=False) == []
 
 
 def test_half_the_words_of_proper_names_are_capitalised() -> None:
-    answer = "velmar glass\nVelmar\n4417 Velmar\nÉlmar\nLac de Velmar\nThe people of the sea"
-    assert names_in(answer, needs_capitals=True) == ["Velmar", "4417 Velmar", "Élmar", "Lac de Velmar"]
-    assert len(names_in(answer)) == 6
+    reply = "velmar glass\nVelmar\n4417 Velmar\nÉlmar\nLac de Velmar\nThe people of the sea"
+    assert names_in(reply, needs_capitals=True) == ["Velmar", "4417 Velmar", "Élmar", "Lac de Velmar"]
+    assert len(names_in(reply)) == 6
 
 
 @pytest.mark.parametrize(
@@ -189,7 +193,7 @@ def test_half_the_words_of_proper_names_are_capitalised() -> None:
         "Don't Wake Velmar",
     ],
 )
-def test_what_belongs_to_a_name_stays(name: str) -> None:
+def test_punctuation_and_small_words_stay_in_names(name: str) -> None:
     assert names_in(f"1. {name}\n2. {name}") == [name, name]
     assert names_in(name) == [name]
 
@@ -197,12 +201,12 @@ def test_what_belongs_to_a_name_stays(name: str) -> None:
 def test_commas_separate_names_and_not_their_descriptions() -> None:
     six = ["Velmar", "Ostrand", "Kelm", "Drusk", "Yold", "Vint"]
     assert names_in("Velmar, Ostrand, Kelm,\nDrusk, Yold, Vint") == six
-    answer = "1. Velmar, a city of salt, wind, and stone\n2. Ostrand, which is old, small, and quiet"
-    assert names_in(answer) == ["Velmar", "Ostrand"]
+    reply = "1. Velmar, a city of salt, wind, and stone\n2. Ostrand, which is old, small, and quiet"
+    assert names_in(reply) == ["Velmar", "Ostrand"]
     assert names_in("Fennimore, Thackwell and Sons\nVelmar") == ["Fennimore, Thackwell and Sons", "Velmar"]
 
 
-def test_names_are_compared_in_one_form() -> None:
+def test_names_are_compared_in_normal_form() -> None:
     assert names_in("Ve\u0301lmar") == ["V\u00e9lmar"]
     assert fold("Port  OSTRAND") == fold("port ostrand")
     assert fold("Ve\u0301lmar") == fold("v\u00e9lmar")

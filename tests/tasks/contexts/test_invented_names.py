@@ -1,7 +1,8 @@
-"""The names of invented entities: what they depend on, that none of them exists, and that they look like real ones.
+"""Names of invented entities: their inputs, their absence from real graphs, and their likeness to real names.
 
-Length and strangeness would else be taken for unfamiliarity. A name that nobody knows has at least two tokens, and the
-well-known names of countries, cities and languages one: hence the tolerance of one token in the means.
+Otherwise, an effect of length or odd spelling could be taken for an effect of unfamiliarity. Unknown names have at
+least two tokens, and well-known names of countries, cities and languages have one token. The means may therefore
+differ by one token.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,60 +32,61 @@ def access(tmp_path: Path) -> Access:
     return Access(tmp_path / "downloads", contact="tests@example.org")
 
 
-def facts(**given: Any) -> FactsOptions:
-    content = {"source": "yago", "relations": ["capital"], "invented": "names", "invented_entities": 3, **given}
+def facts_options(**changes: Any) -> FactsOptions:
+    content = {"source": "yago", "relations": ["capital"], "invented": "names", "invented_entities": 3, **changes}
     return FACT_SOURCES[content["source"]].options.model_validate(content)
 
 
 def graph_of(folder: Path, *names: str) -> str:
-    """A dump in which these names are somebody's."""
+    """Write a dump of a graph with these names, and return its path."""
     lines = [f'<http://a.example/{number}> {LABEL} "{name}"@en .\n' for number, name in enumerate(names)]
     file = folder / "graph.nt"
     file.write_text("".join(lines), encoding="utf-8")
     return str(file)
 
 
-def test_names_depend_on_maker_count_and_graphs(access: Access) -> None:
-    before = invented_names_key(facts(), "country", 0, access)
+def test_names_depend_on_origin_count_and_graphs(access: Access) -> None:
+    before = invented_names_key(facts_options(), "country", 0, access)
     for options in (
-        facts(invented="catalog"),
-        facts(invented_entities=9),
-        facts(absent_from=["yago"]),
-        facts(invented="model", invented_model="smollm2-135m-instruct"),
+        facts_options(invented="catalog"),
+        facts_options(invented_entities=9),
+        facts_options(absent_from=["yago"]),
+        facts_options(invented="model", invented_model="smollm2-135m-instruct"),
     ):
         assert invented_names_key(options, "country", 0, access) != before
-    assert invented_names_key(facts(), "country", 1, access) != before
-    assert invented_names_key(facts(), "city", 0, access) != before
-    assert invented_names_key(facts(pairs=11), "country", 0, access) == before
-    options = facts(source="sample", invented="catalog")  # listed names depend on the list alone
+    assert invented_names_key(facts_options(), "country", 1, access) != before
+    assert invented_names_key(facts_options(), "city", 0, access) != before
+    assert invented_names_key(facts_options(pairs=11), "country", 0, access) == before
+    options = facts_options(source="sample", invented="catalog")  # listed names depend on the list alone
     assert invented_names_key(options, "country", 0, access) == invented_names_key(options, "country", 5, access)
 
 
 def test_existing_names_are_replaced(access: Access, tmp_path: Path) -> None:
-    known = invented_names("country", 3 + SPARE, seed=0)
-    options = facts(dump=[graph_of(tmp_path, *known[:20])])
+    candidates = invented_names("country", 3 + SPARE, seed=0)
+    options = facts_options(dump=[graph_of(tmp_path, *candidates[:20])])
     names, addresses = fetch_invented_names(options, "country", 0, access)
     assert len(names) >= 3 + SPARE
-    assert names[:3] == known[20:23]
-    assert not set(names) & set(known[:20])
+    assert names[:3] == candidates[20:23]
+    assert not set(names) & set(candidates[:20])
     assert addresses == ["file:graph.nt"]
-    names, addresses = fetch_invented_names(facts(absent_from=[]), "country", 0, access)  # not looked up
-    assert (names, addresses) == (known, [])
+    # Without a graph, names are not checked.
+    names, addresses = fetch_invented_names(facts_options(absent_from=[]), "country", 0, access)
+    assert (names, addresses) == (candidates, [])
 
 
-def test_listed_names_are_as_many_as_remain(access: Access, tmp_path: Path) -> None:
+def test_existing_listed_names_are_left_out(access: Access, tmp_path: Path) -> None:
     listed = catalog.invented_entities("country")
-    options = facts(invented="catalog", dump=[graph_of(tmp_path, *listed[1:])])
+    options = facts_options(invented="catalog", dump=[graph_of(tmp_path, *listed[1:])])
     assert fetch_invented_names(options, "country", 0, access)[0] == [listed[0]]
-    options = facts(invented="catalog", dump=[graph_of(tmp_path, *listed)])
+    options = facts_options(invented="catalog", dump=[graph_of(tmp_path, *listed)])
     with pytest.raises(InputError, match=r"class country: every invented name is .*; set `invented: names`"):
         fetch_invented_names(options, "country", 0, access)
 
 
-def test_an_unreachable_graph_comes_with_advice(access: Access) -> None:
-    elsewhere = {"yago": replace(SERVICES["yago"], address=unused_address())}
+def test_error_of_unreachable_graph_gives_advice(access: Access) -> None:
+    services = {"yago": replace(SERVICES["yago"], address=unused_address())}
     with pytest.raises(ServiceError, match=r"cannot be reached.*`absent_from: \[\]` under `facts`"):
-        fetch_invented_names(facts(), "country", 0, replace(access, services=elsewhere))
+        fetch_invented_names(facts_options(), "country", 0, replace(access, services=services))
 
 
 TOLERANCES: dict[str, tuple[float, Callable[[str], float]]] = {
@@ -93,17 +95,19 @@ TOLERANCES: dict[str, tuple[float, Callable[[str], float]]] = {
     "names with accents": (0.05, lambda name: not name.isascii()),
     "characters": (3.5, len),
 }
-"""How far the mean of invented names of a class may be from that of real ones."""
+"""The largest difference between the means of invented and real names, and the value of a name, by trait."""
 
 
 def _real() -> dict[str, list[str]]:
-    """The different names of each class of entities, of subjects and objects; small classes say too little."""
-    found: dict[str, set[str]] = {}
+    """Return the distinct names of subjects and objects by class, without classes of fewer than 12 names."""
+    names_by_class: dict[str, set[str]] = {}
     for fact in catalog.facts():
         relation = catalog.relation(fact.relation)
-        found.setdefault(relation.subject_class, set()).add(fact.subject)
-        found.setdefault(relation.object_class, set()).add(fact.object)
-    return {name: sorted(found[name]) for name in catalog.ENTITY_CLASSES if len(found.get(name, ())) >= 12}
+        names_by_class.setdefault(relation.subject_class, set()).add(fact.subject)
+        names_by_class.setdefault(relation.object_class, set()).add(fact.object)
+    return {
+        name: sorted(names_by_class[name]) for name in catalog.ENTITY_CLASSES if len(names_by_class.get(name, ())) >= 12
+    }
 
 
 REAL = _real()
@@ -116,8 +120,8 @@ def invented(entity_class: str) -> tuple[Sequence[str], Sequence[str]]:
 @pytest.mark.parametrize("entity_class", REAL)
 def test_invented_names_look_like_real_ones(entity_class: str) -> None:
     for names in invented(entity_class):
-        for what, (tolerance, value) in TOLERANCES.items():
-            assert mean(map(value, names)) == pytest.approx(mean(map(value, REAL[entity_class])), abs=tolerance), what
+        for trait, (tolerance, value) in TOLERANCES.items():
+            assert mean(map(value, names)) == pytest.approx(mean(map(value, REAL[entity_class])), abs=tolerance), trait
 
 
 def test_invented_names_have_tokens_like_real_ones(smollm2: LanguageModel) -> None:
@@ -127,7 +131,7 @@ def test_invented_names_have_tokens_like_real_ones(smollm2: LanguageModel) -> No
     assert len(REAL) == 13
     for entity_class, real in REAL.items():
         for names in invented(entity_class):
-            assert min(map(tokens, names)) > 1  # what is one token is a word that the model knows
+            assert min(map(tokens, names)) > 1  # a single token is a word that the model knows
             assert mean(map(tokens, names)) == pytest.approx(mean(map(tokens, real)), abs=1.0), entity_class
 
 

@@ -25,7 +25,7 @@ def ids(questions: Sequence[Question]) -> list[str]:
     return sorted(question.question_id for question in questions)
 
 
-def test_the_choice_depends_on_the_seed_alone() -> None:
+def test_choice_depends_only_on_the_seed() -> None:
     four = chosen(STATIC, count=4)
     assert len(set(ids(four))) == 4
     assert chosen(STATIC[::-1], count=4) == four
@@ -35,27 +35,27 @@ def test_the_choice_depends_on_the_seed_alone() -> None:
 
 
 @pytest.mark.parametrize("flag", sorted(UNASKABLE))
-def test_rows_that_cannot_be_asked_are_rejected(flag: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_unaskable_questions_are_rejected(flag: str, caplog: pytest.LogCaptureFixture) -> None:
     broken = replace(STATIC[0], flags=(flag,))
     with caplog.at_level(logging.WARNING):
-        found = choose_questions([broken, *STATIC[1:]], count=None, seed=0)
-    assert ids(found.questions) == ids(STATIC[1:])
-    (rejected,) = found.rejected
+        choice = choose_questions([broken, *STATIC[1:]], count=None, seed=0)
+    assert ids(choice.questions) == ids(STATIC[1:])
+    (rejected,) = choice.rejected
     assert (rejected.reason, rejected.partition, rejected.object) == (flag, "static", broken.object)
     assert rejected.reason in REASONS
-    why = REASONS[flag].removesuffix(".")
-    assert caplog.messages == [f"partition static: questions that cannot be asked: {why} (1)"]
+    reason = REASONS[flag].removesuffix(".")
+    assert caplog.messages == [f"partition static: questions that cannot be asked: {reason} (1)"]
 
 
-def test_odd_questions_are_asked_without_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+def test_question_that_contains_its_answer_is_accepted(caplog: pytest.LogCaptureFixture) -> None:
     odd = replace(STATIC[0], flags=(QUESTION_CONTAINS_ANSWER,))
     with caplog.at_level(logging.WARNING):
         assert odd in chosen([odd, *STATIC[1:]], count=None)
     assert not caplog.messages
 
 
-def own(folder: Path, **answers: tuple[str, str]) -> list[Question]:
-    """Questions of one's own, with the right answer of each and what a conflicting context states."""
+def own_questions(folder: Path, **answers: tuple[str, str]) -> list[Question]:
+    """Return own questions. Each question has a right answer, and a conflicting context with a wrong answer."""
     rows = [
         {
             "question": question,
@@ -74,28 +74,28 @@ def own(folder: Path, **answers: tuple[str, str]) -> list[Question]:
 def test_conflicting_answer_in_another_spelling_is_rejected(
     right: str, conflicting: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    candidates = own(tmp_path, alike=(right, conflicting), other=(right, "Oslo"))
-    found = choose_questions(candidates, count=None, seed=0)
-    assert [question.question for question in found.questions] == ["other"]
-    assert [(row.reason, repr(conflicting) in str(row.detail)) for row in found.rejected] == [("answers_alike", True)]
+    candidates = own_questions(tmp_path, alike=(right, conflicting), other=(right, "Oslo"))
+    choice = choose_questions(candidates, count=None, seed=0)
+    assert [question.question for question in choice.questions] == ["other"]
+    assert [(row.reason, repr(conflicting) in str(row.detail)) for row in choice.rejected] == [("answers_alike", True)]
     assert (
         f"{candidates[0].question!r}, conflicting: {conflicting!r} is another spelling of the right answer"
         in caplog.text
     )
 
 
-def test_answers_that_are_sentences_are_named(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+def test_warning_names_questions_with_long_answers(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
     long = "They put all of the sheep into the old barn behind the house."
-    candidates = own(tmp_path, brief=("Bergen", "Oslo"), wordy=(long, "Oslo"))
+    candidates = own_questions(tmp_path, brief=("Bergen", "Oslo"), wordy=(long, "Oslo"))
     with caplog.at_level(logging.WARNING):
         choose_questions(candidates, count=None, seed=0)
     assert f"questions with answers of more than 8 words (1): {candidates[1].question!r}" in caplog.text
 
 
-def test_duplicates_are_asked_once() -> None:
-    found = choose_questions([*STATIC, STATIC[3]], count=None, seed=0)
-    assert ids(found.questions) == ids(STATIC)
-    assert [(row.reason, row.subject) for row in found.rejected] == [("doubled", STATIC[3].subject)]
+def test_duplicate_questions_are_rejected() -> None:
+    choice = choose_questions([*STATIC, STATIC[3]], count=None, seed=0)
+    assert ids(choice.questions) == ids(STATIC)
+    assert [(row.reason, row.subject) for row in choice.rejected] == [("doubled", STATIC[3].subject)]
 
 
 def test_too_few_questions_are_refused() -> None:
@@ -106,7 +106,7 @@ def test_too_few_questions_are_refused() -> None:
         choose_questions([], count=None, seed=0)
 
 
-def test_a_passage_that_states_both_answers_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_warning_names_passages_with_both_answers(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     passages = [
         {"kind": "supporting", "text": "It opened at ten until May, and opens at nine now."},
         {"kind": "conflicting", "text": "It opens at ten.", "answer": "ten"},
@@ -115,11 +115,11 @@ def test_a_passage_that_states_both_answers_is_named(tmp_path: Path, caplog: pyt
     (tmp_path / "mine.jsonl").write_text(json.dumps(row))
     read = read_questions(OwnQuestions(file=str(tmp_path / "mine.jsonl")))
     choose_questions(read.questions, count=None, seed=0)
-    (said,) = caplog.messages
-    assert said.startswith("passages with both the right answer and the answer of a conflicting passage (1): q")
+    (warning,) = caplog.messages
+    assert warning.startswith("passages with both the right answer and the answer of a conflicting passage (1): q")
 
 
-def test_a_passage_with_one_answer_is_not_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_passage_with_one_answer_gives_no_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     passages = [
         {"kind": "supporting", "text": "Hall 7 shows the meteorites."},
         {"kind": "conflicting", "text": "Hall 2 shows the meteorites until spring.", "answer": "Hall 2"},

@@ -33,15 +33,15 @@ def stated(contexts: Sequence[Context]) -> set[str]:
     return {context.object for context in contexts}
 
 
-def test_every_entity_has_its_contexts_of_each_kind() -> None:
+def test_every_entity_has_contexts_of_each_kind() -> None:
     counts = Counter((context.entity, context.kind) for context in CONTEXTS)
     assert counts == {(entity.name, kind): count for entity in ENTITIES for kind, count in PER_KIND.items()}
     assert len({context.context_id for context in CONTEXTS}) == len(CONTEXTS)
     for entity in ENTITIES:
         for kind, count in PER_KIND.items():
-            of_kind = [context for context in CONTEXTS if (context.entity, context.kind) == (entity.name, kind)]
-            assert len(stated(of_kind)) == count
-            assert [context.object == entity.object for context in of_kind] == [
+            contexts = [context for context in CONTEXTS if (context.entity, context.kind) == (entity.name, kind)]
+            assert len(stated(contexts)) == count
+            assert [context.object == entity.object for context in contexts] == [
                 kind == "negation" and number == 0 for number in range(count)
             ]
 
@@ -51,10 +51,10 @@ def test_base_and_assertive_contexts_conflict_with_the_facts(name: str) -> None:
     relation, facts = catalog.relation(name), sample.facts(name)
     names = catalog.invented_entities(relation.subject_class)
     entities = choose_entities(RelationName(name), facts, names, real=4, invented=4, seed=0)
-    own = {entity.name: entity.object for entity in entities}
+    true_objects = {entity.name: entity.object for entity in entities}
     contexts = write_contexts(relation, entities, objects(facts), per_kind={"base": 2, "assertive": 2}, seed=0)
     assert len(contexts) == 32
-    assert all(context.object != own[context.entity] for context in contexts)
+    assert all(context.object != true_objects[context.entity] for context in contexts)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_base_and_assertive_contexts_conflict_with_the_facts(name: str) -> None:
     [
         ("capital", Entity("Norway", False, "Oslo", other_objects=("Lima", "Rome")), "Bern Lima Oslo Rome", 1, "Bern"),
         ("birthDate", Entity("Einstein", False, "14_March_1879"), None, 3, "14_March_1880 4_March_1879 879"),
-        ("birthDate", Entity("Ada", False, "1879"), None, 2, "14_March_1880 879"),  # of other precision: true, too
+        ("birthDate", Entity("Ada", False, "1879"), None, 2, "14_March_1880 879"),  # other precisions are true, too
     ],
 )
 def test_true_objects_are_never_stated(
@@ -70,11 +70,13 @@ def test_true_objects_are_never_stated(
 ) -> None:
     dates = "14_March_1879 1879 March_1879 14_March_1880 4_March_1879 879"
     names = [name.replace("_", " ") for name in (pool or dates).split()]
-    known = Entity(entity.name, False, entity.object.replace("_", " "), other_objects=entity.other_objects)
-    contexts = write_contexts(catalog.relation(relation), [known], names, per_kind={"base": count}, seed=0)
+    spaced_entity = Entity(entity.name, False, entity.object.replace("_", " "), other_objects=entity.other_objects)
+    contexts = write_contexts(catalog.relation(relation), [spaced_entity], names, per_kind={"base": count}, seed=0)
     assert stated(contexts) == {name.replace("_", " ") for name in expected.split()}
     with pytest.raises(InputError, match=rf"relation {relation}: 1 base contexts .* is true of {entity.name}; leave"):
-        write_contexts(catalog.relation(relation), [known], [known.object], per_kind={"base": 1}, seed=0)
+        write_contexts(
+            catalog.relation(relation), [spaced_entity], [spaced_entity.object], per_kind={"base": 1}, seed=0
+        )
 
 
 def test_false_objects_repeat_in_the_next_template() -> None:
@@ -91,7 +93,7 @@ def test_false_objects_repeat_in_the_next_template() -> None:
     assert [context.text for context in contexts[6:12]] == [context.text for context in contexts[:6]]
 
 
-def test_context_is_line_with_entity_and_object() -> None:
+def test_context_is_a_line_with_entity_and_object() -> None:
     for context in CONTEXTS:
         assert context.text.endswith("\n")
         assert context.text.count("\n") == 1
@@ -99,9 +101,11 @@ def test_context_is_line_with_entity_and_object() -> None:
         assert context.object in context.text
 
 
-def test_contexts_depend_on_seed_and_entity_alone() -> None:
-    turned = write_contexts(CAPITAL, ENTITIES[::-1], POOL, per_kind=PER_KIND, seed=0)
-    assert {context.context_id: context for context in turned} == {one.context_id: one for one in CONTEXTS}
+def test_contexts_depend_only_on_seed_and_entity() -> None:
+    reordered = write_contexts(CAPITAL, ENTITIES[::-1], POOL, per_kind=PER_KIND, seed=0)
+    assert {context.context_id: context for context in reordered} == {
+        context.context_id: context for context in CONTEXTS
+    }
     alone = write_contexts(CAPITAL, ENTITIES[2:3], POOL, per_kind=PER_KIND, seed=0)
     assert alone == [context for context in CONTEXTS if context.entity == ENTITIES[2].name]
     assert write_contexts(CAPITAL, ENTITIES, POOL, per_kind=PER_KIND, seed=1) != CONTEXTS
@@ -114,11 +118,11 @@ OSTREMIA = Entity("Ostremia", True, "Lima")
 QUERIES = write_queries(CAPITAL, [NORWAY, OSTREMIA])
 
 
-def test_entities_are_asked_about_in_four_forms() -> None:
+def test_every_entity_has_queries_in_four_forms() -> None:
     assert len({query.query_id for query in QUERIES}) == 8
     forms = [(query.entity, query.query_type, query.form) for query in QUERIES]
-    each = [("open", 1), ("open", 2), ("closed", 1), ("closed", 2)]
-    assert forms == [(name, *form) for name in ("Norway", "Ostremia") for form in each]
+    forms_of_entity = [("open", 1), ("open", 2), ("closed", 1), ("closed", 2)]
+    assert forms == [(name, *form) for name in ("Norway", "Ostremia") for form in forms_of_entity]
     templates = (*catalog.relation("capital").open, *catalog.relation("capital").closed)
     filled = [form.replace("{entity}", "Norway").replace("{answer}", "Oslo") for form in templates]
     assert [query.text for query in QUERIES[:4]] == filled
@@ -169,14 +173,14 @@ def test_contexts_are_about_each_pair_or_about_nobody() -> None:
         "Harry Potter met {entity2}.\n",
         "Nobody met.\n",
     ]
-    assert [(one.label, one.strength, one.template) for one in contexts[::3]] == [
+    assert [(context.label, context.strength, context.template) for context in contexts[::3]] == [
         ("neutral", 0, "{entity2} met {entity1}."),
         (None, None, "Nobody met."),
     ]
     assert len(contexts) == GROUP.contexts
 
 
-def test_a_context_is_relevant_to_both_names_alone() -> None:
+def test_context_is_relevant_only_to_its_pair() -> None:
     queries, contexts = labelled_queries(PAIR, GROUP), labelled_contexts(PAIR, GROUP)
     relevant = [{query.entity for query in queries if is_relevant(context, query)} for context in contexts]
     assert relevant == [{POTTER.name}, {PART.name}, {BRACES.name}, set()]
@@ -185,9 +189,9 @@ def test_a_context_is_relevant_to_both_names_alone() -> None:
 FACTS = sample.facts("capital")
 
 
-def choose(real: int, invented: int, seed: int = 0, **other: Any) -> list[Entity]:
-    facts, names = other.pop("facts", FACTS), other.pop("names", NAMES)
-    return choose_entities(RelationName("capital"), facts, names, real=real, invented=invented, seed=seed, **other)
+def choose(real: int, invented: int, seed: int = 0, **options: Any) -> list[Entity]:
+    facts, names = options.pop("facts", FACTS), options.pop("names", NAMES)
+    return choose_entities(RelationName("capital"), facts, names, real=real, invented=invented, seed=seed, **options)
 
 
 def test_entities_come_from_facts_and_names() -> None:
@@ -203,13 +207,13 @@ def test_entities_come_from_facts_and_names() -> None:
     assert len({entity.object for entity in entities[5:]}) > 1
 
 
-def test_the_choice_hangs_on_the_seed_alone() -> None:
+def test_choice_depends_only_on_the_seed() -> None:
     chosen = choose(4, 4, seed=1)
     assert choose(4, 4, seed=1, facts=FACTS[::-1]) == chosen
     assert choose(4, 4, seed=2) != chosen
 
 
-def test_more_entities_keep_those_that_were_there() -> None:
+def test_larger_choice_contains_the_smaller_choice() -> None:
     few, many = choose(2, 2), choose(4, 5)
     assert few == [*many[:2], *many[4:6]]
 
@@ -219,7 +223,7 @@ def test_more_entities_keep_those_that_were_there() -> None:
     [
         ({"real": 10_000, "invented": 0}, r"relation capital: 10000 real entities .* the facts have only \d+"),
         ({"real": 0, "invented": 10_000}, r"relation capital: 10000 invented .* \d+ names are .*`invented: names`"),
-        ({"real": 0, "invented": 1, "names": [FACTS[0].subject]}, "0 names are available"),  # a real name
+        ({"real": 0, "invented": 1, "names": [FACTS[0].subject]}, "0 names are available"),  # the name of a real entity
         ({"real": 3, "invented": 0, "choice": "degree"}, "the source has no degrees to choose entities by"),
         ({"real": 0, "invented": 1, "facts": FACTS[:1]}, "at least 2 different objects, but the facts have only 1;"),
         ({"real": 0, "invented": 1, "facts": []}, "at least 2 different objects, but the facts have only 0;"),
@@ -232,13 +236,13 @@ def test_impossible_requests_are_refused(request_: dict[str, Any], message: str)
 
 def test_entities_of_a_graph_have_degrees() -> None:
     facts = [
-        replace(fact, subject_degree=n, subject_relation_degree=1, other_objects=("Lima",))
-        for n, fact in enumerate(FACTS)
+        replace(fact, subject_degree=number, subject_relation_degree=1, other_objects=("Lima",))
+        for number, fact in enumerate(FACTS)
     ]
     *real, invented = choose(3, 1, facts=facts)
-    degree = {fact.subject: fact.subject_degree for fact in facts}
+    degrees = {fact.subject: fact.subject_degree for fact in facts}
     for entity in real:
-        assert (entity.degree, entity.relation_degree) == (degree[entity.name], 1)
+        assert (entity.degree, entity.relation_degree) == (degrees[entity.name], 1)
         assert entity.other_objects == ("Lima",)
     assert (invented.degree, invented.relation_degree) == (0, 0)
     for seed in (0, 1):

@@ -1,4 +1,4 @@
-"""The counts of a pair, slowly, word by word, by the rules of decision 0007."""
+"""Counts of a pair, computed word by word by the rules of decision 0007."""
 
 import unicodedata
 from collections.abc import Iterable
@@ -8,31 +8,35 @@ from swaymeter.data.records import CountedPair
 
 def slow_words(text: str) -> list[str]:
     ascii_signs = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
-    kept = (c for c in text if c not in ascii_signs and not unicodedata.category(c).startswith("P"))
-    return "".join(kept).split()
+    characters = (sign for sign in text if sign not in ascii_signs and not unicodedata.category(sign).startswith("P"))
+    return "".join(characters).split()
 
 
-def places(text: list[str], names: Iterable[str]) -> list[tuple[int, int]]:
-    """First and last word of each occurrence that is within no longer one of the same names."""
-    found = {
+def occurrences(text: list[str], names: Iterable[str]) -> list[tuple[int, int]]:
+    """Return the first and last word of each occurrence that is not part of a longer occurrence of these names."""
+    spans = {
         (first, first + len(name) - 1)
         for name in map(slow_words, names)
         for first in range(len(text))
         if name and text[first : first + len(name)] == name
     }
-    return [(a, b) for a, b in found if not any((c, d) != (a, b) and c <= a and b <= d for c, d in found)]
+    return [
+        (first, last)
+        for first, last in spans
+        if not any((start, end) != (first, last) and start <= first and last <= end for start, end in spans)
+    ]
 
 
 def slow_counts(documents: list[str], pair: CountedPair, window: int) -> tuple[int, int, int, int]:
-    entities = capitals = small = both = 0
+    entities = capitals = lower_case = both = 0
     for text in map(slow_words, documents):
-        mine, answers = places(text, pair.entity_names), places(text, pair.answer_names)
+        entity_places, answer_places = occurrences(text, pair.entity_names), occurrences(text, pair.answer_names)
         cased = [name for name in pair.entity_names if len(slow_words(name)) == 1 and name.lower() != name.upper()]
-        capitals += len(places(text, [name for name in cased if name != name.lower()]))
-        small += len(places(text, [name.lower() for name in cased]))
-        entities += len(mine)
+        capitals += len(occurrences(text, [name for name in cased if name != name.lower()]))
+        lower_case += len(occurrences(text, [name.lower() for name in cased]))
+        entities += len(entity_places)
         both += sum(
-            any(0 < first - end <= window or 0 < start - last <= window for first, last in answers)
-            for start, end in mine
+            any(0 < first - end <= window or 0 < start - last <= window for first, last in answer_places)
+            for start, end in entity_places
         )
-    return entities, capitals, small, both
+    return entities, capitals, lower_case, both

@@ -1,4 +1,4 @@
-"""The count in one pass equals a slow one, word by word, on documents with every hard case."""
+"""Counts of one pass, compared with counts word by word on random documents with hard cases."""
 
 import random
 from collections.abc import Iterator
@@ -62,14 +62,14 @@ PARTS = [
 ]
 
 
-def made_up(seed: int) -> list[str]:
-    drawn = random.Random(seed)
+def random_documents(seed: int) -> list[str]:
+    rng = random.Random(seed)
     return [
-        drawn.choice(["", " ", ". "]).join(
+        rng.choice(["", " ", ". "]).join(
             [""]
             + [
-                f"{drawn.choice(PARTS)}{drawn.choice([' ', ' ', ' ', chr(10), ', ', '-', '  '])}"
-                for _ in range(drawn.randint(0, 60))
+                f"{rng.choice(PARTS)}{rng.choice([' ', ' ', ' ', chr(10), ', ', '-', '  '])}"
+                for _ in range(rng.randint(0, 60))
             ]
         )
         for _ in range(200)
@@ -77,27 +77,27 @@ def made_up(seed: int) -> list[str]:
 
 
 def in_pieces(documents: list[str], seed: int) -> Iterator[Piece]:
-    """The documents, cut anywhere."""
-    drawn = random.Random(seed)
+    """Yield the documents in pieces of random length."""
+    rng = random.Random(seed)
     for text in documents:
         begins = True
         while begins or text:
-            length = drawn.randint(1, 40)
+            length = rng.randint(1, 40)
             yield Piece(text[:length], begins)
             text, begins = text[length:], False
 
 
 @pytest.mark.parametrize("batch", [1, 300, 2 << 20])
-def test_counts_equal_those_word_by_word(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counts_equal_counts_word_by_word(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counting, "BATCH", batch)
-    documents = made_up(batch)
+    documents = random_documents(batch)
     counts = count(in_pieces(documents, batch), Names(PAIRS), WINDOW)
     columns = (counts.entities, counts.capitals, counts.lower_case, counts.pairs)
-    found = list(zip(*(column.tolist() for column in columns), strict=True))
-    assert found == [slow_counts(documents, pair, WINDOW) for pair in PAIRS]
+    rows = list(zip(*(column.tolist() for column in columns), strict=True))
+    assert rows == [slow_counts(documents, pair, WINDOW) for pair in PAIRS]
     assert counts.words == sum(len(slow_words(text)) for text in documents)
     assert counts.documents == len(documents)
-    assert all(sum(column) > 100 for column in zip(*found, strict=True))
+    assert all(sum(column) > 100 for column in zip(*rows, strict=True))
 
 
 @pytest.mark.parametrize(("between", "near"), [(0, 1), (49, 1), (50, 0)])
@@ -113,7 +113,7 @@ def test_an_answer_in_another_document_is_not_near() -> None:
     assert (counts.entities.tolist(), counts.pairs.tolist(), counts.documents) == ([3], [2], 2)
 
 
-def test_a_word_without_end_is_kept_in_short(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_very_long_word_counts_as_one_word(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counting, "BATCH", 10)
     pairs = [CountedPair("Norway", "Oslo", ("Norway",), ("Oslo",))]
     pieces = [Piece("Norway", True), *[Piece("Norway", False)] * 100, Piece(" Norway", False)]
@@ -125,22 +125,24 @@ def test_a_word_without_end_is_kept_in_short(monkeypatch: pytest.MonkeyPatch) ->
 def test_no_document_makes_a_large_batch(texts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
 
-    def noted(text: bytes) -> bytes:
+    def record_size(text: bytes) -> bytes:
         sizes.append(len(text))
         return separate_words(text)
 
     monkeypatch.setattr(counting, "BATCH", 20)
     monkeypatch.setattr(counting, "SLICE", 20)
-    monkeypatch.setattr(counting, "separate_words", noted)
+    monkeypatch.setattr(counting, "separate_words", record_size)
     pairs = [CountedPair("Norway", "Oslo", ("Norway",), ("Oslo",))]
     counts = count([Piece(text, begins=True) for text in texts], Names(pairs), 5)
     assert (counts.entities.tolist(), counts.documents) == ([texts[0].count("Norway")], len(texts))
     assert max(sizes) < 300
 
 
-def test_words_are_those_of_python() -> None:
+def test_fast_words_equal_slow_words() -> None:
     text = "".join(map(chr, range(0xD800))) + "".join(map(chr, range(0xE000, 0x2FFFF)))
-    assert words(" ".join(text).encode()).decode().split() == [w for c in text for w in slow_words(c)]
+    assert words(" ".join(text).encode()).decode().split() == [
+        word for character in text for word in slow_words(character)
+    ]
     assert words(b"") == words(b" ,. ") == b""
 
 
@@ -158,7 +160,7 @@ def test_words_are_those_of_python() -> None:
         ("!!!", 0, 0, "a name without letters or digits"),
     ],
 )
-def test_name_mostly_in_small_letters_is_word(name: str, capitals: int, lower_case: int, reason: str | None) -> None:
+def test_names_like_common_words_are_excluded(name: str, capitals: int, lower_case: int, reason: str | None) -> None:
     assert RULE.exclusion_reason((name,), capitals, lower_case) == reason
 
 
@@ -177,5 +179,5 @@ def test_name_mostly_in_small_letters_is_word(name: str, capitals: int, lower_ca
     ],
 )
 def test_lowercase_counts_exclude_one_word_names(names: tuple[str, ...], text: str, is_excluded: bool) -> None:
-    found = count([Piece(text, begins=True)], Names([CountedPair("entity", "answer", names, ("answer",))]), 5)
-    assert (RULE.exclusion_reason(names, int(found.capitals[0]), int(found.lower_case[0])) is not None) == is_excluded
+    counts = count([Piece(text, begins=True)], Names([CountedPair("entity", "answer", names, ("answer",))]), 5)
+    assert (RULE.exclusion_reason(names, int(counts.capitals[0]), int(counts.lower_case[0])) is not None) == is_excluded

@@ -1,4 +1,4 @@
-"""Counts in an index by the API, against a slow count."""
+"""Counts of an index by its API, compared with counts word by word."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ from swaymeter.data.records import CountedPair, ShardCount
 from swaymeter.data.sources.infini_gram import InfiniGramApi
 from swaymeter.tasks.frequency.infini_gram import IndexCounts
 from tests.data.sources.pieces import Pieces
-from tests.data.sources.sessions import asking
+from tests.data.sources.sessions import session_at
 from tests.tasks.frequency.slow_counts import slow_counts
 
 WINDOW, FETCH = 5, 60
@@ -42,84 +42,84 @@ RARE = [
 COMMON = ["word", "It", "another", "word.", "word,"]
 
 
-def made_up() -> list[str]:
-    """Documents within a passage, a little longer and much longer; rare names often stand near each other."""
-    drawn = random.Random(0)
+def random_documents() -> list[str]:
+    """Return documents shorter than a passage, a little longer, and much longer. Rare names often occur in pairs."""
+    rng = random.Random(0)
     texts = []
     for length in [3, 3, 20, 60, 150, 150, 150, 800, 800]:
         words = ["x"]
         while len(words) < length:
-            rare = drawn.random() < 20 / max(length, 200)
-            words += [drawn.choice(RARE if rare else COMMON) for _ in range(2)]
+            rare = rng.random() < 20 / max(length, 200)
+            words += [rng.choice(RARE if rare else COMMON) for _ in range(2)]
         texts.append(" ".join(words))
     edges = ["x Zürich " + "word " * 4 + "It It", "x It" + " word" * 5 + " Zürich", "x it it kit"]
     return [*texts, "New York", "Hudson River x\nKing (New York City)\n\nHudson", *edges]
 
 
-DOCUMENTS = made_up()
-Opened = Callable[[bool], InfiniGramApi]
+DOCUMENTS = random_documents()
+OpenIndex = Callable[[bool], InfiniGramApi]
 
 
 @cache
-def slowly() -> list[tuple[int, int, int, int]]:
+def slow_rows() -> list[tuple[int, int, int, int]]:
     return [slow_counts(DOCUMENTS, pair, WINDOW) for pair in PAIRS]
 
 
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
+def open_index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenIndex]:
     folder, pieces = tmp_path_factory.mktemp("index"), Pieces(DOCUMENTS, parts=2)
     with ExitStack() as stack:
 
-        def api(says_where: bool) -> InfiniGramApi:
-            server = stack.enter_context(pieces.served(says_where=says_where))
-            session = stack.enter_context(asking(server.address, folder / str(says_where)))
+        def api(has_offset: bool) -> InfiniGramApi:
+            server = stack.enter_context(pieces.served(has_offset=has_offset))
+            session = stack.enter_context(session_at(server.address, folder / str(has_offset)))
             return InfiniGramApi(session, "pieces", pieces)
 
         yield api
 
 
-@pytest.mark.parametrize("says_where", [True, False])
-def test_ten_counts_are_those_word_by_word(says_where: bool, opened: Opened) -> None:
-    index = opened(says_where)
+@pytest.mark.parametrize("has_offset", [True, False])
+def test_index_counts_equal_counts_word_by_word(has_offset: bool, open_index: OpenIndex) -> None:
+    index = open_index(has_offset)
     rows = IndexCounts(index, WINDOW, FETCH).count_pairs(PAIRS)
-    slow = slowly()
+    slow = slow_rows()
     in_words = [row.entity_counted == "words" for row in rows]
     assert in_words == [pair.entity != "It" for pair in PAIRS]
     assert [row.pair_counted for row in rows].count("approximate") == 1
-    for row, (entities, capitals, small, pairs) in zip(rows, slow, strict=True):
+    for row, (entities, capitals, lower_case, pairs) in zip(rows, slow, strict=True):
         if row.pair_counted == "words":
             assert row.pair_count == pairs, row
         if row.entity_counted == "words":
             assert row.entity_count == entities, row
         else:
-            assert (row.entity_count, row.capitals_count, row.lower_case_count) == (entities, capitals, small), row
-            assert small == 2
+            assert (row.entity_count, row.capitals_count, row.lower_case_count) == (entities, capitals, lower_case), row
+            assert lower_case == 2
     assert sum(row.pair_count > 0 for row in rows if row.pair_counted == "words") == 5
 
 
-def frequent(rows: list[ShardCount]) -> list[tuple[str, str]]:
+def counting_methods(rows: list[ShardCount]) -> list[tuple[str, str]]:
     return [(row.entity_counted, row.pair_counted) for row in rows]
 
 
-def test_what_is_not_read_is_approximate(opened: Opened) -> None:
-    index = opened(True)
-    assert set(frequent(IndexCounts(index, WINDOW, 0).count_pairs(PAIRS[:2]))) == {("tokens", "approximate")}
+def test_unread_occurrences_give_approximate_counts(open_index: OpenIndex) -> None:
+    index = open_index(True)
+    assert set(counting_methods(IndexCounts(index, WINDOW, 0).count_pairs(PAIRS[:2]))) == {("tokens", "approximate")}
     index.can_decode = False
     (row,) = IndexCounts(index, WINDOW, FETCH).count_pairs(PAIRS[:1])
     assert (row.entity_counted, row.pair_counted) == ("tokens", "approximate")
     assert 0 < row.pair_count <= row.entity_count
-    (none,) = IndexCounts(index, WINDOW, FETCH).count_pairs(PAIRS[-1:])
-    assert (none.entity_count, none.pair_count, none.entity_counted) == (0, 0, "tokens")
+    (absent,) = IndexCounts(index, WINDOW, FETCH).count_pairs(PAIRS[-1:])
+    assert (absent.entity_count, absent.pair_count, absent.entity_counted) == (0, 0, "tokens")
 
 
-def test_other_places_than_counted_are_not_read(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    index = opened(True)
+def test_occurrences_that_contradict_count_are_not_read(open_index: OpenIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = open_index(True)
     occurrences = index.occurrences
     monkeypatch.setattr(index, "occurrences", lambda ids: occurrences(ids)[1:])
-    assert frequent(IndexCounts(index, WINDOW, FETCH).count_pairs(PAIRS[:1])) == [("tokens", "approximate")]
+    assert counting_methods(IndexCounts(index, WINDOW, FETCH).count_pairs(PAIRS[:1])) == [("tokens", "approximate")]
 
 
-def test_passage_that_is_too_short_is_not_trusted(opened: Opened) -> None:
-    index = opened(True)
+def test_too_short_passage_is_not_trusted(open_index: OpenIndex) -> None:
+    index = open_index(True)
     index.max_passage_tokens = 20
-    assert ("tokens", "approximate") in frequent(IndexCounts(index, WINDOW, FETCH).count_pairs(PAIRS[1:2]))
+    assert ("tokens", "approximate") in counting_methods(IndexCounts(index, WINDOW, FETCH).count_pairs(PAIRS[1:2]))

@@ -22,15 +22,20 @@ Row = dict[str, Any]
 
 
 def needed(*names: str) -> set[str]:
-    """The measures of these names and, transitively, those that they need."""
-    return {*names, *(other for name in names for other in needed(*MEASURES[name].needs))}
+    """Return the names of these measures and of all measures that they need."""
+    return {*names, *(needed_name for name in names for needed_name in needed(*MEASURES[name].needs))}
 
 
 @dataclass
 class Study:
-    """A relation under a model: its stored scores, and how often a model was loaded.
+    """A relation and its stored scores under a model.
 
-    inputs: its prompts; parameters: of its measures, where they are not the defaults.
+    Attributes:
+        folder: the folder of the scores.
+        inputs: the prompts of the relation.
+        model: the folder of the model.
+        parameters: parameters of measures, if they are not the defaults.
+        loaded: the number of times that a model was loaded.
     """
 
     folder: Path
@@ -40,12 +45,12 @@ class Study:
     loaded: int = field(default=0)
 
     def artifact(self, name: str) -> TableArtifact:
-        """Where the scores of a measure lie."""
-        made_from = {"measure": name, "parameters": self.parameters.get(name, {})}
-        return TableArtifact(self.folder, name, MEASURES[name].table, made_from)
+        """Return the artifact of the scores of a measure."""
+        key_inputs = {"measure": name, "parameters": self.parameters.get(name, {})}
+        return TableArtifact(self.folder, name, MEASURES[name].table, key_inputs)
 
     def score(self, *names: str, progress: ReportProgress = lambda done, total: None) -> Cost:
-        """Computes what is missing of these measures and of those that they need; gives what was spent."""
+        """Compute the missing scores of these measures and of the measures that they need. Return the cost."""
         parameters = {
             name: MEASURES[name].parameters.model_validate(self.parameters.get(name, {})) for name in needed(*names)
         }
@@ -57,22 +62,24 @@ class Study:
         )
 
     def rows(self, name: str) -> list[Row]:
-        """The stored rows of a measure, which is scored first where it is not."""
+        """Return the rows of a measure, and score it first if its rows are missing."""
         self.score(name)
         return self.artifact(name).read().to_pylist()
 
     def store(self, name: str, rows: Sequence[Row]) -> None:
-        """Stores rows of a measure as if they had been scored, with fillers in the columns that they lack."""
+        """Store rows of a measure. Missing columns get filler values."""
         artifact, blank = self.artifact(name), {"VARCHAR": "-", "BIGINT": 0, "DOUBLE": 0.0, "BOOLEAN": True}
         filled = {column.name: blank.get(column.type, []) for column in artifact.table.columns}
         filled |= {"relation": "capital", "engine": "slots", "stand_in": None}
         if name == "answers":
             filled["state"] = "complete"
-        named = [{**filled, **({"context_id": row["condition"]} if "condition" in row else {}), **row} for row in rows]
-        artifact.write(artifact.table.of(named), {})
+        complete = [
+            {**filled, **({"context_id": row["condition"]} if "condition" in row else {}), **row} for row in rows
+        ]
+        artifact.write(artifact.table.of(complete), {})
 
     def by_question(self, name: str) -> dict[tuple[str, str], Row]:
-        """The stored rows of a measure by question and condition."""
+        """Return the rows of a measure by question and condition."""
         return {(row["question_id"], row["condition"]): row for row in self.rows(name)}
 
     def _load(self) -> Any:
@@ -82,7 +89,7 @@ class Study:
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Chunks of eight queries and of two questions, so that a small relation has several."""
+    """Set chunks of eight queries or two questions, so that a small relation has several chunks."""
     monkeypatch.setattr(measure, "LEAST_QUERIES", 8)
     monkeypatch.setattr(measure, "LEAST_PROMPTS", 1)
     monkeypatch.setattr(measure, "QUESTIONS_A_CHUNK", {"cpu": 2})
@@ -90,7 +97,7 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The folders of a language model and of an entailment model."""
+    """Return the folders of a language model and of an entailment model."""
     folder = tmp_path_factory.mktemp("models")
     return {
         "language": str(save_language_model(folder / "language")),
@@ -100,13 +107,13 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def prompts() -> Inputs:
-    """The prompts of a relation: of two real entities and an invented one, with three contexts each."""
-    relation, known = RelationName("capital"), list(sample.facts("capital"))
+    """Return the prompts of a relation with two real entities and an invented entity. Each has three contexts."""
+    relation, facts = RelationName("capital"), list(sample.facts("capital"))
     names = catalog.invented_entities("country")
-    entities = choose_entities(relation, known, names, real=2, invented=1, seed=0, choice="random")
+    entities = choose_entities(relation, facts, names, real=2, invented=1, seed=0, choice="random")
     per_kind: dict[ContextKind, int] = {"base": 1, "assertive": 1, "negation": 1}
     forms = catalog.relation(relation)
-    contexts = write_contexts(forms, entities, objects(known), per_kind=per_kind, seed=0)
+    contexts = write_contexts(forms, entities, objects(facts), per_kind=per_kind, seed=0)
     questions = sample.questions("static")[:3]
     queries = write_queries(forms, entities)
     return Inputs("capital", 7, "digest", queries, contexts, questions, variant="m", device="cpu")
@@ -114,7 +121,7 @@ def prompts() -> Inputs:
 
 @pytest.fixture
 def study(tmp_path: Path, prompts: Inputs, models: dict[str, str]) -> Study:
-    """A study of which nothing is scored yet."""
+    """Return a study without scores."""
     return Study(
         tmp_path / "study",
         prompts,
@@ -133,5 +140,5 @@ def study(tmp_path: Path, prompts: Inputs, models: dict[str, str]) -> Study:
 
 @pytest.fixture
 def language_model(study: Study) -> Any:
-    """The language model of the study."""
+    """Return the language model of the study."""
     return load_language_model(study.model, dtype="float32", device="cpu")

@@ -1,4 +1,4 @@
-"""Citations of stored answers: which passages are cited, whether rightly, and from which the answer comes."""
+"""Citations of stored replies: cited passages, their correctness, and source passages."""
 
 from dataclasses import replace
 from typing import Any
@@ -20,18 +20,19 @@ MIXED = QuestionContext("mixed", "mixed", (TEN, NINE, DOORS, NINE), ("ten",), **
 THREE = QuestionContext("three", "mixed", (NINE, TEN, ELEVEN, NOON), ("ten", "eleven"))
 RIGHT = QuestionContext("right", "supporting", (DOORS, NINE), ("nine",))
 OTHER = QuestionContext("other", "irrelevant", (DOORS, DOORS))
-ALONE = QuestionContext("one", "conflicting", (TEN,), ("ten",))
-ONE_NUMBERED = QuestionContext("one numbered", "conflicting", (TEN,), ("ten",), **NUMBERED)
+SINGLE = QuestionContext("one", "conflicting", (TEN,), ("ten",))
+SINGLE_NUMBERED = QuestionContext("one numbered", "conflicting", (TEN,), ("ten",), **NUMBERED)
 
 
 @pytest.fixture
 def question(study: Study) -> Question:
-    asked = {"question": "When does the old library open?", "object": "nine", "answers": ("nine",), "replacement": ""}
-    contexts = (MIXED, THREE, RIGHT, OTHER, ALONE, ONE_NUMBERED)
-    return replace(study.inputs.questions[0], **asked, contexts=contexts)  # type: ignore[arg-type]
+    texts = {"question": "When does the old library open?", "object": "nine", "answers": ("nine",), "replacement": ""}
+    contexts = (MIXED, THREE, RIGHT, OTHER, SINGLE, SINGLE_NUMBERED)
+    return replace(study.inputs.questions[0], **texts, contexts=contexts)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
+    # The columns of `expected` are cited, cited_exist, citation_right, came_from and names_conflict.
     ("case", "text", "stated", "expected"),
     [
         (MIXED, "At nine [2].", "original", ((2,), True, True, (2, 4), False)),
@@ -40,7 +41,7 @@ def question(study: Study) -> Question:
         (MIXED, "At nine [5].", "original", ((5,), False, False, (2, 4), False)),
         (MIXED, "At nine.", "original", ((), None, None, (2, 4), False)),
         (MIXED, "At ten [1].", "context", ((1,), True, True, (1,), False)),
-        (MIXED, "At five past [1].", "context", ((1,), True, True, (1,), False)),  # as an entailment model judges
+        (MIXED, "At five past [1].", "context", ((1,), True, True, (1,), False)),  # the verdict of an entailment model
         (MIXED, "Passage 1 says ten, but passage 2 says nine.", "both", ((1, 2), True, True, (1, 2, 4), True)),
         (MIXED, "At nine and ten.", "both", ((), None, None, (1, 2, 4), False)),
         (MIXED, "It has three doors [3].", "neither", ((3,), True, None, (), False)),
@@ -50,14 +51,16 @@ def question(study: Study) -> Question:
         (THREE, "At noon [4].", "neither", ((4,), True, True, (4,), False)),
         (RIGHT, "At nine [2].", "context", ((2,), True, True, (2,), False)),
         (OTHER, "At nine [1].", "original", ((1,), True, False, (), False)),
-        (ONE_NUMBERED, "At ten [1].", "context", ((1,), True, True, (1,), False)),
+        (SINGLE_NUMBERED, "At ten [1].", "context", ((1,), True, True, (1,), False)),
     ],
 )
-def test_citations(case: QuestionContext, text: str, stated: Verdict, expected: Any, question: Question) -> None:
+def test_citations_follow_from_text_and_verdict(
+    case: QuestionContext, text: str, stated: Verdict, expected: Any, question: Question
+) -> None:
     assert tuple(citations(question, case, text, stated).values()) == expected
 
 
-def test_rows_need_several_or_numbered_passages(study: Study, question: Question) -> None:
+def test_replies_to_several_or_numbered_passages_have_rows(study: Study, question: Question) -> None:
     study = replace(study, inputs=replace(study.inputs, questions=[question]))
     cases = [("none", "none"), *((case.context_id, case.condition) for case in question.contexts)]
     study.store(

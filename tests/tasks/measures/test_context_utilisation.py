@@ -1,4 +1,4 @@
-"""Context utilisation of questions with contexts of several kinds, against prompts that are read one by one."""
+"""Context utilisation by context kind, compared with prompts that are read one by one."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,7 +16,7 @@ from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
 from tests.tasks.measures.conftest import Row
 from tests.tasks.models.alone import log_probs
 
-ASKED = "What is the capital of Norway?"
+QUESTION_TEXT = "What is the capital of Norway?"
 LIMA = "The capital of Norway is Lima, says a book."
 
 
@@ -33,28 +33,28 @@ CASES = (
 )
 
 
-def alone(model: LanguageModel, text: str | None, prompts: AnswerPrompts | None = None) -> torch.Tensor:
-    return log_probs(model, [answer_prompt(model, ASKED, text, prompts=prompts).tokens])[0].double().exp()
+def probabilities(model: LanguageModel, text: str | None, prompts: AnswerPrompts | None = None) -> torch.Tensor:
+    return log_probs(model, [answer_prompt(model, QUESTION_TEXT, text, prompts=prompts).tokens])[0].double().exp()
 
 
-def computed(model: LanguageModel, prompts: AnswerPrompts, cases: Sequence[Any] = CASES) -> dict[str, Row]:
-    """The rows of a question by condition."""
-    question: Any = SimpleNamespace(question_id="q", question=ASKED, cases=cases, is_disputable=False)
+def rows_by_condition(model: LanguageModel, prompts: AnswerPrompts, cases: Sequence[Any] = CASES) -> dict[str, Row]:
+    """Return the rows of a question by condition."""
+    question: Any = SimpleNamespace(question_id="q", question=QUESTION_TEXT, cases=cases, is_disputable=False)
     inputs: Any = SimpleNamespace(batch_size=2, answer_prompts=prompts)
     return {row["condition"]: dict(row) for row in compute(inputs, model, [question])}
 
 
 @pytest.fixture(scope="module")
 def rows(smollm2: LanguageModel) -> dict[str, Row]:
-    return computed(smollm2, catalog.prompts())
+    return rows_by_condition(smollm2, catalog.prompts())
 
 
-def test_a_stated_answer_is_what_a_context_promotes(rows: dict[str, Row], smollm2: LanguageModel) -> None:
+def test_context_promotes_its_stated_answers(rows: dict[str, Row], smollm2: LanguageModel) -> None:
     token = smollm2.tokenizer("Lima")["input_ids"][0]
-    before, after = float(alone(smollm2, None)[token]), float(alone(smollm2, LIMA)[token])
+    before, after = float(probabilities(smollm2, None)[token]), float(probabilities(smollm2, LIMA)[token])
     row = rows["conflicting"]
-    assert list(rows) == ["conflicting", "irrelevant", "unknown"]  # a supporting one that states no answer has none
-    assert row["promoted"] == ["L"]  # also of Lisbon, and counted once
+    assert list(rows) == ["conflicting", "irrelevant", "unknown"]  # "supporting" states no answer, and has no row
+    assert row["promoted"] == ["L"]  # Lima and Lisbon share their first token
     assert (row["probability_without"], row["probability_with"]) == pytest.approx((before, after), abs=1e-5)
     assert row["continuous_utilisation"] == pytest.approx((after - before) / (1 - before), abs=1e-4)
     assert row["binary_utilisation"] == (row["token_with"] == "L")
@@ -62,17 +62,17 @@ def test_a_stated_answer_is_what_a_context_promotes(rows: dict[str, Row], smollm
     assert rows["unknown"]["continuous_utilisation"] == pytest.approx(row["continuous_utilisation"], abs=1e-4)
 
 
-def test_questions_are_put_as_the_study_says(smollm2: LanguageModel) -> None:
+def test_prompts_of_the_study_are_used(smollm2: LanguageModel) -> None:
     prompts = replace(catalog.prompts(), plain_without_context="Well, {question}", chat_template="never")
-    row = computed(smollm2, prompts, CASES[:2])["conflicting"]
+    row = rows_by_condition(smollm2, prompts, CASES[:2])["conflicting"]
     assert row["promoted"] == [" Lima", " Lisbon"]
     tokens = [smollm2.tokenizer(text)["input_ids"][0] for text in row["promoted"]]
-    before, after = (float(alone(smollm2, text, prompts)[tokens].sum()) for text in (None, LIMA))
+    before, after = (float(probabilities(smollm2, text, prompts)[tokens].sum()) for text in (None, LIMA))
     assert (row["probability_without"], row["probability_with"]) == pytest.approx((before, after), abs=1e-5)
 
 
-def test_irrelevant_context_is_to_leave_first_token(rows: dict[str, Row], smollm2: LanguageModel) -> None:
-    before, after = alone(smollm2, None), alone(smollm2, "Cats sleep a lot.")
+def test_irrelevant_context_promotes_the_closed_book_token(rows: dict[str, Row], smollm2: LanguageModel) -> None:
+    before, after = probabilities(smollm2, None), probabilities(smollm2, "Cats sleep a lot.")
     token = int(before.argmax())
     row = rows["irrelevant"]
     assert row["promoted"] == [row["token_without"]] == [smollm2.tokenizer.decode([token])]

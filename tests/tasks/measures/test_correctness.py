@@ -1,4 +1,4 @@
-"""Accuracy and persuaded answers, worked out from stored greedy answers; no model is loaded."""
+"""Accuracy and persuaded replies, computed from stored greedy replies without a model."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,11 +9,11 @@ import pytest
 from tests.tasks.measures.conftest import Study
 
 CONDITIONS = ("none", "original", "counter_memory")
-Said = Mapping[str, str]
+Replies = Mapping[str, str]
 
 
-def say(study: Study, texts: Said) -> None:
-    """Stores a greedy answer for each condition, the same to every question, and a sample that says something else."""
+def store_replies(study: Study, texts: Replies) -> None:
+    """Store a greedy reply and a sample for each question and condition. Greedy replies differ only by condition."""
     study.store(
         "answers",
         [
@@ -27,13 +27,15 @@ def say(study: Study, texts: Said) -> None:
 
 @pytest.fixture
 def study(study: Study) -> Study:
-    """A study of one question."""
+    """Return a study of one question."""
     return replace(study, inputs=replace(study.inputs, questions=study.inputs.questions[:1]))
 
 
-def test_persuaded_compares_the_answers_without_and_with(study: Study) -> None:
+def test_persuaded_compares_replies_without_and_with_context(study: Study) -> None:
     (question,) = study.inputs.questions
-    say(study, {"none": "somewhere else", "original": "somewhere else", "counter_memory": question.replacement})
+    store_replies(
+        study, {"none": "somewhere else", "original": "somewhere else", "counter_memory": question.replacement}
+    )
     rows = study.by_question("persuaded")
     columns = ("persuaded", "stubborn", "context_correct", "stubborn_released")
     verdicts = {condition: [row[column] for column in columns] for (_, condition), row in rows.items()}
@@ -43,9 +45,9 @@ def test_persuaded_compares_the_answers_without_and_with(study: Study) -> None:
     assert (row["context_answer"], row["engine"], study.loaded) == (question.replacement, "rouge-l", 0)
 
 
-def test_answer_is_accurate_where_it_matches_its_condition(study: Study) -> None:
+def test_reply_is_accurate_if_it_states_expected_answer(study: Study) -> None:
     (question,) = study.inputs.questions
-    say(study, {"none": "", "original": question.object, "counter_memory": question.object})
+    store_replies(study, {"none": "", "original": question.object, "counter_memory": question.object})
     rows = study.rows("accuracy")
     assert [row["condition"] for row in rows] == list(CONDITIONS)
     assert [row["expected"] for row in rows] == [question.object, question.object, question.replacement]
@@ -53,30 +55,30 @@ def test_answer_is_accurate_where_it_matches_its_condition(study: Study) -> None
     assert study.loaded == 0
 
 
-def test_answers_are_cleaned_as_released_where_asked(study: Study) -> None:
+def test_released_cleaning_accepts_a_wordy_reply(study: Study) -> None:
     (question,) = study.inputs.questions
-    wordy = f"{'answer: ' * 20}{question.replacement}"
-    say(study, {"none": "somewhere else", "original": "somewhere else", "counter_memory": wordy})
-    for cleaning, holds in (("none", False), ("released", True)):
+    wordy_reply = f"{'answer: ' * 20}{question.replacement}"
+    store_replies(study, {"none": "somewhere else", "original": "somewhere else", "counter_memory": wordy_reply})
+    for cleaning, is_accurate in (("none", False), ("released", True)):
         study.parameters |= {name: {"cleaning": cleaning} for name in ("accuracy", "persuaded")}
         key = question.question_id, "counter_memory"
         row = study.by_question("accuracy")[key]
-        assert (row["accurate"], row["answer"]) == (holds, wordy)
-        assert study.by_question("persuaded")[key]["persuaded"] == holds
+        assert (row["accurate"], row["answer"]) == (is_accurate, wordy_reply)
+        assert study.by_question("persuaded")[key]["persuaded"] == is_accurate
 
 
-def test_a_disputable_question_alone_has_no_accuracy(study: Study) -> None:
+def test_disputable_question_has_no_closed_book_accuracy(study: Study) -> None:
     disputable = replace(study.inputs.questions[0], partition="disputable")
     study.inputs = replace(study.inputs, questions=[disputable])
-    say(study, dict.fromkeys(CONDITIONS, disputable.object))
+    store_replies(study, dict.fromkeys(CONDITIONS, disputable.object))
     assert [row["condition"] for row in study.rows("accuracy")] == ["original", "counter_memory"]
     assert len(study.rows("persuaded")) == 2
 
 
-def test_every_answer_has_verdict_and_greedy_ones_outcome(study: Study) -> None:
+def test_replies_have_verdicts_and_greedy_replies_outcomes(study: Study) -> None:
     (question,) = study.inputs.questions
     sentence = f"The answer is {question.replacement}, as the text says."
-    say(study, {"none": "somewhere else", "original": "somewhere else", "counter_memory": sentence})
+    store_replies(study, {"none": "somewhere else", "original": "somewhere else", "counter_memory": sentence})
     rows = {(row["condition"], row["sample"]): (row["verdict"], row["outcome"]) for row in study.rows("whose_answer")}
     assert rows == {
         ("none", 0): ("neither", None),
@@ -98,5 +100,5 @@ def test_every_answer_has_verdict_and_greedy_ones_outcome(study: Study) -> None:
 )
 def test_answers_without_words_are_stated_by_no_text(names: Any, verdicts: list[str], study: Study) -> None:
     study.inputs = replace(study.inputs, questions=[replace(study.inputs.questions[0], **names)])
-    say(study, dict.fromkeys(CONDITIONS, "It is Oslo."))
+    store_replies(study, dict.fromkeys(CONDITIONS, "It is Oslo."))
     assert [row["verdict"] for row in study.rows("whose_answer") if row["sample"] is None] == verdicts

@@ -1,4 +1,4 @@
-"""Verdicts of people and of a judge in place of the rule's: derived by hand."""
+"""Verdicts of people and of a judge that replace verdicts of the rule."""
 
 from dataclasses import replace
 from typing import Any
@@ -10,23 +10,31 @@ from swaymeter.data.records.judgements import Judgement
 from swaymeter.tasks.measures.decided_answers import decided_answers
 from tests.tasks.measures.conftest import Study
 
-OF = {"model": "m", "dtype": "float32"}
+VARIANT = {"model": "m", "dtype": "float32"}
 
 
-def changed(
+def decisions(
     study: Study,
     texts: dict[str, str],
     rules: dict[str, tuple[str, str | None]],
-    *hand: tuple[str, ...],
+    *judgements: tuple[str, ...],
     judge: Any = (),
 ) -> Any:
-    """The decided answers to the first question, by context; hand: context, answer, verdict, and perhaps a model."""
+    """Return the decisions on replies to the first question, by context.
+
+    Args:
+        study: the study.
+        texts: the reply by context.
+        rules: the verdict and outcome of the rule by context.
+        judgements: the context, reply and verdict of each judgement, and optionally its model.
+        judge: the context, verdict of the judge, and verdict of the rule of each judged reply.
+    """
     question = study.inputs.questions[0]
-    of = {**OF, "relation": question.relation, "question_id": question.question_id, "sample": None}
-    answers = [{**of, "context_id": name, "text": text} for name, text in texts.items()]
-    stated = [
+    key = {**VARIANT, "relation": question.relation, "question_id": question.question_id, "sample": None}
+    replies = [{**key, "context_id": name, "text": text} for name, text in texts.items()]
+    rule_rows = [
         {
-            **of,
+            **key,
             "context_id": name,
             "verdict": verdict,
             "reason": "denied",
@@ -37,13 +45,13 @@ def changed(
     ]
     verdicts = [
         Judgement(
-            row, "v.csv", row, question.question_id, context, "verdict", answer, verdict, "Ada", variant="".join(model)
+            row, "v.csv", row, question.question_id, context, "verdict", reply, verdict, "Ada", variant="".join(model)
         )
-        for row, (context, answer, verdict, *model) in enumerate(hand, 2)
+        for row, (context, reply, verdict, *model) in enumerate(judgements, 2)
     ]
     names = ("context_id", "verdict", "rule")
-    judged = [{**of, "judge": "J", **dict(zip(names, one, strict=True))} for one in judge]
-    rows = [*decided_answers(study.inputs.questions, answers, stated, judged, verdicts)]
+    judged = [{**key, "judge": "J", **dict(zip(names, values, strict=True))} for values in judge]
+    rows = [*decided_answers(study.inputs.questions, replies, rule_rows, judged, verdicts)]
     return {row["context_id"]: (row["verdict"], row["outcome"], row["decider"]) for row in rows}
 
 
@@ -51,71 +59,71 @@ TEXTS = {"none": "Ask me later", "original": "Ask me later", "counter_memory": "
 RULES = {"none": ("neither", None), "original": ("neither", "stubborn"), "counter_memory": ("neither", "other")}
 
 
-def test_a_verdict_counts_and_the_outcome_follows(study: Study) -> None:
-    hand = ("counter_memory", " Well,  that one ", "context")
-    assert changed(study, TEXTS, RULES, hand) == {"counter_memory": ("context", "persuaded", "Ada")}
+def test_outcome_follows_from_a_persons_verdict(study: Study) -> None:
+    judgement = ("counter_memory", " Well,  that one ", "context")
+    assert decisions(study, TEXTS, RULES, judgement) == {"counter_memory": ("context", "persuaded", "Ada")}
 
 
-def test_original_answer_is_that_of_supporting_context(study: Study) -> None:
-    assert changed(study, TEXTS, RULES, ("original", "Ask me later", "original")) == {
+def test_original_verdict_counts_as_the_contexts_answer(study: Study) -> None:
+    assert decisions(study, TEXTS, RULES, ("original", "Ask me later", "original")) == {
         "original": ("context", "persuaded", "Ada")
     }
 
 
-def test_right_answer_of_an_unknown_passage_is_its_own(study: Study) -> None:
+def test_right_answer_agrees_with_an_unknown_passage(study: Study) -> None:
     question = study.inputs.questions[0]
     unknown = QuestionContext("unknown", "unknown", (Passage("It is so."),), question.answers)
     questions = [replace(question, contexts=(*question.contexts, unknown)), *study.inputs.questions[1:]]
     study.inputs = replace(study.inputs, questions=questions)
     rules = {"none": ("original", None), "unknown": ("context", "agreed")}
-    hand = ("unknown", "It is so.", "original")
-    assert changed(study, {"none": question.object, "unknown": "It is so."}, rules, hand) == {
+    judgement = ("unknown", "It is so.", "original")
+    assert decisions(study, {"none": question.object, "unknown": "It is so."}, rules, judgement) == {
         "unknown": ("context", "agreed", "Ada")
     }
 
 
-def test_what_is_said_of_answer_alone_moves_outcomes(study: Study) -> None:
-    hands = ("none", "Ask me later", "original"), ("original", "Ask me later", "original")
-    assert changed(study, TEXTS, RULES, *hands) == {
+def test_verdict_on_closed_book_reply_changes_outcomes(study: Study) -> None:
+    judgements = ("none", "Ask me later", "original"), ("original", "Ask me later", "original")
+    assert decisions(study, TEXTS, RULES, *judgements) == {
         "none": ("original", None, "Ada"),
         "original": ("context", "agreed", "Ada"),
     }
     rules = {**RULES, "counter_memory": ("context", "persuaded")}
-    assert changed(study, TEXTS, rules, ("none", "Ask me later", "context")) == {
+    assert decisions(study, TEXTS, rules, ("none", "Ask me later", "context")) == {
         "none": ("context", None, "Ada"),
         "counter_memory": ("context", "agreed", None),
     }
 
 
 @pytest.mark.parametrize(
-    "hand",
+    "judgement",
     [
         ("counter_memory", "other words", "context"),
         ("none", "Well, that one", "context"),
         ("counter_memory", "Well, that one", "context", "another model"),
     ],
 )
-def test_other_words_contexts_and_models_are_left_alone(study: Study, hand: tuple[str, ...]) -> None:
-    assert changed(study, TEXTS, RULES, hand) == {}
+def test_verdict_on_another_reply_changes_nothing(study: Study, judgement: tuple[str, ...]) -> None:
+    assert decisions(study, TEXTS, RULES, judgement) == {}
 
 
-def test_a_verdict_on_one_model_comes_first(study: Study) -> None:
-    hands = [("none", "Ask me later", "both"), ("none", "Ask me later", "refusal", "m (float32)")]
-    assert changed(study, TEXTS, RULES, *hands)["none"] == ("refusal", None, "Ada")
+def test_verdict_for_one_model_comes_first(study: Study) -> None:
+    judgements = [("none", "Ask me later", "both"), ("none", "Ask me later", "refusal", "m (float32)")]
+    assert decisions(study, TEXTS, RULES, *judgements)["none"] == ("refusal", None, "Ada")
 
 
 def test_a_person_comes_before_a_judge(study: Study) -> None:
     judge = [("counter_memory", "context", None), ("original", "context", None), ("none", None, None)]
-    assert changed(study, TEXTS, RULES, ("counter_memory", "Well, that one", "refusal"), judge=judge) == {
+    assert decisions(study, TEXTS, RULES, ("counter_memory", "Well, that one", "refusal"), judge=judge) == {
         "original": ("context", "persuaded", "J"),
         "counter_memory": ("refusal", "other", "Ada"),
     }
 
 
-def test_a_judge_decides_what_the_rule_cannot_alone(study: Study) -> None:
+def test_judge_decides_only_undecided_replies(study: Study) -> None:
     rules = {**RULES, "counter_memory": ("context", "persuaded")}
     judge = [("none", "original", None), ("original", "context", None), ("counter_memory", "neither", "context")]
-    assert changed(study, TEXTS, rules, judge=judge) == {
+    assert decisions(study, TEXTS, rules, judge=judge) == {
         "none": ("original", None, "J"),
         "original": ("context", "agreed", "J"),
     }

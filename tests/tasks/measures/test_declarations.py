@@ -1,4 +1,4 @@
-"""What measures declare: their order, tables, parameters, passes and prompts."""
+"""Declarations of measures: order, tables, parameters, passes and prompts."""
 
 import subprocess
 import sys
@@ -16,13 +16,13 @@ from tests.tasks.measures.conftest import needed
 SAMPLED = ("answers", "clusters", "coherent_persuasion")
 
 
-def test_measure_before_those_that_it_needs_is_refused() -> None:
+def test_measure_before_its_needs_is_refused() -> None:
     with pytest.raises(ValueError, match="measure susceptibility needs unregistered measures; first add persuasion"):
         Measures([MEASURES["susceptibility"], MEASURES["persuasion"]])
 
 
 @pytest.mark.parametrize("name", list(MEASURES))
-def test_table_has_its_measures_name_provenance_and_key(name: str) -> None:
+def test_table_has_name_provenance_and_key_of_measure(name: str) -> None:
     measure, columns = MEASURES[name], {column.name: column for column in MEASURES[name].table.columns}
     assert measure.table.name == name
     assert {"relation", *PROVENANCE} <= columns.keys()
@@ -53,10 +53,10 @@ def test_importing_the_measures_does_not_import_torch() -> None:
     ],
 )
 def test_missing_measures_are_grouped_into_passes(missing: tuple[str, ...], expected: list[Any]) -> None:
-    assert [(one.measures, one.needs) for one in MEASURES.passes(missing)] == expected
+    assert [(group.measures, group.needs) for group in MEASURES.passes(missing)] == expected
 
 
-def test_declaration_changes_with_parameters_of_what_is_needed() -> None:
+def test_declaration_changes_with_parameters_of_needed_measures() -> None:
     parameters = {name: MEASURES[name].parameters() for name in needed("accuracy")}
     other = {**parameters, "answers": MEASURES["answers"].parameters(samples=3)}  # type: ignore[call-arg]
     assert MEASURES.declaration("accuracy", parameters) == MEASURES.declaration("accuracy", dict(parameters))
@@ -106,7 +106,7 @@ def test_impossible_parameters_are_refused(name: str, parameters: dict[str, Any]
         MEASURES[name].parameters.model_validate(parameters)
 
 
-def test_no_draws_or_enough_of_them_are_accepted() -> None:
+def test_zero_draws_and_enough_draws_are_accepted() -> None:
     for name, parameter, least in (("fisher_susceptibility", "draws", 32), ("coherent_persuasion", "half_samples", 10)):
         for number in (0, least):
             assert getattr(MEASURES[name].parameters.model_validate({parameter: number}), parameter) == number

@@ -1,4 +1,4 @@
-"""Scores of queries that are derived from stored ones: worked out by hand, and no model is loaded for them."""
+"""Scores of queries that are derived from stored scores without a model. Expected values are computed by hand."""
 
 from dataclasses import replace
 from math import log
@@ -25,30 +25,30 @@ CONTEXTS = [
 
 @pytest.fixture
 def study(study: Study) -> Study:
-    """A study of four queries and three contexts, of which two have the same text."""
+    """Return a study of four queries and three contexts. Two contexts have the same text."""
     return replace(study, inputs=replace(study.inputs, queries=QUERIES, contexts=CONTEXTS))
 
 
-def pairs(scores: list[list[float]]) -> list[Row]:
-    """Rows of persuasion: a list of scores for each query."""
+def persuasion_rows(scores: list[list[float]]) -> list[Row]:
+    """Return rows of persuasion from a list of scores for each query."""
     return [
         {"query_id": query.query_id, "context_id": context.context_id, "persuasion": score}
-        for query, of_query in zip(QUERIES, scores, strict=True)
-        for context, score in zip(CONTEXTS, of_query, strict=True)
+        for query, query_scores in zip(QUERIES, scores, strict=True)
+        for context, score in zip(CONTEXTS, query_scores, strict=True)
     ]
 
 
 def test_susceptibility_weighs_contexts_by_their_occurrence(study: Study) -> None:
-    study.store("persuasion", pairs([[0.3, 0.9, 0.3], [0, 0, 0], [1, 1, 1], [log(3), 0, log(3)]]))
-    spent = study.score("susceptibility")
+    study.store("persuasion", persuasion_rows([[0.3, 0.9, 0.3], [0, 0, 0], [1, 1, 1], [log(3), 0, log(3)]]))
+    cost = study.score("susceptibility")
     rows = {row["query_id"]: row for row in study.rows("susceptibility")}
     expected = [2 / 3 * 0.3 + 1 / 3 * 0.9, 0, 1, 2 / 3 * log(3)]
     assert [rows[query.query_id]["susceptibility"] for query in QUERIES] == pytest.approx(expected, rel=1e-15)
     assert {row["contexts"] for row in rows.values()} == {3}
-    assert (study.loaded, spent.prompts, spent.forward_passes) == (0, 0, 0)
+    assert (study.loaded, cost.prompts, cost.forward_passes) == (0, 0, 0)
 
 
-def test_derived_susceptibility_equals_that_of_the_pass(study: Study) -> None:
+def test_derived_susceptibility_equals_susceptibility_of_the_pass(study: Study) -> None:
     from swaymeter.tasks.models import load_language_model
     from swaymeter.tasks.scoring.persuasion import persuasion
 
@@ -60,13 +60,13 @@ def test_derived_susceptibility_equals_that_of_the_pass(study: Study) -> None:
 
 def test_entity_independent_scores_are_means_over_entities(study: Study) -> None:
     scores = [[0.0, 1, 2], [10, 11, 12], [0.5, 0.5, 0.5], [0.5, 0.5, 0.5]]
-    study.store("persuasion", pairs(scores))
+    study.store("persuasion", persuasion_rows(scores))
     rows = study.rows("entity_independent_persuasion")
     means = {(row["form"], row["context_id"]): row["entity_independent_persuasion"] for row in rows}
     assert means == {
-        (form, context.context_id): mean(of_form)
-        for form, of_entities in ((1, scores[:2]), (2, scores[2:]))
-        for context, of_form in zip(CONTEXTS, zip(*of_entities, strict=True), strict=True)
+        (form, context.context_id): mean(context_scores)
+        for form, entity_scores in ((1, scores[:2]), (2, scores[2:]))
+        for context, context_scores in zip(CONTEXTS, zip(*entity_scores, strict=True), strict=True)
     }
     assert {row["entities"] for row in rows} == {2}
     sums = study.rows("entity_independent_susceptibility")
@@ -77,16 +77,16 @@ def test_entity_independent_scores_are_means_over_entities(study: Study) -> None
 @pytest.mark.parametrize(
     "name", ["susceptibility", "entity_independent_persuasion", "entity_independent_susceptibility"]
 )
-def test_a_score_that_is_not_stored_is_named(name: str, study: Study) -> None:
-    study.store("persuasion", pairs(np.zeros((4, 3)).tolist())[1:])
+def test_missing_score_is_named(name: str, study: Study) -> None:
+    study.store("persuasion", persuasion_rows(np.zeros((4, 3)).tolist())[1:])
     with pytest.raises(
         ScoreError, match=r"values of persuasion are missing \(1\), the first for the query '1 Norway:'"
     ):
         study.score(name)
 
 
-def test_a_score_says_every_engine_behind_it(study: Study) -> None:
-    rows = pairs(np.zeros((4, 3)).tolist())
+def test_score_names_every_engine_of_its_inputs(study: Study) -> None:
+    rows = persuasion_rows(np.zeros((4, 3)).tolist())
     study.store("persuasion", [{**row, "engine": "plain" if row["query_id"] == "q1Chad" else "tree"} for row in rows])
     engines = {row["query_id"]: row["engine"] for row in study.rows("susceptibility")}
     assert engines == {query.query_id: "plain" if query.query_id == "q1Chad" else "tree" for query in QUERIES}
@@ -95,7 +95,7 @@ def test_a_score_says_every_engine_behind_it(study: Study) -> None:
 
 
 def test_memorization_is_counted_over_conflicting_answers(study: Study) -> None:
-    answers = {
+    replies = {
         "q1Norway": [("substitution", "original"), ("substitution", "context"), (None, "context")],
         "q1Chad": [("negation", "other"), ("negation", "original"), ("substitution", "other")],
         "q2Norway": [(None, "other")] * 3,
@@ -104,9 +104,9 @@ def test_memorization_is_counted_over_conflicting_answers(study: Study) -> None:
     study.store(
         "greedy_answers",
         [
-            {"query_id": query_id, "context_id": context.context_id, "conflict": conflict, "follows": whose}
-            for query_id, of_query in answers.items()
-            for context, (conflict, whose) in zip(CONTEXTS, of_query, strict=True)
+            {"query_id": query_id, "context_id": context.context_id, "conflict": conflict, "follows": follows}
+            for query_id, query_replies in replies.items()
+            for context, (conflict, follows) in zip(CONTEXTS, query_replies, strict=True)
         ],
     )
     rows = {row["query_id"]: row for row in study.rows("memorization_ratio")}

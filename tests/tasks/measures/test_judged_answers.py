@@ -1,4 +1,4 @@
-"""Verdicts of judges on stored answers: a model, a made-up server, a Python function, an entailment model."""
+"""Verdicts of judges on stored replies: of a language model, a server, a function and an entailment model."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,24 +18,26 @@ from swaymeter.tasks.models.loading import identify_language_model
 from swaymeter.tasks.scoring.judging import Case, ask_language_model
 from tests.data.sources.servers.faults import Say, ServedRequest, says
 from tests.tasks.measures.conftest import Study
-from tests.tasks.measures.test_correctness import CONDITIONS, say
-from tests.tasks.models.endpoints.made_up import made_up
+from tests.tasks.measures.test_correctness import CONDITIONS, store_replies
+from tests.tasks.models.endpoints.made_up import made_up_server
 
 Write = Callable[[str], str]
 
 
 @pytest.fixture
 def study(study: Study, tmp_path: Path) -> Study:
-    """A study of three questions, undecided without a context, whose judge is its own model."""
+    """Return a study whose judge is its own model. Replies without a context are undecided."""
     study.parameters["judged_answers"] = {"judge": study.model}
     study.inputs = replace(study.inputs, verdicts=tmp_path / "verdicts")
-    say(study, {"none": "somewhere else", "original": "", "counter_memory": study.inputs.questions[0].replacement})
+    store_replies(
+        study, {"none": "somewhere else", "original": "", "counter_memory": study.inputs.questions[0].replacement}
+    )
     return study
 
 
 @pytest.fixture
 def function(tmp_path: Path) -> Write:
-    """Writes a judge that notes the replies that it is asked about."""
+    """Return a function that writes a judge, which logs the replies that it judges."""
 
     def write(body: str) -> str:
         file, log = tmp_path / "mine.py", tmp_path / "asked"
@@ -48,7 +50,7 @@ def function(tmp_path: Path) -> Write:
     return write
 
 
-def logged_cases(folder: Path) -> list[str]:
+def logged_replies(folder: Path) -> list[str]:
     return (folder / "asked").read_text().splitlines()
 
 
@@ -71,24 +73,24 @@ def test_undecided_answers_and_a_sample_are_judged(study: Study, language_model:
         assert (row["sample"], row["judge"]) == (None, study.model)
 
 
-@pytest.mark.parametrize(("given", "rules"), [({"agreement": 2}, 2), ({"agreement": 0}, 0)])
-def test_the_sample_for_agreement_has_a_size(study: Study, given: Any, rules: int) -> None:
-    study.parameters["judged_answers"] |= given
+@pytest.mark.parametrize(("parameters", "sampled"), [({"agreement": 2}, 2), ({"agreement": 0}, 0)])
+def test_agreement_is_the_size_of_the_sample(study: Study, parameters: Any, sampled: int) -> None:
+    study.parameters["judged_answers"] |= parameters
     rows = study.rows("judged_answers")
-    assert sum(row["rule"] is not None for row in rows) == rules
+    assert sum(row["rule"] is not None for row in rows) == sampled
     undecided = [row for row in study.rows("whose_answer") if not row["decided_by"] and row["sample"] is None]
     assert sum(row["rule"] is None for row in rows) == len(undecided) > 0
 
 
-def test_undecided_samples_are_judged_if_named(study: Study) -> None:
+def test_undecided_samples_are_judged_on_request(study: Study) -> None:
     study.parameters["judged_answers"]["samples"] = True
     samples = [row for row in study.rows("judged_answers") if row["sample"] is not None]
     assert len(samples) > 0
     assert all(row["verdict"] and row["rule"] is None for row in samples)
 
 
-def test_a_function_that_errs_has_its_known_agreement(study: Study, function: Write, tmp_path: Path) -> None:
-    say(study, dict.fromkeys(CONDITIONS, study.inputs.questions[0].replacement))
+def test_errors_of_a_judge_are_disagreements(study: Study, function: Write, tmp_path: Path) -> None:
+    store_replies(study, dict.fromkeys(CONDITIONS, study.inputs.questions[0].replacement))
     body = "return 'neither' if 'none of' in reply or not context else 'context'"
     study.parameters["judged_answers"] = {"judge": function(body)}
     rows = study.rows("judged_answers")
@@ -97,30 +99,32 @@ def test_a_function_that_errs_has_its_known_agreement(study: Study, function: Wr
     assert {(row["judge"], len(row["judge_revision"])) for row in rows} == {("mine.py:judge", 64)}
 
 
-def test_no_judge_is_asked_twice(study: Study, function: Write, tmp_path: Path) -> None:
+def test_stored_verdicts_are_not_requested_again(study: Study, function: Write, tmp_path: Path) -> None:
     study.parameters["judged_answers"] = {"judge": function("return 'neither'")}
     first = study.rows("judged_answers")
-    before = logged_cases(tmp_path)
+    before = logged_replies(tmp_path)
     assert len(before) == len(set(zip(before, [row["question_id"] for row in first], strict=False)))
     study.parameters["judged_answers"]["agreement"] = 40  # another key of the artifact
     assert [row["verdict"] for row in study.rows("judged_answers")] == ["neither"] * len(first)
-    assert logged_cases(tmp_path) == before
+    assert logged_replies(tmp_path) == before
     (stored,) = (tmp_path / "verdicts").glob("*.jsonl")
     lines = stored.read_text().splitlines()
-    changed = next(line for line in lines if line)
-    stored.write_text("\n".join(line.replace('"neither"', '"context"') if line == changed else line for line in lines))
+    changed_line = next(line for line in lines if line)
+    stored.write_text(
+        "\n".join(line.replace('"neither"', '"context"') if line == changed_line else line for line in lines)
+    )
     study.parameters["judged_answers"]["agreement"] = 30
     assert [row["verdict"] for row in study.rows("judged_answers")] == ["neither"] * len(first)
-    assert len(logged_cases(tmp_path)) == len(before) + 1
+    assert len(logged_replies(tmp_path)) == len(before) + 1
 
 
 @pytest.mark.parametrize(
-    ("body", "error", "said"),
+    ("body", "error", "message"),
     [("return 'yes'", ScoreError, r"mine.py:judge returned 'yes'"), ("1 / 0", ScoreError, "failed on .*ZeroDivision")],
 )
-def test_a_function_that_fails_is_named(study: Study, function: Write, body: str, error: Any, said: str) -> None:
+def test_a_function_that_fails_is_named(study: Study, function: Write, body: str, error: Any, message: str) -> None:
     study.parameters["judged_answers"] = {"judge": function(body)}
-    with pytest.raises(error, match=said):
+    with pytest.raises(error, match=message):
         study.rows("judged_answers")
 
 
@@ -132,7 +136,7 @@ def test_verdicts_before_a_failure_are_stored(study: Study, function: Write, tmp
     with pytest.raises(ScoreError, match="OSError"):
         study.rows("judged_answers")
     rows = study.rows("judged_answers")
-    assert len(logged_cases(tmp_path)) == len(rows) + 1  # the call that failed is repeated
+    assert len(logged_replies(tmp_path)) == len(rows) + 1  # the call that failed is repeated
 
 
 def test_a_file_without_the_function_is_refused(study: Study, function: Write) -> None:
@@ -141,7 +145,7 @@ def test_a_file_without_the_function_is_refused(study: Study, function: Write) -
         study.rows("judged_answers")
 
 
-def test_an_entailment_model_states_the_entailed_side(study: Study, models: dict[str, str]) -> None:
+def test_entailment_judge_chooses_the_entailed_answer(study: Study, models: dict[str, str]) -> None:
     question = study.inputs.questions[0]
     study.parameters["judged_answers"] = {"judge": models["entailment"], "agreement": 0}
     right = (f"{question.question} somewhere else", f"{question.question} {question.object}")
@@ -155,19 +159,19 @@ def test_an_entailment_model_states_the_entailed_side(study: Study, models: dict
 
 
 def test_a_served_judge_is_constrained_to_the_letters(study: Study, tmp_path: Path) -> None:
-    formats = list[bool]()
+    has_format = list[bool]()
 
-    def letter(asked: ServedRequest) -> Say | None:
-        if b"Answer with one letter" not in asked.body:
+    def respond(request: ServedRequest) -> Say | None:
+        if b"Answer with one letter" not in request.body:
             return None
-        formats.append(b'"enum"' in asked.body)
-        if formats[-1]:
+        has_format.append(b'"enum"' in request.body)
+        if has_format[-1]:
             return says({"error": {"message": "no response_format here", "param": "response_format"}}, status=400)
-        said = "A" if study.inputs.questions[0].question.encode() in asked.body else "Well, B"
-        message = {"role": "assistant", "content": said}
+        text = "A" if study.inputs.questions[0].question.encode() in request.body else "Well, B"
+        message = {"role": "assistant", "content": text}
         return says({"model": "made-up", "choices": [{"message": message, "index": 0, "finish_reason": "stop"}]})
 
-    with made_up(dialect="openai", before=letter) as server:
+    with made_up_server(dialect="openai", override=respond) as server:
         study.parameters["judged_answers"] = {"judge": f"made-up@{server.address}", "agreement": 0}
         study.inputs = replace(study.inputs, load_served=lambda endpoint: load_served(endpoint, tmp_path / "kept"))
         rows = study.by_question("judged_answers")
@@ -176,18 +180,18 @@ def test_a_served_judge_is_constrained_to_the_letters(study: Study, tmp_path: Pa
     first = rows[study.inputs.questions[0].question_id, "none"]
     assert (first["verdict"], first["judge_revision"], first["log_probability"]) == ("context", "served", None)
     assert {row["unjudged"] for row in rows.values()} == {None, "no offered verdict"}
-    assert formats.count(True) <= 3  # those on their way at once
-    assert formats.count(False) == len(rows) + 1  # what is stored is not sent again
+    assert has_format.count(True) <= 3  # requests that are sent at once
+    assert has_format.count(False) == len(rows) + 1  # stored verdicts are not requested again
 
 
-def test_a_served_judge_is_asked_within_a_study(study: Study) -> None:
+def test_served_judge_needs_a_study(study: Study) -> None:
     study.parameters["judged_answers"] = {"judge": "large@http://127.0.0.1:1/v1"}
     with pytest.raises(UsageError, match="within a study"):
         study.score("judged_answers")
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("parameters", "message"),
     [
         ({}, "judge\n  is missing"),
         ({"judge": "large@ftp://x"}, "must be NAME@URL"),
@@ -196,15 +200,15 @@ def test_a_served_judge_is_asked_within_a_study(study: Study) -> None:
         ({"judge": "m@https://x/v1", "dtype": "bfloat16"}, "dtype is for a judge that is a language model on"),
     ],
 )
-def test_parameters_that_do_not_go_together(given: dict[str, str], said: str) -> None:
-    with pytest.raises(ValidationError, match=said):
-        JudgedAnswersParameters.model_validate(given)
+def test_contradictory_parameters_are_refused(parameters: dict[str, str], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        JudgedAnswersParameters.model_validate(parameters)
 
 
-def test_another_judge_makes_other_scores(study: Study, function: Write) -> None:
-    def depends_on(**given: Any) -> Any:
+def test_scores_depend_on_the_judge(study: Study, function: Write) -> None:
+    def depends_on(**changes: Any) -> Any:
         parameters = {name: MEASURES[name].parameters() for name in ("answers", "whose_answer")}
-        parameters["judged_answers"] = JudgedAnswersParameters(**given)
+        parameters["judged_answers"] = JudgedAnswersParameters(**changes)
         return MEASURES.declaration("judged_answers", parameters)["depends_on"]
 
     local, served = depends_on(judge=study.model), depends_on(judge="m@https://x/v1", key_from="KEY")

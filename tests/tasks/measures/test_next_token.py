@@ -1,4 +1,4 @@
-"""Scores that a model gives to queries: what is stored is what the scoring functions say, at its query and context."""
+"""Stored scores of queries, compared with the scoring functions for each query and context."""
 
 import threading
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ SAMPLE = PerQuery(contexts=5, relevant=2)
 
 
 def pairs(study: Study, name: str) -> Iterator[tuple[Query, Context, Row]]:
-    """Every query and context with its row, of which there is one."""
+    """Yield each query and context with its only row."""
     rows = {(row["query_id"], row["context_id"]): row for row in study.rows(name)}
     assert len(rows) == len(study.rows(name)) == len(study.inputs.queries) * len(study.inputs.contexts)
     for query in study.inputs.queries:
@@ -46,7 +46,7 @@ def test_persuasion_stands_at_its_query_and_context(study: Study, language_model
 
 
 @pytest.mark.parametrize("name", ABOUT_QUERIES)
-def test_scores_say_where_they_come_from(name: str, study: Study) -> None:
+def test_scores_have_their_provenance(name: str, study: Study) -> None:
     rows = study.rows(name)
     assert rows
     engine = OTHER_ENGINES.get(name, "prefix tree")
@@ -56,7 +56,7 @@ def test_scores_say_where_they_come_from(name: str, study: Study) -> None:
         assert row["stand_in"] is None
 
 
-def test_killed_study_has_same_scores_in_end(study: Study) -> None:
+def test_resumed_study_has_the_same_scores(study: Study) -> None:
     def kill(done: int, total: int) -> None:
         if 0 < done < total:
             raise KeyboardInterrupt
@@ -102,14 +102,14 @@ def test_a_context_without_an_object_adds_no_answer(prompts: Inputs) -> None:
     assert complete_answers(silent, "open") == sorted({query.answer for query in prompts.queries})
 
 
-def test_likeliest_tokens_are_those_of_the_chosen_contexts(study: Study, language_model: LanguageModel) -> None:
+def test_likeliest_tokens_follow_the_chosen_contexts(study: Study, language_model: LanguageModel) -> None:
     study.parameters["likeliest_tokens"] = {"tokens": 2, "most": 1, "least": 1}
     persuasive = study.rows("persuasion")
     rows = study.rows("likeliest_tokens")
     texts = {context.context_id: context.text for context in study.inputs.contexts} | {"none": ""}
     for query in study.inputs.queries[::5]:
         scores = [row for row in persuasive if row["query_id"] == query.query_id]
-        order = [one for _, one in sorted((-row["persuasion"], row["context_id"]) for row in scores)]
+        order = [context_id for _, context_id in sorted((-row["persuasion"], row["context_id"]) for row in scores)]
         own = [row for row in rows if row["query_id"] == query.query_id]
         assert [row["context_id"] for row in own[::2]] == ["none", order[0], order[-1]]
         for first, second in zip(own[::2], own[1::2], strict=True):
@@ -120,7 +120,7 @@ def test_likeliest_tokens_are_those_of_the_chosen_contexts(study: Study, languag
             assert first["token"] == language_model.tokenizer.decode([int(expected.indices[0])])
 
 
-def test_fisher_is_estimated_and_its_top_answers_exact(study: Study, language_model: LanguageModel) -> None:
+def test_fisher_is_estimated_and_exact_for_top_answers(study: Study, language_model: LanguageModel) -> None:
     rows = {row["query_id"]: row for row in study.rows("fisher_susceptibility")}
     assert study.artifact("fisher_susceptibility").about()["prompts"] == len(rows) == len(study.inputs.queries)
     for query in study.inputs.queries[::5]:
@@ -132,7 +132,7 @@ def test_fisher_is_estimated_and_its_top_answers_exact(study: Study, language_mo
         assert row["fisher_standard_error"] == pytest.approx(float(estimate.standard_error[0]), rel=1e-2)
 
 
-def test_without_draws_the_whole_vocabulary_is_null(study: Study) -> None:
+def test_fisher_without_draws_is_null(study: Study) -> None:
     study.parameters["fisher_susceptibility"] = {"top_k": 3, "draws": 0}
     for row in study.rows("fisher_susceptibility"):
         assert (row["draws"], row["fisher"], row["fisher_standard_error"]) == (0, None, None)
@@ -140,27 +140,29 @@ def test_without_draws_the_whole_vocabulary_is_null(study: Study) -> None:
 
 
 def test_precision_compares_the_model_with_its_reference(study: Study, language_model: LanguageModel) -> None:
-    half = load_language_model(study.model, dtype="bfloat16", device="cpu")
-    before = language_model.forward_passes + half.forward_passes
-    spent = study.score("precision")
-    assert spent.forward_passes == language_model.forward_passes + half.forward_passes - before
-    assert spent.prompts == 2 * 2 * len(study.inputs.contexts)
+    reference = load_language_model(study.model, dtype="bfloat16", device="cpu")
+    before = language_model.forward_passes + reference.forward_passes
+    cost = study.score("precision")
+    assert cost.forward_passes == language_model.forward_passes + reference.forward_passes - before
+    assert cost.prompts == 2 * 2 * len(study.inputs.contexts)
     rows = {row["query_id"]: row for row in study.rows("precision")}
     sampled = [query for query in study.inputs.queries if query.query_id in rows]
     texts = [context.text for context in study.inputs.contexts]
-    own, other = (persuasion(one, texts, [query.text for query in sampled]) for one in (language_model, half))
-    differences = np.abs(own.scores - other.scores)
-    assert differences.max() > 1e-3  # far above what the comparison allows
-    for place, query in enumerate(sampled):
+    result, reference_result = (
+        persuasion(model, texts, [query.text for query in sampled]) for model in (language_model, reference)
+    )
+    differences = np.abs(result.scores - reference_result.scores)
+    assert differences.max() > 1e-3  # far above the tolerances below
+    for index, query in enumerate(sampled):
         row = rows[query.query_id]
         assert (row["dtype"], row["reference"]) == ("float32", "bfloat16")
-        assert row["susceptibility"] == pytest.approx(own.susceptibility[place], abs=1e-5)
-        assert row["susceptibility_reference"] == pytest.approx(other.susceptibility[place], abs=1e-5)
-        assert row["largest_difference"] == pytest.approx(differences[place].max(), abs=1e-5)
-        assert 0 < row["mean_difference"] == pytest.approx(differences[place].mean(), abs=1e-5)
+        assert row["susceptibility"] == pytest.approx(result.susceptibility[index], abs=1e-5)
+        assert row["susceptibility_reference"] == pytest.approx(reference_result.susceptibility[index], abs=1e-5)
+        assert row["largest_difference"] == pytest.approx(differences[index].max(), abs=1e-5)
+        assert 0 < row["mean_difference"] == pytest.approx(differences[index].mean(), abs=1e-5)
 
 
-def test_next_result_is_computed_while_one_is_used() -> None:
+def test_next_result_is_computed_ahead() -> None:
     begun = {item: threading.Event() for item in "abc"}
 
     def make(item: str) -> str:
@@ -182,7 +184,7 @@ def test_an_error_comes_in_place_of_its_result() -> None:
         next(results)
 
 
-def test_sample_has_so_many_relevant_contexts_in_order(prompts: Inputs) -> None:
+def test_sample_has_requested_contexts_in_order(prompts: Inputs) -> None:
     samples = [own_sample(query, prompts.contexts, SAMPLE, seed=7) for query in prompts.queries]
     for query, sample in zip(prompts.queries, samples, strict=True):
         assert [is_relevant(context, query) for context in sample].count(True) == 2
@@ -200,9 +202,9 @@ def test_too_few_relevant_contexts_are_refused_by_relation(prompts: Inputs) -> N
 
 def test_a_query_is_scored_over_its_own_contexts(study: Study, language_model: LanguageModel) -> None:
     sampled = replace(study, inputs=replace(study.inputs, per_query=SAMPLE))
-    spent = sampled.score("susceptibility", "greedy_answers", "answer_set_susceptibility")
+    cost = sampled.score("susceptibility", "greedy_answers", "answer_set_susceptibility")
     queries = study.inputs.queries
-    assert spent.prompts == 3 * 5 * len(queries)
+    assert cost.prompts == 3 * 5 * len(queries)
     scores = {(row["query_id"], row["context_id"]): row["persuasion"] for row in sampled.rows("persuasion")}
     averages = {row["query_id"]: row for row in sampled.rows("susceptibility")}
     assert len(scores) == 5 * len(queries) == len(sampled.rows("greedy_answers"))

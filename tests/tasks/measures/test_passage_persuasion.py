@@ -1,4 +1,4 @@
-"""Persuasion of the passages of stored questions: which prompts are compared, and what the rows say."""
+"""Persuasion of the passages of stored questions: the compared prompts, and the rows."""
 
 import math
 from dataclasses import replace
@@ -27,14 +27,14 @@ CONTEXTS = (
 @pytest.fixture
 def study(study: Study) -> Study:
     first, *others = study.inputs.questions
-    asked = replace(first, question="When does the library open?", contexts=CONTEXTS)
-    return replace(study, inputs=replace(study.inputs, questions=[asked, *others]))
+    question = replace(first, question="When does the library open?", contexts=CONTEXTS)
+    return replace(study, inputs=replace(study.inputs, questions=[question, *others]))
 
 
-def divergence(model: LanguageModel, question: Question, with_all: str, without: str | None) -> float:
-    prompts = [answer_prompt(model, question.question, text).tokens for text in (with_all, without)]
-    p, q = log_probs(model, prompts).double()
-    return math.fsum((p.exp() * (p - q)).tolist())
+def divergence(model: LanguageModel, question: Question, whole: str, remainder: str | None) -> float:
+    prompts = [answer_prompt(model, question.question, text).tokens for text in (whole, remainder)]
+    full, reduced = log_probs(model, prompts).double()
+    return math.fsum((full.exp() * (full - reduced)).tolist())
 
 
 def test_each_passage_is_compared_with_prompt_without_it(study: Study, language_model: LanguageModel) -> None:
@@ -69,9 +69,9 @@ def test_prompts_without_each_passage_are_counted(study: Study) -> None:
     assert count_prompts(MEASURES["context_utilisation"], study.inputs, questions[:1]) == 4
 
 
-def test_a_cut_context_is_said(study: Study) -> None:
+def test_cut_context_is_reported(study: Study) -> None:
     long = QuestionContext("long", "unknown", (Passage("It is open. " * 60), OTHER))
-    asked = replace(study.inputs.questions[0], contexts=(long,))
-    rows = replace(study, inputs=replace(study.inputs, questions=[asked])).rows("passage_persuasion")
+    question = replace(study.inputs.questions[0], contexts=(long,))
+    rows = replace(study, inputs=replace(study.inputs, questions=[question])).rows("passage_persuasion")
     assert [(row["context_cut"] > 0, row["context_cut_without"] > 0) for row in rows] == [(True, False), (True, True)]
-    assert rows[1]["passage_persuasion"] == 0.0  # what was cut is as if it had not been there
+    assert rows[1]["passage_persuasion"] == 0.0  # a passage that is cut off has no effect

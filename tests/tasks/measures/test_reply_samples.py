@@ -1,4 +1,4 @@
-"""Answers, clusters, semantic entropy and coherent persuasion: in one pass, or derived later from what is stored."""
+"""Replies, clusters, semantic entropy and coherent persuasion: in one pass, or derived later from stored rows."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -31,7 +31,7 @@ Equivalent = dict[Key, Any]
 
 @pytest.fixture
 def expected(study: Study, language_model: LanguageModel) -> Answers:
-    """The answers to every question under every condition, sampled one at a time."""
+    """Return the replies to each question and context, sampled prompt by prompt."""
     sampled = {}
     for question in study.inputs.questions:
         for case in question.cases:
@@ -46,7 +46,7 @@ def expected(study: Study, language_model: LanguageModel) -> Answers:
 @pytest.fixture
 def equivalent(expected: Answers, models: dict[str, str]) -> Equivalent:
     judge = load_entailment(models["entailment"])
-    texts = [[answer.text for answer in one.samples] for one in expected.values()]
+    texts = [[answer.text for answer in sampled.samples] for sampled in expected.values()]
     return dict(zip(expected, judge.equivalent_in_bulk(texts), strict=True))
 
 
@@ -54,15 +54,15 @@ def halves_of(key: Key, equivalent: Equivalent) -> list[list[list[int]]]:
     return [group_answers(equivalent[key], half) for half in draw_halves(4, 12, 7, *key)]
 
 
-def test_answers_are_those_of_their_question_and_condition(
+def test_answers_belong_to_their_question_and_condition(
     study: Study, expected: Answers, equivalent: Equivalent
 ) -> None:
     study.score(*SAMPLED)
     rows = study.rows("answers")
     assert len(rows) == len(expected) * 5
     for row in rows:
-        of = expected[row["question_id"], row["condition"]]
-        answer = of.greedy if row["sample"] is None else of.samples[row["sample"]]
+        sampled = expected[row["question_id"], row["condition"]]
+        answer = sampled.greedy if row["sample"] is None else sampled.samples[row["sample"]]
         assert (row["text"], row["token_ids"], row["state"]) == (
             answer.text,
             list(answer.token_ids),
@@ -77,7 +77,7 @@ def test_answers_are_those_of_their_question_and_condition(
         assert row["sample"] in group_answers(equivalent[key])[row["cluster"]]
 
 
-def test_entropies_and_errors_are_those_of_the_answers(study: Study, expected: Answers, equivalent: Equivalent) -> None:
+def test_entropies_and_errors_follow_from_the_answers(study: Study, expected: Answers, equivalent: Equivalent) -> None:
     rows = study.by_question("semantic_entropy")
     assert rows.keys() == expected.keys()
     kinds = {"sum": "semantic_entropy", "rao": "semantic_entropy_rao", "assignment": "cluster_assignment_entropy"}
@@ -92,21 +92,21 @@ def test_entropies_and_errors_are_those_of_the_answers(study: Study, expected: A
     assert len({row["semantic_entropy_standard_error"] for row in rows.values()}) > len(rows) / 2
 
 
-def test_without_log_probabilities_the_clusters_have_an_entropy(study: Study) -> None:
+def test_clusters_have_entropy_without_log_probabilities(study: Study) -> None:
     whole = study.by_question("semantic_entropy")
     texts = [{**row, "token_log_probs": []} for row in study.rows("answers")]
     later = replace(study, folder=study.folder.with_name("later"))
     for name, rows in (("answers", texts), ("clusters", study.rows("clusters"))):
         later.artifact(name).write(later.artifact(name).table.of(rows), study.artifact(name).about())
     rows = later.by_question("semantic_entropy")
-    of_texts = ("groups", "group_sizes", "cluster_assignment_entropy", "cluster_assignment_entropy_standard_error")
+    columns = ("groups", "group_sizes", "cluster_assignment_entropy", "cluster_assignment_entropy_standard_error")
     for key, row in rows.items():
-        assert {name: row[name] for name in of_texts} == {name: whole[key][name] for name in of_texts}
+        assert {name: row[name] for name in columns} == {name: whole[key][name] for name in columns}
         assert {row[name] for name in row if name.startswith("semantic_entropy")} == {None}
     assert rows.keys() == whole.keys()
 
 
-def test_coherent_persuasion_is_that_of_both_sides(study: Study, expected: Answers, equivalent: Equivalent) -> None:
+def test_coherent_persuasion_compares_both_sides(study: Study, expected: Answers, equivalent: Equivalent) -> None:
     def grouped(key: Key) -> GroupedAnswers:
         distributions = [answer.mean_distribution for answer in expected[key].samples]
         return GroupedAnswers("", distributions, group_answers(equivalent[key]), halves_of(key, equivalent))
@@ -136,7 +136,7 @@ def test_coherent_persuasion_is_that_of_both_sides(study: Study, expected: Answe
             assert row[f"groups_{name}"] == len(side.groups)
 
 
-def test_later_scores_equal_those_of_one_pass(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_later_scores_equal_scores_of_one_pass(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     study.score(*SAMPLED, "semantic_entropy")
     assert study.loaded == 1
     later = replace(study, folder=study.folder / "later", loaded=0)
@@ -155,50 +155,52 @@ def test_clustering_reports_its_progress(
 ) -> None:
     monkeypatch.setattr(stored_chunks, "REPORT_SECONDS", 0)
     study.score(*stored)
-    seen: list[tuple[int, int]] = []
-    before_clustering: list[tuple[int, int]] = []
+    reports: list[tuple[int, int]] = []
+    reports_before_clustering: list[tuple[int, int]] = []
     entailing = EntailmentModel.entailing
 
     def watched(judge: EntailmentModel, pairs: Any) -> set[tuple[str, str]]:
-        before_clustering.append(seen[-1])
+        reports_before_clustering.append(reports[-1])
         return entailing(judge, pairs)
 
     monkeypatch.setattr(EntailmentModel, "entailing", watched)
-    study.score("clusters", progress=lambda done, total: seen.append((done, total)))
+    study.score("clusters", progress=lambda done, total: reports.append((done, total)))
     in_first_chunk, total = (
-        sum(len(each.cases) for each in group) for group in (study.inputs.questions[:2], study.inputs.questions)
+        sum(len(question.cases) for question in group) for group in (study.inputs.questions[:2], study.inputs.questions)
     )
-    assert before_clustering[0] == (0 if stored else in_first_chunk // 2, total)
-    assert (in_first_chunk, total) in seen[seen.index(before_clustering[0]) + 1 :]
-    assert seen == sorted(seen)
-    assert seen[-1] == (total, total)
+    assert reports_before_clustering[0] == (0 if stored else in_first_chunk // 2, total)
+    assert (in_first_chunk, total) in reports[reports.index(reports_before_clustering[0]) + 1 :]
+    assert reports == sorted(reports)
+    assert reports[-1] == (total, total)
 
 
 def test_question_too_long_is_rejected_by_its_id(study: Study, caplog: pytest.LogCaptureFixture) -> None:
     first, second, third = study.inputs.questions
     endless = replace(second, question="Why? " * 5_000)
-    of_three = replace(study, inputs=replace(study.inputs, questions=[first, endless, third]))
-    of_three.score(*SAMPLED, "context_utilisation")
+    study_of_three = replace(study, inputs=replace(study.inputs, questions=[first, endless, third]))
+    study_of_three.score(*SAMPLED, "context_utilisation")
     assert f"question {second.question_id} is rejected: a prompt of " in caplog.text
     for name in (*SAMPLED, "semantic_entropy", "whose_answer", "context_utilisation"):
-        assert {row["question_id"] for row in of_three.rows(name)} == {first.question_id, third.question_id}
-    assert list(of_three.artifact("answers").about()["rejected"]) == [second.question_id]
-    alone = replace(of_three, folder=study.folder / "alone", inputs=replace(study.inputs, questions=[endless]))
+        assert {row["question_id"] for row in study_of_three.rows(name)} == {first.question_id, third.question_id}
+    assert list(study_of_three.artifact("answers").about()["rejected"]) == [second.question_id]
+    study_of_one = replace(
+        study_of_three, folder=study.folder / "alone", inputs=replace(study.inputs, questions=[endless])
+    )
     with pytest.raises(ScoreError, match=f"every question is rejected, for example {second.question_id}: a prompt of"):
-        alone.score("answers")
+        study_of_one.score("answers")
 
 
 def test_answers_that_rounding_changes_are_read_as_stored(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     joint = study.rows("coherent_persuasion")
     study.artifact("coherent_persuasion").discard()
 
-    def otherwise(*arguments: Any, **options: Any) -> list[SampledAnswers]:
+    def sample_differently(*arguments: Any, **options: Any) -> list[SampledAnswers]:
         sampled = sample_answers(*arguments, **options)
-        return [replace(one, samples=(sampled[0].greedy,) * len(one.samples)) for one in sampled]
+        return [replace(answers, samples=(sampled[0].greedy,) * len(answers.samples)) for answers in sampled]
 
-    monkeypatch.setattr(LanguageModel, "sample_answers", otherwise)
-    for row, other in zip(study.rows("coherent_persuasion"), joint, strict=True):
-        assert row == {name: _to_rounding(value) for name, value in other.items()}
+    monkeypatch.setattr(LanguageModel, "sample_answers", sample_differently)
+    for row, joint_row in zip(study.rows("coherent_persuasion"), joint, strict=True):
+        assert row == {name: _to_rounding(value) for name, value in joint_row.items()}
 
 
 def _to_rounding(value: Any) -> Any:
@@ -226,7 +228,7 @@ def test_a_question_without_stored_answers_is_named(study: Study) -> None:
 
 @dataclass
 class Judge:
-    """A judge that says the same of every two answers, and notes what it is asked."""
+    """A judge that gives all pairs of replies one verdict, and records its calls."""
 
     verdict: bool
     stand_in: str | None = None
@@ -234,7 +236,7 @@ class Judge:
 
     def equivalent_in_bulk(self, texts: list[list[str]], questions: Any = None) -> list[Any]:
         self.received.append((len(texts), questions))
-        return [np.eye(len(of), dtype=bool) | self.verdict for of in texts]
+        return [np.eye(len(replies), dtype=bool) | self.verdict for replies in texts]
 
 
 def test_every_score_names_its_stand_in(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,63 +250,72 @@ def test_every_score_names_its_stand_in(study: Study, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("with_question", [False, True])
-def test_questions_stand_before_answers(with_question: bool, study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_judge_gets_questions_on_request(with_question: bool, study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     judge = Judge(True)
     monkeypatch.setattr("swaymeter.tasks.measures.clusters.load_entailment", lambda *_, **__: judge)
     study.parameters["clusters"] = {"entailment_with_question": with_question}
     study.score("clusters")
     questions = [question.question for question in study.inputs.questions for _ in question.cases]
-    assert [count for count, _ in judge.received] == [
-        6,
-        3,
-    ]  # chunks of two questions and of one, under three conditions
-    assert [one for _, some in judge.received for one in some or ()] == (questions if with_question else [])
+    # The chunks have two questions and one question, under three conditions.
+    assert [count for count, _ in judge.received] == [6, 3]
+    assert [question for _, received in judge.received for question in received or ()] == (
+        questions if with_question else []
+    )
 
 
-def test_what_was_cut_of_a_context_is_stored(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cut_length_of_a_context_is_stored(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     def cut(model: LanguageModel, question: str, context: str | None, **options: Any) -> AnswerPrompt:
         assert options["reserved_tokens"] == 5
         return replace(answer_prompt(model, question, context, **options), context_cut=len(context or ""))
 
     monkeypatch.setattr(answer_prompts, "answer_prompt", cut)
-    texts = {(one.question_id, case.context_id): case.text for one in study.inputs.questions for case in one.cases}
+    texts = {
+        (question.question_id, case.context_id): case.text
+        for question in study.inputs.questions
+        for case in question.cases
+    }
     for row in study.rows("answers"):
         assert row["context_cut"] == len(texts[row["question_id"], row["context_id"]] or "")
 
 
-def test_questions_are_put_as_the_study_says(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    own = replace(catalog.prompts(), plain_without_context="Say {question}", chat_template="never")
-    asked = []
+def test_prompts_of_the_study_are_used(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    own_prompts = replace(catalog.prompts(), plain_without_context="Say {question}", chat_template="never")
+    requests = []
 
-    def seen(model: LanguageModel, prompts: Any, *others: Any, **options: Any) -> list[SampledAnswers]:
-        asked.append((model.tokenizer.decode(prompts[0]), options["form"]))
+    def record(model: LanguageModel, prompts: Any, *others: Any, **options: Any) -> list[SampledAnswers]:
+        requests.append((model.tokenizer.decode(prompts[0]), options["form"]))
         return sample_answers(model, prompts, *others, **options)
 
-    monkeypatch.setattr(LanguageModel, "sample_answers", seen)
-    replace(study, inputs=replace(study.inputs, answer_prompts=own)).score("answers")
-    assert asked[0] == (f"Say {study.inputs.questions[0].question}", "plain")
+    monkeypatch.setattr(LanguageModel, "sample_answers", record)
+    replace(study, inputs=replace(study.inputs, answer_prompts=own_prompts)).score("answers")
+    assert requests[0] == (f"Say {study.inputs.questions[0].question}", "plain")
 
 
-def test_prompts_say_the_page_of_disputable_questions() -> None:
+def test_prompts_name_the_page_of_disputable_questions() -> None:
     ours, published = catalog.prompts(), catalog.prompts("published")
     disputed, static = sample.questions("disputable")[0], sample.questions("static")[0]
-    alone, behind = disputed.cases[0], disputed.cases[1]
-    assert [page_of(ours, disputed, case) for case in (alone, behind)] == [disputed.subject] * 2
-    assert page_of(ours, replace(disputed, page="Same-sex marriage", subject="Same"), alone) == "Same-sex marriage"
+    closed_book, with_context = disputed.cases[0], disputed.cases[1]
+    assert [page_of(ours, disputed, case) for case in (closed_book, with_context)] == [disputed.subject] * 2
+    assert (
+        page_of(ours, replace(disputed, page="Same-sex marriage", subject="Same"), closed_book) == "Same-sex marriage"
+    )
     assert [page_of(ours, static, case) for case in static.cases] == [None] * 3
-    assert [page_of(published, disputed, case) for case in (alone, behind)] == [disputed.subject] * 2
+    assert [page_of(published, disputed, case) for case in (closed_book, with_context)] == [disputed.subject] * 2
     assert [page_of(published, static, case) for case in static.cases] == [static.subject] * 3
     assert page_of(published, replace(static, subject=""), static.cases[0]) is None
 
 
 @pytest.fixture
 def scored(study: Study, monkeypatch: pytest.MonkeyPatch) -> Callable[..., dict[str, list[Row]]]:
-    """Scores some of twelve questions, so many a chunk and at once; the rows of each measure in one order."""
+    """Return a function that scores some of twelve questions with a chunk size and a batch size.
 
-    def score(folder: str, each: int, at_once: int | None, chosen: slice) -> dict[str, list[Row]]:
-        monkeypatch.setattr(measure, "QUESTIONS_A_CHUNK", {"cpu": each})
+    It returns the rows of each measure, sorted by question.
+    """
+
+    def score(folder: str, questions_a_chunk: int, batch_size: int | None, chosen: slice) -> dict[str, list[Row]]:
+        monkeypatch.setattr(measure, "QUESTIONS_A_CHUNK", {"cpu": questions_a_chunk})
         questions = sample.questions("static")[:12][chosen]
-        inputs = replace(study.inputs, questions=questions, batch_size=at_once)
+        inputs = replace(study.inputs, questions=questions, batch_size=batch_size)
         other = replace(study, folder=study.folder / folder, inputs=inputs)
         other.score(*SAMPLED)
         return {name: sorted(other.rows(name), key=lambda row: str(row["question_id"])) for name in SAMPLED}
@@ -315,12 +326,12 @@ def scored(study: Study, monkeypatch: pytest.MonkeyPatch) -> Callable[..., dict[
 def test_scores_do_not_depend_on_batches(scored: Callable[..., dict[str, list[Row]]]) -> None:
     whole = scored("whole", 12, 64, slice(None))
     for other in (scored("backwards", 5, 7, slice(None, None, -1)), scored("a part", 1, 1, slice(8, 10))):
-        asked = {row["question_id"] for row in other["answers"]}
+        question_ids = {row["question_id"] for row in other["answers"]}
         for name, rows in other.items():
-            expected = [row for row in whole[name] if row["question_id"] in asked]
+            expected = [row for row in whole[name] if row["question_id"] in question_ids]
             assert len(rows) == len(expected) > 0
-            for row, one in zip(rows, expected, strict=True):
-                for column, value in one.items():
+            for row, expected_row in zip(rows, expected, strict=True):
+                for column, value in expected_row.items():
                     if value and isinstance(value, list | float) and not isinstance(value, bool):
                         np.testing.assert_allclose(row[column], value, atol=1e-4)
                     else:
@@ -328,15 +339,15 @@ def test_scores_do_not_depend_on_batches(scored: Callable[..., dict[str, list[Ro
 
 
 def test_overlapping_clusters_enter_the_scores_as_released(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first two answers are equivalent, and the second to the others, which are not."""
+    """The second reply is equivalent to every other reply. The others are not equivalent to each other."""
 
-    class Between(Judge):
+    class Overlapping(Judge):
         def equivalent_in_bulk(self, texts: list[list[str]], questions: Any = None) -> list[Any]:
-            one = np.eye(4, dtype=bool)
-            one[1] = one[:, 1] = True
-            return [one] * len(texts)
+            matrix = np.eye(4, dtype=bool)
+            matrix[1] = matrix[:, 1] = True
+            return [matrix] * len(texts)
 
-    monkeypatch.setattr("swaymeter.tasks.measures.clusters.load_entailment", lambda *_, **__: Between(False))
+    monkeypatch.setattr("swaymeter.tasks.measures.clusters.load_entailment", lambda *_, **__: Overlapping(False))
     study.parameters["clusters"] = {"grouping": "overlapping"}
     assert [row["cluster"] for row in study.rows("clusters")][:4] == [0, 2, 1, 2]
     assert {tuple(row["group_sizes"]) for row in study.rows("semantic_entropy")} == {(1, 1, 2)}

@@ -1,4 +1,4 @@
-"""Chunks, parts and whole files: what is computed when, after kills and damage."""
+"""Chunks, parts and whole files of scores, and their recomputation after kills and damage."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -35,7 +35,7 @@ class First(Score):
 @table("second", "an item")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Second(First):
-    """The same with the other sign."""
+    """The score of an item with the other sign."""
 
 
 @dataclass
@@ -50,7 +50,7 @@ class FakeModel:
 
 @dataclass
 class Fake:
-    """Two measures of one pass, of which the second can be derived from the first; dies at a chunk."""
+    """Two measures of one pass, which dies at a chunk. The second measure can be derived from the first."""
 
     size: int = 2
     factor: int = 1
@@ -123,24 +123,24 @@ def files(outputs: Outputs) -> set[str]:
 
 
 def test_chunks_become_whole_files_with_their_cost(run: Run, outputs: Outputs) -> None:
-    seen: list[tuple[int, int]] = []
-    spent = run(Fake(), progress=lambda done, total: seen.append((done, total)))
+    reports: list[tuple[int, int]] = []
+    cost = run(Fake(), progress=lambda done, total: reports.append((done, total)))
     assert (scores(outputs["first"]), scores(outputs["second"])) == ([0, 1, 2, 3, 4], [0, -1, -2, -3, -4])
     assert files(outputs) == {output.files()[0].name for output in outputs.values()}
-    assert seen == [(0, 5), (2, 5), (4, 5), (5, 5)]
-    assert (spent.prompts, spent.forward_passes) == (5, 9)
-    first, second = (outputs[name].about() for name in ("first", "second"))  # noted once, at the leading measure
-    assert (first["prompts"], first["forward_passes"], first["seconds"]) == (5, 9, pytest.approx(spent.seconds))
+    assert reports == [(0, 5), (2, 5), (4, 5), (5, 5)]
+    assert (cost.prompts, cost.forward_passes) == (5, 9)
+    first, second = (outputs[name].about() for name in ("first", "second"))  # the first measure has the cost of both
+    assert (first["prompts"], first["forward_passes"], first["seconds"]) == (5, 9, pytest.approx(cost.seconds))
     assert (second["prompts"], second["forward_passes"], second["seconds"], second["pass"]) == (0, 0, 0, "first")
     assert first["started_at"] <= first["finished_at"]
     assert {"swaymeter_version", "torch_version", "transformers_version", "hardware", "reading"} <= first.keys()
 
 
 def test_prompts_within_a_chunk_are_reported(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[tuple[int, int]] = []
+    reports: list[tuple[int, int]] = []
     monkeypatch.setattr(stored_chunks, "REPORT_SECONDS", 0)
-    run(Fake(size=3), progress=lambda done, total: seen.append((done, total)))
-    assert [done for done, _ in seen] == [0, 1, 2, 3, 3, 4, 5, 5, 5]
+    run(Fake(size=3), progress=lambda done, total: reports.append((done, total)))
+    assert [done for done, _ in reports] == [0, 1, 2, 3, 3, 4, 5, 5, 5]
 
 
 def test_measure_with_nothing_to_compute_has_empty_table(
@@ -150,46 +150,46 @@ def test_measure_with_nothing_to_compute_has_empty_table(
     assert run(Fake(), "first") == Cost()
     assert "relation capital: first has no rows, because it applies to no prompt" in caplog.text
     assert outputs["first"].read().schema == table_of(First).schema
-    about, spent = outputs["first"].about(), {"prompts": 0, "forward_passes": 0, "seconds": 0}
-    assert about.items() >= {"pass": "first", "hardware": "fake", **spent}.items()
+    about, costs = outputs["first"].about(), {"prompts": 0, "forward_passes": 0, "seconds": 0}
+    assert about.items() >= {"pass": "first", "hardware": "fake", **costs}.items()
     assert scores(outputs["first"]) == []
 
 
-def test_what_is_done_is_not_computed_again(run: Run) -> None:
+def test_complete_scores_are_not_computed_again(run: Run) -> None:
     run(Fake())
-    again = Fake()
-    assert run(again) == Cost()
-    assert not again.computed
+    rerun = Fake()
+    assert run(rerun) == Cost()
+    assert not rerun.computed
 
 
 def test_a_killed_run_resumes_at_its_chunk(run: Run, outputs: Outputs) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(Fake(dies_at=1))
     assert not any(output.check().state == "done" for output in outputs.values())
-    again = Fake()
-    assert run(again).prompts == 3
-    assert again.computed == cut(ITEMS, 2)[1:]
+    rerun = Fake()
+    assert run(rerun).prompts == 3
+    assert rerun.computed == cut(ITEMS, 2)[1:]
     assert scores(outputs["first"]) == [0, 1, 2, 3, 4]
     assert outputs["first"].about()["forward_passes"] == 9
 
 
-def test_a_damaged_part_alone_is_computed_again(run: Run, outputs: Outputs) -> None:
+def test_only_the_damaged_part_is_computed_again(run: Run, outputs: Outputs) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(Fake(dies_at=2))
     (part,) = outputs["second"].part(0).files()
     part.write_bytes(b"PAR1 and then nothing")
-    again = Fake()
-    run(again)
-    assert again.computed == [ITEMS[:2], ITEMS[4:]]
+    rerun = Fake()
+    run(rerun)
+    assert rerun.computed == [ITEMS[:2], ITEMS[4:]]
     assert scores(outputs["second"]) == [0, -1, -2, -3, -4]
 
 
 def test_parts_of_another_cut_are_computed_again(run: Run, outputs: Outputs) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(Fake(dies_at=4, size=1))
-    again = Fake(size=3)
-    run(again)
-    assert again.computed == cut(ITEMS, 3)
+    rerun = Fake(size=3)
+    run(rerun)
+    assert rerun.computed == cut(ITEMS, 3)
     assert len(files(outputs)) == 2
 
 
@@ -197,9 +197,9 @@ def test_damaged_whole_is_derived_again_without_model(run: Run, outputs: Outputs
     run(Fake())
     (path,) = outputs["second"].files()
     path.write_bytes(path.read_bytes()[:-30])
-    again = Fake()
-    run(again)
-    assert (again.computed, again.derived) == ([], [ITEMS])
+    rerun = Fake()
+    run(rerun)
+    assert (rerun.computed, rerun.derived) == ([], [ITEMS])
     assert scores(outputs["second"]) == [0, -1, -2, -3, -4]
 
 
@@ -208,11 +208,11 @@ def test_forced_scores_resume_after_a_kill(run: Run, outputs: Outputs) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(Fake(factor=10, dies_at=1), forced=7)
     assert scores(outputs["first"]) == [0, 1, 2, 3, 4]
-    again = Fake(factor=10)
-    run(again, forced=7)
-    assert again.computed == cut(ITEMS, 2)[1:]
+    rerun = Fake(factor=10)
+    run(rerun, forced=7)
+    assert rerun.computed == cut(ITEMS, 2)[1:]
     assert scores(numbered(outputs["first"], 7)) == [0, 10, 20, 30, 40]
-    assert run(again, forced=7) == Cost()
+    assert run(rerun, forced=7) == Cost()
 
 
 def test_rows_that_break_the_table_leave_no_part(run: Run, outputs: Outputs, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,14 +225,14 @@ def test_rows_that_break_the_table_leave_no_part(run: Run, outputs: Outputs, mon
     assert files(outputs) == set()
 
 
-@pytest.mark.parametrize(("each", "size"), [(1, 12), (2, 10), (3, 7), (4, 6), (1000, 6), (0, 12)])
+@pytest.mark.parametrize(("prompts_a_query", "size"), [(1, 12), (2, 10), (3, 7), (4, 6), (1000, 6), (0, 12)])
 def test_a_chunk_has_enough_prompts_and_queries(
-    each: int, size: int, prompts: Inputs, monkeypatch: pytest.MonkeyPatch
+    prompts_a_query: int, size: int, prompts: Inputs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(measure, "LEAST_PROMPTS", 20)
     monkeypatch.setattr(measure, "LEAST_QUERIES", 6)
     assert len(prompts.queries) == 12
-    cuts = cut_by_form(prompts.queries, each)
+    cuts = cut_by_form(prompts.queries, prompts_a_query)
     assert len(cuts[0]) == size
     forms = [(query.query_type, query.form) for queries in cuts for query in queries]
     assert forms == sorted((query.query_type, query.form) for query in prompts.queries)

@@ -1,7 +1,8 @@
-"""Models that are spoken to as the families of chat models are: formats as documented, templates written for tests.
+"""Tiny random models with the chat formats of families of models.
 
-The networks are random and tiny, and the tokenizers have no more than letters and the family's control tokens; what is
-the family's own is how a conversation is written, which of its marks are tokens, and which of them end an answer.
+The formats are those of the families' documentation; the templates are written for these tests. A tokenizer has only
+letters and the control tokens of its family. A family decides how a conversation is written, which marks are tokens,
+and which tokens end an answer.
 """
 
 from dataclasses import dataclass
@@ -15,25 +16,31 @@ from tests.tasks.models.tiny import byte_tokenizer, tiny_language_model
 
 @dataclass(frozen=True)
 class Family:
-    """How a family of models is spoken to.
+    """The chat format of a family of models.
 
-    control: its control tokens; start and end: those that begin and end a sequence; written: the whole prompt with the
-    slots {system} and {asked}; ends: what ends an answer; sentencepiece: whether its tokenizer knows characters, with
-    bytes for those that it does not know and a mark for the space before a word, or bytes alone.
+    Attributes:
+        template: The chat template.
+        control: The control tokens.
+        start: The token that begins a sequence.
+        end: The token that ends a sequence.
+        prompt: The whole prompt, with the slots {system} and {instruction}.
+        ends: The tokens that end an answer.
+        sentencepiece: True for a tokenizer of characters, with bytes for unknown characters and a mark for the space
+            before a word; False for a tokenizer of bytes.
     """
 
     template: str
     control: tuple[str, ...]
     start: str
     end: str
-    written: str
+    prompt: str
     ends: frozenset[str]
     sentencepiece: bool = False
 
 
 def family_model(family: Family, *, window: int = 2048) -> LanguageModel:
-    """A random model with a tokenizer and a chat template of the family."""
-    tokenizer = _characters() if family.sentencepiece else byte_tokenizer()
+    """Return a random model with the tokenizer and the chat template of the family."""
+    tokenizer = _character_tokenizer() if family.sentencepiece else byte_tokenizer()
     tokenizer.add_special_tokens({"bos_token": family.start, "eos_token": family.end})
     tokenizer.add_tokens([AddedToken(token, special=True, normalized=False) for token in family.control])
     tokenizer.chat_template = family.template
@@ -42,11 +49,11 @@ def family_model(family: Family, *, window: int = 2048) -> LanguageModel:
     return model
 
 
-def _characters() -> PreTrainedTokenizerFast:
+def _character_tokenizer() -> PreTrainedTokenizerFast:
     letters = ["▁", *(chr(code) for code in range(33, 127))]
     merges = [("▁", "t"), ("▁t", "h"), ("▁th", "e"), ("s", "t"), ("O", "s"), ("Os", "l"), ("Osl", "o")]
-    known = ["<unk>", *(f"<0x{byte:02X}>" for byte in range(256)), *letters, *(left + right for left, right in merges)]
-    vocabulary = {token: place for place, token in enumerate(known)}
+    tokens = ["<unk>", *(f"<0x{byte:02X}>" for byte in range(256)), *letters, *(left + right for left, right in merges)]
+    vocabulary = {token: index for index, token in enumerate(tokens)}
     tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=merges, unk_token="<unk>", byte_fallback=True))
     tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
     tokenizer.decoder = decoders.Sequence(
@@ -68,7 +75,7 @@ FAMILIES = {
         control=("<s>", "</s>"),
         start="<s>",
         end="</s>",
-        written="<s>[INST] <<SYS>>\n{system}\n<</SYS>>\n\n{asked} [/INST]",
+        prompt="<s>[INST] <<SYS>>\n{system}\n<</SYS>>\n\n{instruction} [/INST]",
         ends=frozenset({"</s>"}),
         sentencepiece=True,
     ),
@@ -82,7 +89,7 @@ FAMILIES = {
         control=("<s>", "</s>", "[INST]", "[/INST]"),
         start="<s>",
         end="</s>",
-        written="<s>[INST] {system}\n\n{asked}[/INST]",
+        prompt="<s>[INST] {system}\n\n{instruction}[/INST]",
         ends=frozenset({"</s>"}),
         sentencepiece=True,
     ),
@@ -95,8 +102,8 @@ FAMILIES = {
         control=("<|endoftext|>", "<|im_start|>", "<|im_end|>"),
         start="<|im_start|>",
         end="<|im_end|>",
-        written=(
-            "<|im_start|>system\n{system}<|im_end|>\n<|im_start|>user\n{asked}<|im_end|>\n<|im_start|>assistant\n"
+        prompt=(
+            "<|im_start|>system\n{system}<|im_end|>\n<|im_start|>user\n{instruction}<|im_end|>\n<|im_start|>assistant\n"
         ),
         ends=frozenset({"<|im_end|>"}),
     ),
@@ -109,9 +116,9 @@ FAMILIES = {
         control=("<|begin_of_text|>", "<|end_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"),
         start="<|begin_of_text|>",
         end="<|end_of_text|>",
-        written=(
+        prompt=(
             "<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\n{system}<|eot_id|>"
-            "<|start_header_id|>user<|end_header_id|>\n\n{asked}<|eot_id|>"
+            "<|start_header_id|>user<|end_header_id|>\n\n{instruction}<|eot_id|>"
             "<|start_header_id|>assistant<|end_header_id|>\n\n"
         ),
         ends=frozenset({"<|end_of_text|>", "<|eot_id|>"}),
@@ -127,7 +134,7 @@ FAMILIES = {
         control=("<bos>", "<eos>", "<start_of_turn>", "<end_of_turn>"),
         start="<bos>",
         end="<eos>",
-        written="<bos><start_of_turn>user\n{system}\n\n{asked}<end_of_turn>\n<start_of_turn>model\n",
+        prompt="<bos><start_of_turn>user\n{system}\n\n{instruction}<end_of_turn>\n<start_of_turn>model\n",
         ends=frozenset({"<eos>", "<end_of_turn>"}),
         sentencepiece=True,
     ),

@@ -1,4 +1,4 @@
-"""Families of language models, each as small as it can be, with random weights that give every layer a say."""
+"""Families of language models in their smallest form, with random weights by which every layer changes the output."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,7 +22,7 @@ _SHAPE = {
     "pad_token_id": 0,
 }
 _WINDOW = {"sliding_window": 8}
-_GROUPS = {"head_dim": 8}
+_HEAD_DIM = {"head_dim": 8}
 _EXPERTS = {
     "num_experts": 4,
     "num_local_experts": 4,
@@ -76,12 +76,12 @@ _LONGROPE = {
     "sliding_window": None,
 }
 
-_ALIKE: tuple[tuple[str, Mapping[str, Any]], ...] = (
+_SHARED_OPTIONS: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("llama qwen2 phi gpt_neox gpt_neox_japanese bloom falcon stablelm olmo olmo2 cohere granite nemotron biogpt", {}),
     ("persimmon smollm3 arcee apertus diffllama doge bitnet nanochat", {}),
     ("mistral phi3 starcoder2", _WINDOW),
-    ("ministral3 gemma2 gemma3", {**_GROUPS, **_WINDOW}),
-    ("qwen3 gemma glm glm4 helium ernie4_5 seed_oss hunyuan_v1_dense vaultgemma", _GROUPS),
+    ("ministral3 gemma2 gemma3", {**_HEAD_DIM, **_WINDOW}),
+    ("qwen3 gemma glm glm4 helium ernie4_5 seed_oss hunyuan_v1_dense vaultgemma", _HEAD_DIM),
     ("phimoe olmoe granitemoe", _EXPERTS),
     ("gpt2 gpt_bigcode openai-gpt", {"n_positions": 512}),
     ("gptj codegen", {"n_positions": 512, "rotary_dim": 4}),
@@ -93,12 +93,12 @@ _ALIKE: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("electra roformer", {**_DECODER, "embedding_size": 32}),
 )
 _OPTIONS: Mapping[str, Mapping[str, Any]] = {
-    **{name: options for names, options in _ALIKE for name in names.split()},
+    **{name: options for names, options in _SHARED_OPTIONS for name in names.split()},
     "mixtral": {**_EXPERTS, **_WINDOW},
     "qwen2_moe": {**_EXPERTS, "shared_expert_intermediate_size": 16},
-    "qwen3_moe": {**_GROUPS, **_EXPERTS},
+    "qwen3_moe": {**_HEAD_DIM, **_EXPERTS},
     "qwen3_next": {
-        **_GROUPS,
+        **_HEAD_DIM,
         **_EXPERTS,
         "linear_num_key_heads": 2,
         "linear_num_value_heads": 4,
@@ -108,7 +108,7 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
         "layer_types": ["linear_attention", "full_attention"],
     },
     "gemma4": {
-        **_GROUPS,
+        **_HEAD_DIM,
         **_WINDOW,
         "global_head_dim": 16,
         "num_hidden_layers": 6,
@@ -117,10 +117,10 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
     },
     "phi3 with LongRoPE": _LONGROPE,
     "gpt_neo": {"num_layers": 2, "attention_types": [[["global", "local"], 1]], "window_size": 8},
-    "gpt_oss": {**_WINDOW, **_GROUPS, **_EXPERTS},
+    "gpt_oss": {**_WINDOW, **_HEAD_DIM, **_EXPERTS},
     "opt": {"ffn_dim": 64, "word_embed_proj_dim": 32},
     "falcon with ALiBi": {"alibi": True},
-    "falcon_h1": {**_SSM, "mamba_d_ssm": 64, **_GROUPS},
+    "falcon_h1": {**_SSM, "mamba_d_ssm": 64, **_HEAD_DIM},
     "mpt": {"max_seq_len": 512},
     "granitemoehybrid": {
         **_SSM,
@@ -155,12 +155,12 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
         "num_key_value_heads": 4,
     },
     "lfm2": {"layer_types": ["conv", "full_attention"], "block_auto_adjust_ff_dim": False},
-    "minimax": {**_GROUPS, **_EXPERTS, "layer_types": ["linear_attention", "full_attention"], "block_size": 8},
+    "minimax": {**_HEAD_DIM, **_EXPERTS, "layer_types": ["linear_attention", "full_attention"], "block_size": 8},
     "xglm": {"d_model": 32, "ffn_dim": 64, "num_layers": 2, "attention_heads": 4},
     "ctrl": {"dff": 64, "n_positions": 512},
-    "ernie4_5_moe": {**_GROUPS, **_EXPERTS, "moe_num_experts": 4, "moe_k": 2, "moe_num_shared_experts": 1},
+    "ernie4_5_moe": {**_HEAD_DIM, **_EXPERTS, "moe_num_experts": 4, "moe_k": 2, "moe_num_shared_experts": 1},
     "llama4": {
-        **_GROUPS,
+        **_HEAD_DIM,
         **_EXPERTS,
         "attention_chunk_size": 16,
         "interleave_moe_layer_step": 2,
@@ -179,18 +179,18 @@ _ARCHITECTURES = {
     "falcon with ALiBi": "falcon",
 }
 FAMILIES = {name: (_ARCHITECTURES.get(name, name), options) for name, options in _OPTIONS.items()}
-"""The families by their names, with transformers' name of the architecture and what its smallest form needs."""
+"""Families by name: transformers' name of the architecture, and the options of its smallest form."""
 
 
 def family_model(name: str) -> LanguageModel:
-    """A random language model of a family, in float32 on the CPU, with a tokenizer of bytes."""
-    architecture, own = FAMILIES[name]
-    config = AutoConfig.for_model(architecture, **{**_SHAPE, **own})
+    """Return a random language model of a family, in float32 on the CPU, with a tokenizer of bytes."""
+    architecture, options = FAMILIES[name]
+    config = AutoConfig.for_model(architecture, **{**_SHAPE, **options})
     torch.manual_seed(7)
     network = AutoModelForCausalLM.from_config(config).float()
     with torch.no_grad():
-        for part, weights in network.named_parameters():
+        for weights_name, weights in network.named_parameters():
             if weights.dim() > 1:
-                scale = 0.5 if "embed" in part or "wte" in part else 1.2 / weights.shape[-1] ** 0.5
+                scale = 0.5 if "embed" in weights_name or "wte" in weights_name else 1.2 / weights.shape[-1] ** 0.5
                 weights.copy_(torch.randn(weights.shape) * scale)
     return LanguageModel(network, byte_tokenizer(), name, "0", "float32", "cpu")

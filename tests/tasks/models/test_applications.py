@@ -1,4 +1,4 @@
-"""Applications: calls of a user's function, their errors, and what is imported when."""
+"""Applications: calls of a user's function, their errors, and the import of its module."""
 
 import asyncio
 import threading
@@ -20,10 +20,10 @@ CONTEXT = QuestionContext("c", "conflicting", (PASSAGE,), ("8",))
 
 
 def cases(count: int = 1) -> list[applications.Case]:
-    made = []
+    all_cases = []
     for number in range(count):
-        made.append((question(f"When {number}?"), CONTEXT))
-    return made
+        all_cases.append((question(f"When {number}?"), CONTEXT))
+    return all_cases
 
 
 def question(text: str) -> Question:
@@ -64,29 +64,29 @@ def test_an_application_gets_texts_without_kinds() -> None:
 
 @pytest.mark.parametrize("is_async", [False, True])
 def test_calls_run_at_the_same_time(is_async: bool) -> None:
-    running, most, lock = 0, 0, threading.Lock()
+    running, highest, lock = 0, 0, threading.Lock()
 
-    def begin(step: int) -> None:
-        nonlocal running, most
+    def count(step: int) -> None:
+        nonlocal running, highest
         with lock:
             running += step
-            most = max(most, running)
+            highest = max(highest, running)
 
-    def plain(text: str, passages: Any) -> str:
-        begin(1)
+    def synchronous(text: str, passages: Any) -> str:
+        count(1)
         time.sleep(0.05)
-        begin(-1)
+        count(-1)
         return text
 
-    async def later(text: str, passages: Any) -> str:
-        begin(1)
+    async def asynchronous(text: str, passages: Any) -> str:
+        count(1)
         await asyncio.sleep(0.05)
-        begin(-1)
+        count(-1)
         return text
 
-    app = application(later if is_async else plain, concurrency=3)
+    app = application(asynchronous if is_async else synchronous, concurrency=3)
     assert [answer.text for answer in app.replies(cases(9))] == [f"When {number}?" for number in range(9)]
-    assert most == 3
+    assert highest == 3
 
 
 class Refused(Exception):
@@ -97,45 +97,45 @@ class Refused(Exception):
     ("error", "calls"),
     [(TimeoutError(), 3), (ConnectionResetError(), 3), (Refused(), 3), (KeyError("x"), 1), (SystemExit(2), 1)],
 )
-def test_transient_errors_are_tried_again(error: BaseException, calls: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_transient_errors_are_retried(error: BaseException, calls: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tenacity.nap.time.sleep", lambda seconds: None)
-    tried = []
+    texts = []
 
-    def fails(text: str, passages: Any) -> str:
-        tried.append(text)
+    def answer(text: str, passages: Any) -> str:
+        texts.append(text)
         if text == "When 0?":
             raise error
         return "6"
 
-    failed, good = application(fails).replies(cases(2))
+    failed, good = application(answer).replies(cases(2))
     assert (failed.state, good.state) == ("failed", "complete")
     assert failed.error is not None
     assert failed.error.startswith("my_app.py:answer failed: ")
     assert failed.error.endswith(" (question 'When 0?')")
     assert type(error).__name__ in failed.error
-    assert tried.count("When 0?") == calls
+    assert texts.count("When 0?") == calls
 
 
 @pytest.mark.parametrize("is_async", [False, True])
-def test_a_call_that_hangs_is_given_up(is_async: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_call_that_hangs_times_out(is_async: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(applications, "TRIES", 1)
 
-    def plain(text: str, passages: Any) -> str:
+    def synchronous(text: str, passages: Any) -> str:
         time.sleep(5 if text == "When 0?" else 0)
         return "6"
 
-    async def later(text: str, passages: Any) -> str:
+    async def asynchronous(text: str, passages: Any) -> str:
         await asyncio.sleep(5 if text == "When 0?" else 0)
         return "6"
 
-    began = time.monotonic()
-    failed, good = application(later if is_async else plain, timeout_s=0.1).replies(cases(2))
+    start = time.monotonic()
+    failed, good = application(asynchronous if is_async else synchronous, timeout_s=0.1).replies(cases(2))
     assert (failed.state, good.text) == ("failed", "6")
     assert "no reply within 0.1 s" in str(failed.error)
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - start < 3
 
 
-def test_no_text_is_a_failed_reply() -> None:
+def test_reply_without_text_has_failed() -> None:
     failed, empty = application(lambda text, passages: None if text == "When 0?" else "").replies(cases(2))
     assert failed.error == "my_app.py:answer returned NoneType in place of a text (question 'When 0?')"
     assert empty.state == "empty"
@@ -179,18 +179,18 @@ def test_a_broken_application_ends_the_pass_early() -> None:
     assert len(calls) < 20
 
 
-def test_stored_replies_are_not_asked_for_again(tmp_path: Path) -> None:
-    asked = []
+def test_stored_replies_are_not_requested_again(tmp_path: Path) -> None:
+    texts = []
 
     def answer(text: str, passages: Any) -> str:
-        asked.append(text)
-        if len(asked) == 2:
+        texts.append(text)
+        if len(texts) == 2:
             raise KeyError
         return "6"
 
     assert [answer.state for answer in application(answer, tmp_path).replies(cases(3))].count("failed") == 1
     assert {answer.state for answer in application(answer, tmp_path).replies(cases(3))} == {"complete"}
-    assert len(asked) == 4
+    assert len(texts) == 4
 
 
 MODULE = """
@@ -201,7 +201,7 @@ def answer(question, passages): return "6"
 """
 
 
-def test_the_revision_imports_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_revision_needs_no_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mark, package = tmp_path / "imported", tmp_path / "pack"
     package.mkdir()
     (package / "__init__.py").write_text("raise AssertionError")
@@ -228,16 +228,16 @@ def test_the_revision_imports_nothing(tmp_path: Path, monkeypatch: pytest.Monkey
         ("import nowhere_at_all", "cannot be imported: ModuleNotFoundError"),
     ],
 )
-def test_a_function_that_cannot_be_called(text: str, message: str, tmp_path: Path) -> None:
+def test_unusable_function_is_refused(text: str, message: str, tmp_path: Path) -> None:
     file = tmp_path / "my_app.py"
     file.write_text(text)
-    with pytest.raises(ModelError) as raised:
+    with pytest.raises(ModelError) as error:
         load_function(f"{file}:answer")
-    assert message in str(raised.value)
-    assert f"function {file}:answer" in str(raised.value)
+    assert message in str(error.value)
+    assert f"function {file}:answer" in str(error.value)
 
 
-def test_nothing_is_imported_that_a_workspace_names(tmp_path: Path) -> None:
+def test_function_named_by_workspace_is_not_imported(tmp_path: Path) -> None:
     mark, file = tmp_path / "imported", tmp_path / "my_app.py"
     file.write_text(MODULE.format(mark=str(mark), version="1"))
     with pytest.raises(ModelError, match="which may be somebody else's; to run the function, add --model"):

@@ -41,19 +41,19 @@ def test_another_pooling_is_refused(tmp_path: Path) -> None:
         load_embedder(str(folder), device="cpu")
 
 
-def test_embedded_minilm_puts_the_same_meaning_closer() -> None:
+def test_embedded_minilm_puts_equal_meanings_closer() -> None:
     embedder = load_embedder(device="cpu")
     assert embedder.longest == 256
-    city, same, other = embedder.embed(["Paris", "the city of Paris", "a recipe for bread"])
-    assert city @ same > 0.8 > 0.3 > city @ other
+    city, paraphrase, recipe = embedder.embed(["Paris", "the city of Paris", "a recipe for bread"])
+    assert city @ paraphrase > 0.8 > 0.3 > city @ recipe
 
 
 def test_no_batch_has_more_tokens_than_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(TOKENS_PER_BATCH, "cpu", 40)
     lengths = [7, 3, 12, 5, 9, 3, 3, 8, 4, 11] * 5
     result = batches(lengths, "cpu")
-    assert sorted(place for batch in result for place in batch) == list(range(len(lengths)))
-    padded = [len(batch) * max(lengths[place] for place in batch) for batch in result]
+    assert sorted(index for batch in result for index in batch) == list(range(len(lengths)))
+    padded = [len(batch) * max(lengths[index] for index in batch) for batch in result]
     assert max(padded) <= 40
     assert sum(padded) < 1.1 * sum(lengths)
 
@@ -63,11 +63,11 @@ def test_no_batch_has_more_tokens_than_allowed(monkeypatch: pytest.MonkeyPatch) 
     [
         ([5, 1, 4, 1, 5], 10, [[1, 3], [2, 0], [4]]),
         ([20] * 9 + [180], 10_000, [list(range(9)), [9]]),  # a long text does not pad short ones
-        ([50, 2, 60], 20, [[1], [0], [2]]),  # longer than a batch
+        ([50, 2, 60], 20, [[1], [0], [2]]),  # two texts are longer than a batch
         ([], 20, []),
     ],
 )
-def test_batches_go_from_short_texts_to_long_ones(
+def test_batches_are_sorted_by_length(
     lengths: list[int], tokens: int, expected: list[list[int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(TOKENS_PER_BATCH, "cuda", tokens)

@@ -32,7 +32,7 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
 
 
 def model(folder: Path) -> EntailmentModel:
-    """The judge of that folder, which remembers nothing."""
+    """Return the judge of a folder, with empty caches."""
     judge = load_entailment(str(folder), device="cpu")
     assert isinstance(judge, EntailmentModel)
     return replace(judge)
@@ -43,34 +43,38 @@ def stand_in(threshold: float = 0.8) -> EmbeddingStandIn:
 
 
 def equivalent(judge: Entailment, answers: list[str], question: str | None = None) -> NDArray[np.bool_]:
-    """Which answers to a single question are equivalent."""
+    """Return the matrix of equivalent answers to a single question."""
     return judge.equivalent_in_bulk([answers], None if question is None else [question])[0]
 
 
 def margin(judge: EntailmentModel, premise: str, hypothesis: str, label: int = 2) -> float:
-    """How far entailment is above the other labels, asked alone."""
+    """Return the logit of entailment minus the highest other logit, for a pair that is read alone."""
     with torch.inference_mode():
         logits = judge.model(**judge.tokenizer(premise, hypothesis, return_tensors="pt")).logits[0]
-    return float(logits[label] - max(logit for place, logit in enumerate(logits) if place != label))
+    return float(logits[label] - max(logit for index, logit in enumerate(logits) if index != label))
 
 
 def expected(judge: EntailmentModel, texts: list[str], label: int = 2) -> list[list[bool]]:
-    """Which texts are equivalent, asked one pair and direction at a time."""
+    """Return the matrix of equivalent texts; each pair is read alone, in each direction."""
     return [
-        [a == b or (margin(judge, a, b, label) > 0 and margin(judge, b, a, label) > 0) for b in texts] for a in texts
+        [
+            first == second or (margin(judge, first, second, label) > 0 and margin(judge, second, first, label) > 0)
+            for second in texts
+        ]
+        for first in texts
     ]
 
 
 @contextmanager
-def read(judge: EntailmentModel) -> Iterator[list[str]]:
-    """The pairs that the model reads within, as its tokenizer writes them."""
+def recorded_pairs(judge: EntailmentModel) -> Iterator[list[str]]:
+    """Record the pairs that the model reads, decoded by its tokenizer."""
     pairs: list[str] = []
 
-    def note(network: Any, inputs: Any, options: dict[str, Any]) -> None:
+    def record(network: Any, inputs: Any, options: dict[str, Any]) -> None:
         texts = judge.tokenizer.batch_decode(options["input_ids"])
         pairs.extend(text.replace("<pad>", "") for text in texts)
 
-    hook = judge.model.register_forward_pre_hook(note, with_kwargs=True)
+    hook = judge.model.register_forward_pre_hook(record, with_kwargs=True)
     yield pairs
     hook.remove()
 
@@ -116,23 +120,25 @@ def test_progress_is_reported_between_batches(folder: Path, small_batches: Calla
 
 def test_reverse_entailment_is_judged_after_forward_entailment(folder: Path) -> None:
     judge = model(folder)
-    with read(judge) as pairs:
+    with recorded_pairs(judge) as pairs:
         judge.equivalent_in_bulk(BULK)
         equivalent(judge, ANSWERS)
     assert len(pairs) == len(set(pairs))
     needed = set()
-    for a, b in combinations(sorted(TEXTS, key=lambda text: (len(text), text)), 2):
-        if any({a, b} <= {answer.strip() for answer in answers} for answers in BULK):
-            needed |= {f"<cls>{a}<sep>{b}<sep>"} | ({f"<cls>{b}<sep>{a}<sep>"} if margin(judge, a, b) > 0 else set())
+    for first, second in combinations(sorted(TEXTS, key=lambda text: (len(text), text)), 2):
+        if any({first, second} <= {answer.strip() for answer in answers} for answers in BULK):
+            needed |= {f"<cls>{first}<sep>{second}<sep>"} | (
+                {f"<cls>{second}<sep>{first}<sep>"} if margin(judge, first, second) > 0 else set()
+            )
     assert set(pairs) == needed
 
 
-@pytest.mark.parametrize("truth", [True, False])
-def test_a_near_tie_is_decided_alone(truth: bool, tmp_path: Path, small_batches: Callable[[int], None]) -> None:
+@pytest.mark.parametrize("is_equivalent", [True, False])
+def test_a_near_tie_is_decided_alone(is_equivalent: bool, tmp_path: Path, small_batches: Callable[[int], None]) -> None:
     judge = model(save_entailment_model(tmp_path / "tie", family="deberta"))
     pair = ["Rome", "the city of Bergen"]
     nearest = min(margin(judge, *pair), margin(judge, *reversed(pair)))
-    wanted, shift = (2e-4, -5e-4) if truth else (-2e-4, 5e-4)
+    target, shift = (2e-4, -5e-4) if is_equivalent else (-2e-4, 5e-4)
 
     def differ_in_batches(network: Any, inputs: Any, output: Any) -> Any:
         if len(output.logits) > 1:
@@ -140,14 +146,14 @@ def test_a_near_tie_is_decided_alone(truth: bool, tmp_path: Path, small_batches:
         return output
 
     with torch.no_grad():
-        judge.model.classifier.bias[2] -= nearest - wanted
+        judge.model.classifier.bias[2] -= nearest - target
     judge.model.register_forward_hook(differ_in_batches)
     for tokens in (1, 128, 10_000):
         small_batches(tokens)
         for bulk in ([pair], [ANSWERS[::-1]], [ANSWERS[:4], ANSWERS], [ANSWERS[4:], pair, ANSWERS]):
             for answers, matrix in zip(bulk, replace(judge).equivalent_in_bulk(bulk), strict=True):
                 if set(pair) <= set(answers):
-                    assert matrix[answers.index(pair[0]), answers.index(pair[1])] == truth
+                    assert matrix[answers.index(pair[0]), answers.index(pair[1])] == is_equivalent
 
 
 def test_a_cosine_near_the_threshold_is_decided_alone(tmp_path: Path, small_batches: Callable[[int], None]) -> None:
@@ -155,7 +161,7 @@ def test_a_cosine_near_the_threshold_is_decided_alone(tmp_path: Path, small_batc
     pair = ["Rome", "Lima"]
 
     def cosine(*texts: list[str]) -> float:
-        first, second = np.concatenate([embedder.embed(some) for some in texts]).astype(np.float64)
+        first, second = np.concatenate([embedder.embed(part) for part in texts]).astype(np.float64)
         return float(first @ second)
 
     def differ_in_batches(network: Any, inputs: Any, output: Any) -> Any:
@@ -169,13 +175,13 @@ def test_a_cosine_near_the_threshold_is_decided_alone(tmp_path: Path, small_batc
     for tokens in (1, 40, 10_000):
         small_batches(tokens)
         for answers in (pair, pair[::-1], ANSWERS, ANSWERS[::-1]):
-            for moved, truth in ((0.0, True), (1e-9, False)):
-                matrix = equivalent(EmbeddingStandIn(embedder, threshold + moved), answers)
-                assert matrix[answers.index(pair[0]), answers.index(pair[1])] == truth
+            for increase, is_equivalent in ((0.0, True), (1e-9, False)):
+                matrix = equivalent(EmbeddingStandIn(embedder, threshold + increase), answers)
+                assert matrix[answers.index(pair[0]), answers.index(pair[1])] == is_equivalent
 
 
 @pytest.mark.parametrize("bound", [1, 100])
-def test_memory_is_bounded_and_changes_nothing(bound: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache_is_bounded_and_changes_no_judgement(bound: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("swaymeter.tasks.models.entailment.MAX_CACHED", bound)
     judge = model(folder)
     alone = [equivalent(model(folder), answers).tolist() for answers in BULK]
@@ -190,7 +196,7 @@ def test_memory_is_bounded_and_changes_nothing(bound: int, folder: Path, monkeyp
 def test_label_of_entailment_is_read_from_configuration(labels: dict[int, str], tmp_path: Path) -> None:
     judge = model(save_entailment_model(tmp_path / "other", labels=labels))
     assert equivalent(judge, ANSWERS).tolist() == expected(judge, ANSWERS, label=0)
-    judge.model.config.id2label = {str(place): label for place, label in labels.items()}  # type: ignore[misc]
+    judge.model.config.id2label = {str(index): label for index, label in labels.items()}  # type: ignore[misc]
     assert equivalent(replace(judge), ANSWERS).tolist() == expected(judge, ANSWERS, label=0)
 
 
@@ -213,7 +219,7 @@ def test_model_without_label_of_entailment_is_refused(labels: dict[int, str], tm
 )
 def test_equal_and_empty_answers_are_not_judged(answers: list[str], matrix: list[list[bool]], folder: Path) -> None:
     judge = model(folder)
-    with read(judge) as pairs:
+    with recorded_pairs(judge) as pairs:
         assert equivalent(judge, answers, question="Where?").tolist() == matrix
     assert not pairs
     assert equivalent(stand_in(), answers, question="Where?").tolist() == matrix
@@ -225,14 +231,17 @@ def test_a_question_is_put_before_both_answers(folder: Path) -> None:
         assert matrix.tolist() == expected(judge, [f"{question} {answer}" for answer in ANSWERS])
 
 
-def test_a_question_is_needed_for_each_or_none(folder: Path) -> None:
+def test_number_of_questions_must_match_the_answers(folder: Path) -> None:
     with pytest.raises(InputError, match="1 questions do not match 2 lists of answers"):
         model(folder).equivalent_in_bulk([["Oslo"], ["Lima"]], ["Where?"])
 
 
-def test_pair_longer_than_model_reads_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pair_longer_than_the_limit_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     judge = model(folder)
-    with read(judge) as pairs, pytest.raises(ModelError, match="at most 128 tokens, but a pair of answers has 139"):
+    with (
+        recorded_pairs(judge) as pairs,
+        pytest.raises(ModelError, match="at most 128 tokens, but a pair of answers has 139"),
+    ):
         judge.equivalent_in_bulk([["Oslo", "Lima"], ["x" * 68, "y" * 68, "z"]])
     assert not pairs
     monkeypatch.setattr(judge.tokenizer, "model_max_length", 20)
@@ -240,7 +249,7 @@ def test_pair_longer_than_model_reads_is_refused(folder: Path, monkeypatch: pyte
         equivalent(judge, ["Oslo or Bergen", "Lima"])
 
 
-def test_score_that_is_not_finite_is_error(tmp_path: Path) -> None:
+def test_score_that_is_not_finite_is_refused(tmp_path: Path) -> None:
     judge = model(save_entailment_model(tmp_path / "broken"))
     with torch.no_grad():
         judge.model.classifier.bias[0] = -torch.inf
@@ -248,7 +257,7 @@ def test_score_that_is_not_finite_is_error(tmp_path: Path) -> None:
         equivalent(judge, ["Oslo", "Lima"])
 
 
-def test_the_stand_in_says_what_it_stands_for() -> None:
+def test_stand_in_names_the_model_it_replaces() -> None:
     judge = load_entailment("all-minilm-l6-v2", threshold=0.75, device="cpu")
     assert judge.stand_in == (
         "cosine similarity of all-minilm-l6-v2 >= 0.75 stands in for microsoft/deberta-large-mnli"
@@ -260,7 +269,7 @@ def test_the_stand_in_says_what_it_stands_for() -> None:
         load_entailment("all-minilm-l6-v2", threshold=1.5)
 
 
-def test_the_stand_in_embeds_a_text_once() -> None:
+def test_stand_in_embeds_each_text_once() -> None:
     embedder = replace(load_embedder(device="cpu"))
     rows: list[int] = []
     hook = embedder.model.register_forward_pre_hook(

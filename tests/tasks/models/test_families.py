@@ -1,4 +1,4 @@
-"""Engines of every model family: the fast one, unless a family is listed here as read plainly."""
+"""Engine of each model family: a fast engine, unless this module lists the family among the exceptions."""
 
 import pytest
 

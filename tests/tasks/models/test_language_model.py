@@ -74,7 +74,7 @@ def test_impossible_dtypes_and_devices_are_refused(
 
 
 @pytest.mark.usefixtures("two_gpus")
-def test_auto_stands_for_what_the_machine_has() -> None:
+def test_auto_chooses_device_and_dtype_by_machine() -> None:
     devices = {"auto": "cuda:0", "cuda": "cuda:0", "cuda:1": "cuda:1", "cpu": "cpu", "balanced": "balanced"}
     assert {device: choose_device(device, spread=True) for device in devices} == devices
     dtypes = [("auto", "cpu"), ("auto", "balanced"), ("float16", "cuda"), ("4bit", "cuda")]
@@ -88,13 +88,13 @@ def test_auto_stands_for_what_the_machine_has() -> None:
 
 
 @pytest.mark.usefixtures("two_gpus")
-def test_missing_bitsandbytes_says_how_to_install_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_without_bitsandbytes_names_the_install(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ModelError, match=r'pip install "swaymeter\[quantised\]", or use bfloat16'):
         load_language_model(str(folder), dtype="4bit", device="cuda")
 
 
-def test_options_name_dtype_and_device() -> None:
+def test_loading_options_have_dtype_and_device() -> None:
     assert weights_options("float32", "cpu") == {"dtype": torch.float32}
     assert weights_options("bfloat16", "cuda:1") == {"dtype": torch.bfloat16, "device_map": {"": "cuda:1"}}
     eight, four = weights_options("8bit", "cuda:0"), weights_options("4bit", "balanced")
@@ -105,24 +105,24 @@ def test_options_name_dtype_and_device() -> None:
 
 
 class Linear4bit(torch.nn.Linear):
-    """Named as the layer of bitsandbytes."""
+    """A layer with the name of the layer of bitsandbytes."""
 
 
-def _gives(monkeypatch: pytest.MonkeyPatch, network: torch.nn.Module) -> None:
-    """Whatever is asked for, transformers gives this network."""
+def _load_as(monkeypatch: pytest.MonkeyPatch, network: torch.nn.Module) -> None:
+    """Let transformers load this network in place of every model."""
     monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", lambda *_, **__: (network, {"missing_keys": []}))
     forget_models()
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: True)
 
 
 @pytest.mark.usefixtures("two_gpus")
-def test_a_dtype_is_never_another_than_the_requested(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _gives(monkeypatch, tiny_network())
+def test_weights_of_another_dtype_are_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _load_as(monkeypatch, tiny_network())
     with pytest.raises(ModelError, match="no linear layer that could be in 8bit"):
         load_language_model(str(folder), dtype="8bit", device="cuda")
     quantised = tiny_network()
     quantised.add_module("layer", Linear4bit(2, 2))
-    _gives(monkeypatch, quantised)
+    _load_as(monkeypatch, quantised)
     assert load_language_model(str(folder), dtype="4bit", device="cuda").dtype == "4bit"
     for dtype in ("8bit", "bfloat16"):
         with pytest.raises(ModelError, match=f"stored as 4bit, not {dtype}; use dtype 4bit"):
@@ -130,10 +130,10 @@ def test_a_dtype_is_never_another_than_the_requested(folder: Path, monkeypatch: 
 
 
 @pytest.mark.usefixtures("two_gpus")
-def test_spread_model_that_gpus_cannot_hold_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spread_model_too_large_for_gpus_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spilled = tiny_network()
     spilled.lm_head.to("meta")
-    _gives(monkeypatch, spilled)
+    _load_as(monkeypatch, spilled)
     with pytest.raises(ModelError, match=r"does not fit the GPUs of this machine: its weights would be on cpu\+meta"):
         load_language_model(str(folder), dtype="bfloat16", device="balanced")
 
@@ -142,7 +142,7 @@ def test_a_weight_that_is_not_finite_is_refused(folder: Path, monkeypatch: pytes
     broken = tiny_network()
     with torch.no_grad():
         broken.lm_head.weight[3, 2] = torch.inf
-    _gives(monkeypatch, broken)
+    _load_as(monkeypatch, broken)
     with pytest.raises(ModelError, match=r"its weight lm_head\.weight is not finite"):
         load_language_model(str(folder), device="cpu")
 
@@ -152,18 +152,18 @@ def _truncate(folder: Path) -> None:
     weights.write_bytes(weights.read_bytes()[:-100])
 
 
-def _lose_a_weight(folder: Path) -> None:
+def _remove_a_weight(folder: Path) -> None:
     weights = load_file(folder / "model.safetensors")
     del weights["model.layers.1.mlp.up_proj.weight"]
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
 
 
-def _more_layers(folder: Path) -> None:
+def _add_layers(folder: Path) -> None:
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 200_000}))
 
 
-def _another_tokenizer(folder: Path) -> None:
+def _raise_a_token_id(folder: Path) -> None:
     tokenizer = json.loads((folder / "tokenizer.json").read_text())
     tokenizer["model"]["vocab"]["L"] = 5_000
     (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
@@ -175,11 +175,11 @@ def _another_tokenizer(folder: Path) -> None:
     [
         (_truncate, r"its weights are damaged: remove the folder .*/tiny and download the model"),
         (
-            _lose_a_weight,
+            _remove_a_weight,
             r"its files lack the weight model\.layers\.1\.mlp\.up_proj\.weight, which its config\.json needs",
         ),
-        (_more_layers, r"its config\.json names 200,000 layers, but its files have only \d+ weights"),
-        (_another_tokenizer, "its tokenizer has token 5000, 'L', but the model has only 261 tokens"),
+        (_add_layers, r"its config\.json names 200,000 layers, but its files have only \d+ weights"),
+        (_raise_a_token_id, "its tokenizer has token 5000, 'L', but the model has only 261 tokens"),
     ],
 )
 def test_a_damaged_folder_is_refused(damage: Callable[[Path], None], message: str, tmp_path: Path) -> None:
@@ -218,29 +218,29 @@ def test_capabilities_need_neither_weights_nor_torch() -> None:
         "import sys; from swaymeter.tasks.models.loading import capabilities; "
         "print(*sorted(capabilities('gpt2'))); assert not {'torch', 'transformers'} & set(sys.modules)"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.split() == sorted(get_args(Capability))
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert process.stdout.split() == sorted(get_args(Capability))
     with pytest.raises(UnknownName, match="smollm2-135m-instruct"):
         capabilities("smollm2-135-instruct")
 
 
 def test_revision_of_run_is_loaded_or_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    here, wanted = "a" * 40, "b" * 40
+    local, required = "a" * 40, "b" * 40
     with pytest.raises(ModelError, match=r"has revision .*, but the run needs bbbbbbbbbbbb; copy the same"):
-        load_language_model(str(folder), device="cpu", revision=wanted)
-    monkeypatch.setattr(loading, "identify_model", lambda name, purpose: ModelIdentity(name, here, "hub", name))
+        load_language_model(str(folder), device="cpu", revision=required)
+    monkeypatch.setattr(loading, "identify_model", lambda name, purpose: ModelIdentity(name, local, "hub", name))
     monkeypatch.setattr(loading, "_load", lambda identity, dtype, device: identity)
     revisions = [
-        load_language_model("made/up", device="cpu", revision=revision).revision for revision in (None, here, wanted)
+        load_language_model("made/up", device="cpu", revision=revision).revision for revision in (None, local, required)
     ]
-    assert revisions == [here, here, wanted]
+    assert revisions == [local, local, required]
 
 
 def save(folder: Path, name: str, count: int) -> None:
     save_file({f"weight of {name}": torch.zeros(count)}, folder / name)
 
 
-def test_only_the_files_that_are_loaded_count(tmp_path: Path) -> None:
+def test_size_counts_only_files_that_are_loaded(tmp_path: Path) -> None:
     for name, count in {"consolidated.safetensors": 70, "adapter.safetensors": 9, "model.safetensors": 50}.items():
         save(tmp_path, name, count)
     assert parameters_of(str(tmp_path)) == 50
@@ -257,22 +257,22 @@ def test_a_folder_without_sound_weights_has_no_size(tmp_path: Path) -> None:
     assert parameters_of(str(tmp_path)) is None
 
 
-def test_name_is_spelled_behind_space_and_break() -> None:
+def test_name_has_tokens_after_space_and_break() -> None:
     tokenizer = Tokenizer(byte_pair_tokenizer([("Ġ", "N"), ("o", "r")]))
-    behind_space, behind_break = tokenizer.spellings("Norway")
-    assert (len(behind_space), len(behind_break)) == (len("Norway") - 1, len("Norway") - 1)
-    assert (tokenizer.decode(behind_space), tokenizer.decode(behind_break)) == (" Norway", "Norway")
+    after_space, after_break = tokenizer.spellings("Norway")
+    assert (len(after_space), len(after_break)) == (len("Norway") - 1, len("Norway") - 1)
+    assert (tokenizer.decode(after_space), tokenizer.decode(after_break)) == (" Norway", "Norway")
 
 
-def test_tokenizer_of_hub_is_read_where_present(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_downloaded_tokenizer_is_read_without_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
-    here, elsewhere = (ModelIdentity("org/model", commit * 20, "hub", "org/model") for commit in ("ab", "cd"))
-    without = ModelIdentity("org/plain", "ab" * 20, "hub", "org/plain")
-    for identity, template in ((here, "hello"), (without, None)):
+    local, missing = (ModelIdentity("org/model", commit * 20, "hub", "org/model") for commit in ("ab", "cd"))
+    without_template = ModelIdentity("org/plain", "ab" * 20, "hub", "org/plain")
+    for identity, template in ((local, "hello"), (without_template, None)):
         tokenizer = byte_pair_tokenizer(chat_template=template)
         tokenizer.save_pretrained(snapshot_folder(identity.location, identity.revision))
-    found = local_tokenizer(here)
-    assert found is not None
-    assert found.has_chat_template
-    assert local_tokenizer(without) is None  # the hub may have a file with its chat template
-    assert local_tokenizer(elsewhere) is None
+    result = local_tokenizer(local)
+    assert result is not None
+    assert result.has_chat_template
+    assert local_tokenizer(without_template) is None  # the hub may have a file with its chat template
+    assert local_tokenizer(missing) is None

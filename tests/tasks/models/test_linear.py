@@ -30,28 +30,28 @@ def test_the_faster_library_multiplies(
 
 
 @pytest.mark.parametrize("shape", [(FEW, 48), (7, 48), (2, 90, 48), (0, 48)])
-def test_both_libraries_give_the_same(shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
-    multiplied = list[int]()
+def test_both_libraries_compute_the_same(shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = list[int]()
     by_onednn = linear.by_onednn
 
-    def counted(states: torch.Tensor, *layer: torch.Tensor) -> torch.Tensor:
-        multiplied.append(len(states))
+    def count_rows(states: torch.Tensor, *layer: torch.Tensor) -> torch.Tensor:
+        rows.append(len(states))
         return by_onednn(states, *layer)
 
     monkeypatch.setattr(linear, "mkl_lacks_avx512", lambda: True)
-    monkeypatch.setattr(linear, "by_onednn", counted)
+    monkeypatch.setattr(linear, "by_onednn", count_rows)
     plain, faster = _network(), copy.deepcopy(_network())
     multiply_faster(faster)
     states = torch.randn(shape)
     with torch.inference_mode():
         torch.testing.assert_close(faster(states), plain(states))
         torch.testing.assert_close(faster(states.transpose(0, -2)), plain(states.transpose(0, -2)))
-    assert len(multiplied) == (4 if states.numel() >= FEW * 48 else 0)
+    assert len(rows) == (4 if states.numel() >= FEW * 48 else 0)
     gradients = []
     for network in (plain, faster):
-        wanted = states.clone().requires_grad_()
-        network(wanted).square().sum().backward()
-        gradients.append(wanted.grad)
+        inputs = states.clone().requires_grad_()
+        network(inputs).square().sum().backward()
+        gradients.append(inputs.grad)
     torch.testing.assert_close(*gradients)
 
 
@@ -63,7 +63,7 @@ def test_both_libraries_give_the_same(shape: tuple[int, ...], monkeypatch: pytes
         ("GenuineIntel", "AVX512", False),
     ],
 )
-def test_mkl_is_narrow_on_others_than_intel(
+def test_mkl_ignores_avx512_on_amd_processors(
     vendor: str, width: str, is_narrow: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: width)

@@ -1,4 +1,4 @@
-"""What is kept for later goes back to the machine; a worker does not have the same memory cleared again and again."""
+"""Memory of glibc: unused memory is released, but a worker keeps memory that its next task needs."""
 
 import os
 import subprocess
@@ -23,7 +23,7 @@ def cleared(*_):
         torch.ones(4 << 20)  # 16 MiB
     print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 
-def compute():  # as Dask does, in a thread
+def compute():  # in a thread, like Dask
     cleared()
     dask.attempt, dask.misfit_of_worker = cleared, lambda *_: ""
     step = Step(StepId("score", "capital", "m"), cleared, {}, {})
@@ -36,21 +36,21 @@ thread.join()
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="glibc alone is asked to give memory back")
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is released through glibc")
 def test_memory_of_small_tensors_is_released() -> None:
     process = psutil.Process()
-    kept = []
-    tensors = [torch.zeros(16 * 1024) for _ in range(4_000)]  # 64 KiB each, below what glibc maps by itself
-    kept.append(tensors[-1])  # the last one holds the end of the heap
-    full = process.memory_info().rss
+    remaining = []
+    tensors = [torch.zeros(16 * 1024) for _ in range(4_000)]  # 64 KiB each, below the size that glibc maps separately
+    remaining.append(tensors[-1])  # the last tensor keeps the end of the heap in use
+    before = process.memory_info().rss
     del tensors
     release_memory("cpu")
-    assert full - process.memory_info().rss > 200 * MIB
-    assert kept
+    assert before - process.memory_info().rss > 200 * MIB
+    assert remaining
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="glibc alone is told what to keep")
-def test_a_worker_keeps_the_memory_that_it_frees() -> None:
+@pytest.mark.skipif(sys.platform != "linux", reason="glibc decides how much memory is kept")
+def test_a_worker_keeps_freed_memory() -> None:
     as_dask = {**os.environ, "MALLOC_TRIM_THRESHOLD_": "65536"}
     before, _, after = map(int, subprocess.check_output([sys.executable, "-c", PAGES_CLEARED], env=as_dask).split())
     assert after < before / 10

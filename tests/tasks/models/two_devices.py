@@ -1,7 +1,7 @@
-"""Two devices that no machine has: their tensors lie in the CPU's memory and say that they are on "cpu:0" or "cpu:1".
+"""Two made-up devices: their tensors lie in the CPU's memory, but have the device "cpu:0" or "cpu:1".
 
-What CUDA refuses is refused: an operation on tensors of different devices, and numpy without `.cpu()`. As with CUDA, a
-tensor without dimensions may come from the CPU, and so may an index.
+As with CUDA, operations on tensors of different devices raise an error, and so does numpy without `.cpu()`. Indices and
+tensors without dimensions may come from the CPU.
 """
 
 from collections.abc import Iterator
@@ -22,28 +22,28 @@ _COPIES = {_ATEN._to_copy.default, _ATEN.copy_.default}
 _INDEXED = {_ATEN.index.Tensor, _ATEN.index_put.default, _ATEN.index_put_.default, _ATEN._index_put_impl_.default}
 
 
-class Placed(torch.Tensor):
-    """A tensor on one of the two devices. held: the one on the CPU that it stands for."""
+class DeviceTensor(torch.Tensor):
+    """A tensor on one of the two devices, with a CPU tensor that has its values."""
 
-    held: torch.Tensor
+    on_cpu: torch.Tensor
 
     @staticmethod
-    def __new__(cls, held: torch.Tensor, device: torch.device) -> "Placed":
-        placed: Placed = torch.Tensor._make_wrapper_subclass(
+    def __new__(cls, on_cpu: torch.Tensor, device: torch.device) -> "DeviceTensor":
+        tensor: DeviceTensor = torch.Tensor._make_wrapper_subclass(
             cls,
-            held.size(),
-            strides=held.stride(),
-            storage_offset=held.storage_offset(),
-            dtype=held.dtype,
+            on_cpu.size(),
+            strides=on_cpu.stride(),
+            storage_offset=on_cpu.storage_offset(),
+            dtype=on_cpu.dtype,
             device=device,
         )
-        placed.held = held
-        return placed
+        tensor.on_cpu = on_cpu
+        return tensor
 
     @classmethod
     def __torch_function__(cls, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if function is torch.Tensor.tolist:
-            return args[0].held.tolist()
+            return args[0].on_cpu.tolist()
         if function in (torch.Tensor.numpy, torch.Tensor.__array__):
             raise TypeError(f"can't convert {args[0].device} device type tensor to numpy")
         with torch._C.DisableTorchFunctionSubclass():
@@ -57,14 +57,14 @@ class Placed(torch.Tensor):
 
 
 class _TwoDevices(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """What is made on one of the two devices, without a tensor that says so, is made there, too."""
+    """A mode that runs operations without tensor arguments, such as torch.zeros, on the two devices, too."""
 
     def __torch_dispatch__(self, operation: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         return _run(operation, args, kwargs or {})
 
 
-class _Tensors(TorchFunctionMode):
-    """torch.tensor looks at no dispatch mode."""
+class _TensorConstructors(TorchFunctionMode):
+    """A mode that gives the results of torch.tensor and torch.as_tensor, which ignore dispatch modes, their device."""
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -75,69 +75,80 @@ class _Tensors(TorchFunctionMode):
 
 
 def _run(operation: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    with _TwoDevices():  # type: ignore[no-untyped-call] # in inference mode an operation such as Tensor.to comes whole
+    with _TwoDevices():  # type: ignore[no-untyped-call] # inference mode does not decompose operations such as Tensor.to
         parts = operation.decompose(*args, **kwargs)
     if parts is not NotImplemented:
         return parts
-    tensors = [one for one in tree_flatten((args, kwargs))[0] if isinstance(one, torch.Tensor)]
+    tensors = [value for value in tree_flatten((args, kwargs))[0] if isinstance(value, torch.Tensor)]
     device = _device(operation, args, kwargs, tensors)
     if kwargs.get("device") is not None:
         kwargs = {**kwargs, "device": torch.device("cpu")}
-    # In inference mode, a view of a tensor that was made outside of it is refused.
+    # Inference mode refuses views of tensors that were created outside inference mode.
     with torch.inference_mode(False), torch.no_grad():
-        result = operation(*tree_map(_held, args), **tree_map(_held, kwargs))
+        result = operation(*tree_map(_to_cpu, args), **tree_map(_to_cpu, kwargs))
         if device is None or device.index is None:
             return result
-        known = {id(one.held): one for one in tensors if isinstance(one, Placed)}
-        return tree_map(lambda one: _placed(one, device, known), result)
+        device_tensors = {id(tensor.on_cpu): tensor for tensor in tensors if isinstance(tensor, DeviceTensor)}
+        return tree_map(lambda value: _to_device(value, device, device_tensors), result)
 
 
 def _device(operation: Any, args: Any, kwargs: dict[str, Any], tensors: list[torch.Tensor]) -> torch.device | None:
-    """Where the result lies; RuntimeError if the tensors are on different devices."""
+    """Return the device of the result, or None if no argument determines it.
+
+    Raises:
+        RuntimeError: the tensors are on different devices.
+    """
     if operation not in _COPIES:
         if operation in _INDEXED:
-            tensors = [args[0], *(one for one in tensors[1:] if isinstance(one, Placed))]
-        devices = {one.device for one in tensors if isinstance(one, Placed) or one.dim()}
+            tensors = [args[0], *(tensor for tensor in tensors[1:] if isinstance(tensor, DeviceTensor))]
+        devices = {tensor.device for tensor in tensors if isinstance(tensor, DeviceTensor) or tensor.dim()}
         if len(devices) > 1:
             raise RuntimeError(f"{operation}: expected all tensors to be on the same device, not {devices}")
     if kwargs.get("device") is not None:
         return torch.device(kwargs["device"])
     if operation in _COPIES:
         return torch.device(args[0].device)
-    return next((one.device for one in tensors if isinstance(one, Placed)), None)
+    return next((tensor.device for tensor in tensors if isinstance(tensor, DeviceTensor)), None)
 
 
-def _held(value: Any) -> Any:
-    return value.held if isinstance(value, Placed) else value
+def _to_cpu(value: Any) -> Any:
+    return value.on_cpu if isinstance(value, DeviceTensor) else value
 
 
-def _placed(value: Any, device: torch.device, known: dict[int, Placed]) -> Any:
+def _to_device(value: Any, device: torch.device, device_tensors: dict[int, DeviceTensor]) -> Any:
     if not isinstance(value, torch.Tensor):
         return value
-    placed = known[id(value)] if id(value) in known else Placed(value, device)
-    assert placed.shape == value.shape  # an operation that changes a shape in place is not known here
-    return placed
+    tensor = device_tensors[id(value)] if id(value) in device_tensors else DeviceTensor(value, device)
+    assert tensor.shape == value.shape  # operations that change a shape in place are not supported
+    return tensor
 
 
 @contextmanager
 def spread(model: LanguageModel) -> Iterator[LanguageModel]:
-    """The model, its first layer on one device and the others on the other, by accelerate as `balanced` ones are."""
+    """Yield the model with its first layer on the first device, and its other layers on the second device.
+
+    accelerate dispatches the layers, as for a model with the device `balanced`.
+    """
     network = model.model
-    with _Tensors(), _TwoDevices():  # type: ignore[no-untyped-call]
-        dispatch_model(network, dict(_places(network, network)), main_device=DEVICES[0])
+    with _TensorConstructors(), _TwoDevices():  # type: ignore[no-untyped-call]
+        dispatch_model(network, dict(_module_devices(network, network)), main_device=DEVICES[0])
         inputs = str(network.get_input_embeddings().weight.device)
         yield LanguageModel(network, model.tokenizer, model.name, model.revision, model.dtype, inputs)
 
 
-def _places(network: Any, module: Any, name: str = "", layers: int = 0) -> Iterator[tuple[str, str]]:
-    """Every layer and what else has no parts, and where it goes; `layers` come before it."""
-    for part, child in module.named_children():
-        whole = f"{name}.{part}".lstrip(".")
+def _module_devices(network: Any, module: Any, name: str = "", layers: int = 0) -> Iterator[tuple[str, str]]:
+    """Yield the name and the device of every layer, and of every module outside the layers without children.
+
+    Args:
+        layers: number of layers before the module.
+    """
+    for child_name, child in module.named_children():
+        full_name = f"{name}.{child_name}".lstrip(".")
         is_layer = type(child).__name__ in network._no_split_modules
         if is_layer or not any(child.children()):
             tied = getattr(child, "weight", None) is network.get_input_embeddings().weight
-            yield whole, DEVICES[layers > 0 and not tied]
+            yield full_name, DEVICES[layers > 0 and not tied]
             layers += is_layer
         else:
-            yield from _places(network, child, whole, layers)
-            layers += sum(type(one).__name__ in network._no_split_modules for one in child.modules())
+            yield from _module_devices(network, child, full_name, layers)
+            layers += sum(type(part).__name__ in network._no_split_modules for part in child.modules())

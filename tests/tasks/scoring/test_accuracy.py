@@ -9,7 +9,7 @@ from swaymeter.tasks.scoring.accuracy import answers_match, cleaned_as_released,
         ("The capital is Oslo", 0.3, True),  # precision 1/4, recall 1, F = 0.4
         ("It is said to be Oslo", 0.3, False),  # precision 1/6, recall 1: F = 2/7
         ("It is said to be Oslo", 0.28, True),
-        ("The capital is Oslo", 0.4, False),  # not above it
+        ("The capital is Oslo", 0.4, False),  # F = 0.4, which is not above 0.4
         ("OSLO", 0.3, True),
         ("", 0.3, False),
         ("?!", 0.3, False),
@@ -20,15 +20,15 @@ def test_answers_match_above_the_threshold(answer: str, threshold: float, matche
     assert answers_match("Oslo", answer, threshold=threshold) is matches
 
 
-def test_stems_are_compared_and_words_are_needed() -> None:
+def test_stems_match_and_blank_texts_match_nothing() -> None:
     assert answers_match("RUNNING rivers", "run river", threshold=0.3)
     assert not answers_match(" ", " ", threshold=0.3)
 
 
-def test_released_cleaning_leaves_out_answer_wherever_it_stands() -> None:
+def test_released_cleaning_removes_answer_also_within_words() -> None:
     assert cleaned_as_released("Assistant: The Answer: 12:30, answered") == "the  1230, ed"
     answer = "The answer to it is: Oslo"
-    assert not answers_match(answer, "Oslo", threshold=0.3)  # one of six words: F = 2/7
+    assert not answers_match(answer, "Oslo", threshold=0.3)  # 1 of 6 words matches: F = 2/7
     assert answers_match(cleaned_as_released(answer), "Oslo", threshold=0.3)
 
 
@@ -37,7 +37,7 @@ def test_released_cleaning_leaves_out_answer_wherever_it_stands() -> None:
     [
         ("Oslo", "Lima", True, False, True, False),
         ("Oslo", "Oslo", False, True, False, True),
-        ("Lima", "Lima", False, False, True, False),  # the context's answer from the start
+        ("Lima", "Lima", False, False, True, False),  # the reply without the context already has its answer
         ("Oslo", "Rome", False, False, False, False),
         ("Oslo the city", "the city Lima", True, True, True, False),  # a match is not transitive
         ("", "", False, False, False, False),

@@ -1,4 +1,4 @@
-"""Answer-set scores against a brute force that reads each answer as a prompt of its own; bounds, degenerate cases."""
+"""Answer-set scores against a brute force that reads each answer separately; bounds and degenerate cases."""
 
 from collections.abc import Sequence
 
@@ -13,43 +13,44 @@ from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.next_token import complete_answers, shared
 from swaymeter.tasks.models.prompts.template_options import end_tokens
 from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
-from tests.tasks.models.alone import break_token, steps, tokens_of
+from tests.tasks.models.alone import break_token, step_log_probs, tokens_of
 from tests.tasks.models.tiny import byte_pair_tokenizer, byte_tokenizer, tiny_language_model
 
 CONTEXTS = ["Oslo is big.\n", "Norway's capital is Rome.\n", "Lima.\n", ""]
-# The last token of the second one joins the space behind it. All are short, since one model sees eight tokens back.
+# The last token of "Where" joins the space after it. All queries are short, because one model has a window of 8 tokens.
 QUERIES = ["Q: So?\nA:", "Where", "At \n"]
-# Few letters each, so that a model of bytes finds none of them out of the question.
+# Answers of few letters: each has a probability far above 0, even for a model of bytes.
 ANSWERS = [["O", "Os"], ["N"], ["NY"], ["S"], ["S. L", "S."], ["Q:"]]
 TOKENIZERS = {"bytes": byte_tokenizer(), "pairs": byte_pair_tokenizer()}
 
 
 def _log_probs(model: LanguageModel, prompt: str, aliases: Sequence[str]) -> NDArray[np.float64]:
-    """log p of each alias and its end behind a prompt: (n_aliases,)."""
+    """Return the log-probability of each alias and its end after a prompt, (n_aliases,)."""
     space = "" if prompt[-1:].isspace() else " "
-    wholes = [tokens_of(model, f"{prompt}{space}{alias}") for alias in aliases]
-    alike = [len(set(tokens)) == 1 for tokens in zip(tokens_of(model, prompt), *wholes, strict=False)]
-    start = [*alike, False].index(False)
+    sequences = [tokens_of(model, f"{prompt}{space}{alias}") for alias in aliases]
+    are_equal = [len(set(tokens)) == 1 for tokens in zip(tokens_of(model, prompt), *sequences, strict=False)]
+    start = [*are_equal, False].index(False)
     texts = model.tokenizer.batch_decode([[token] for token in range(len(model.tokenizer))])
     stops = {token for token, text in enumerate(texts) if text.startswith(("\n", "."))} | end_tokens(model)
-    found = []
-    for whole in wholes:
-        of_steps = steps(model, whole[:start], [*whole[start:], 0]).double()
-        continued = {other[len(whole)] for other in wholes if other[: len(whole)] == whole and len(other) > len(whole)}
-        tokens = sum(float(step[token]) for step, token in zip(of_steps, whole[start:], strict=False))
-        found.append(tokens + float(of_steps[-1, sorted(stops - continued)].logsumexp(dim=0)))
-    return np.array(found)
+    log_probs = []
+    for sequence in sequences:
+        steps = step_log_probs(model, sequence[:start], [*sequence[start:], 0]).double()
+        longer = [other for other in sequences if other[: len(sequence)] == sequence and len(other) > len(sequence)]
+        continuations = {other[len(sequence)] for other in longer}
+        tokens = sum(float(step[token]) for step, token in zip(steps, sequence[start:], strict=False))
+        log_probs.append(tokens + float(steps[-1, sorted(stops - continuations)].logsumexp(dim=0)))
+    return np.array(log_probs)
 
 
 def _by_brute_force(
     model: LanguageModel, contexts: Sequence[str], query: str, answers: Sequence[Sequence[str]]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Scores and mass: (n_contexts,) each."""
-    aliases = [alias for of_answer in answers for alias in of_answer]
-    owner = np.array([number for number, of_answer in enumerate(answers) for _ in of_answer])
+    """Return the scores and the mass of a query, (n_contexts,) each."""
+    aliases = [alias for answer in answers for alias in answer]
+    numbers = np.array([number for number, answer in enumerate(answers) for _ in answer])
     rows = np.array([_log_probs(model, context + query, aliases) for context in contexts])
     largest = rows.max(axis=1, keepdims=True)
-    p = np.stack([np.exp(rows - largest)[:, owner == number].sum(axis=1) for number in range(len(answers))], axis=1)
+    p = np.stack([np.exp(rows - largest)[:, numbers == number].sum(axis=1) for number in range(len(answers))], axis=1)
     p /= p.sum(axis=1, keepdims=True)
     return (p * np.log(p / p.mean(axis=0))).sum(axis=1), np.exp(rows).sum(axis=1)
 
@@ -58,80 +59,81 @@ def _by_brute_force(
     ("family", "tokens"),
     [("llama", "bytes")] + [(family, "pairs") for family in ("llama", "gpt2", "gpt_neox", "mistral", "bloom")],
 )
-def test_scores_and_mass_are_those_of_brute_force(family: str, tokens: str) -> None:
+def test_scores_and_mass_match_brute_force(family: str, tokens: str) -> None:
     tokenizer: PreTrainedTokenizerFast = TOKENIZERS[tokens]
     model = tiny_language_model(family, tokenizer=tokenizer)
-    found = answer_set_persuasion(model, CONTEXTS, QUERIES, ANSWERS)
-    for query, scores, mass in zip(QUERIES, found.scores, found.mass, strict=True):
+    result = answer_set_persuasion(model, CONTEXTS, QUERIES, ANSWERS)
+    for query, scores, mass in zip(QUERIES, result.scores, result.mass, strict=True):
         expected, expected_mass = _by_brute_force(model, CONTEXTS, query, ANSWERS)
         np.testing.assert_allclose(scores, expected, atol=1e-5)
         np.testing.assert_allclose(mass, expected_mass, rtol=1e-4)
-    assert found.scores.max() > 0.01
-    np.testing.assert_allclose(found.susceptibility, found.scores.mean(axis=1), atol=1e-12)
-    assert found.engine == ("plain" if family == "bloom" else "prefix tree")
+    assert result.scores.max() > 0.01
+    np.testing.assert_allclose(result.susceptibility, result.scores.mean(axis=1), atol=1e-12)
+    assert result.engine == ("plain" if family == "bloom" else "prefix tree")
 
 
 def test_mass_is_the_probability_of_exclusive_answers() -> None:
-    """All answers of at most two letters, and what ends them: nothing is left but longer ones and other tokens."""
+    """The answers are each letter, and each letter after a full stop."""
     model = tiny_language_model()
     letters = [chr(letter) for letter in range(33, 127)]
-    with torch.no_grad():  # a model that says almost nothing else
+    with torch.no_grad():  # the model writes almost only letters and newlines
         model.model.lm_head.weight *= 0
         model.model.lm_head.bias = torch.nn.Parameter(torch.full((len(model.tokenizer),), -20.0))
         likely = [model.tokenizer(text)["input_ids"][0] for text in (*letters, "\n")]
         model.model.lm_head.bias[likely] = 0.0
-    answers = [[one] for one in letters] + [[one + other] for one in letters for other in letters if one == "."]
-    found = answer_set_persuasion(model, [""], ["Q:\n"], answers, terminators=("\n", "."))
-    # p(letter) = 1/95 for 94 letters. Ends are the line and the full stop, but "." goes on with every letter.
+    answers = [[letter] for letter in letters] + [[one + two] for one in letters for two in letters if one == "."]
+    result = answer_set_persuasion(model, [""], ["Q:\n"], answers, terminators=("\n", "."))
+    # p(letter) = 1/95 for 94 letters. The newline and the full stop end an answer. But after ".", only the newline is
+    # an end, because a full stop continues to the answer "..".
     by_hand = 93 / 95 * 2 / 95 + 1 / 95 * 1 / 95 + 94 / 95**2 * 2 / 95
-    assert found.mass[0, 0] == pytest.approx(by_hand, rel=1e-3)
+    assert result.mass[0, 0] == pytest.approx(by_hand, rel=1e-3)
 
 
-def test_bounds_and_a_context_that_occurs_twice(tiny: LanguageModel) -> None:
+def test_scores_keep_bounds_with_a_repeated_context(tiny: LanguageModel) -> None:
     contexts = [*CONTEXTS[:3], CONTEXTS[0]]
-    found = answer_set_persuasion(tiny, contexts, QUERIES, ANSWERS)
+    result = answer_set_persuasion(tiny, contexts, QUERIES, ANSWERS)
     weights = np.array([0.5, 0.25, 0.25, 0.5])
-    assert (found.scores >= 0).all()
-    assert (found.scores <= -np.log(weights)).all()
-    assert ((found.mass > 0) & (found.mass < 1)).all()
-    np.testing.assert_array_equal(found.scores[:, 0], found.scores[:, 3])
-    np.testing.assert_allclose(found.susceptibility, found.scores.mean(axis=1), atol=1e-12)
+    assert (result.scores >= 0).all()
+    assert (result.scores <= -np.log(weights)).all()
+    assert ((result.mass > 0) & (result.mass < 1)).all()
+    np.testing.assert_array_equal(result.scores[:, 0], result.scores[:, 3])
+    np.testing.assert_allclose(result.susceptibility, result.scores.mean(axis=1), atol=1e-12)
     once = answer_set_persuasion(tiny, CONTEXTS[:3], QUERIES, ANSWERS)
-    assert (found.scores[:, 0] < once.scores[:, 0]).all()
+    assert (result.scores[:, 0] < once.scores[:, 0]).all()
 
 
-def test_one_answer_or_one_context_persuades_of_nothing(tiny: LanguageModel) -> None:
+def test_one_answer_or_context_has_zero_persuasion(tiny: LanguageModel) -> None:
     np.testing.assert_allclose(answer_set_persuasion(tiny, CONTEXTS, QUERIES, [["Oslo", "Rome"]]).scores, 0, atol=1e-12)
-    found = answer_set_persuasion(tiny, CONTEXTS[:1] * 3, QUERIES, ANSWERS)
-    np.testing.assert_allclose(found.scores, 0, atol=1e-12)
-    np.testing.assert_allclose(found.susceptibility, 0, atol=1e-12)
+    result = answer_set_persuasion(tiny, CONTEXTS[:1] * 3, QUERIES, ANSWERS)
+    np.testing.assert_allclose(result.scores, 0, atol=1e-12)
+    np.testing.assert_allclose(result.susceptibility, 0, atol=1e-12)
 
 
-def test_answers_too_unlikely_for_number_are_still_compared(tiny: LanguageModel) -> None:
+def test_answers_with_underflowing_mass_are_still_compared(tiny: LanguageModel) -> None:
     answers = [["x" * 150], ["x" * 149 + "y"]]
-    found = answer_set_persuasion(tiny, CONTEXTS[:2], QUERIES[:1], answers)
-    assert (found.mass == 0).all()
+    result = answer_set_persuasion(tiny, CONTEXTS[:2], QUERIES[:1], answers)
+    assert (result.mass == 0).all()
     expected, _ = _by_brute_force(tiny, CONTEXTS[:2], QUERIES[0], answers)
-    np.testing.assert_allclose(found.scores[0], expected, atol=1e-4)
+    np.testing.assert_allclose(result.scores[0], expected, atol=1e-4)
 
 
-def test_terminators_are_a_choice(tiny: LanguageModel) -> None:
-    every = answer_set_persuasion(tiny, CONTEXTS[:1], QUERIES[:1], ANSWERS).mass
+def test_fewer_terminators_give_less_mass(tiny: LanguageModel) -> None:
+    default = answer_set_persuasion(tiny, CONTEXTS[:1], QUERIES[:1], ANSWERS).mass
     only_end = answer_set_persuasion(tiny, CONTEXTS[:1], QUERIES[:1], ANSWERS, terminators=()).mass
     only_line = answer_set_persuasion(tiny, CONTEXTS[:1], QUERIES[:1], ANSWERS, terminators=("\n",)).mass
-    assert only_end < only_line < every
+    assert only_end < only_line < default
 
 
 def test_memory_order_and_slices_change_nothing(tiny: LanguageModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = answer_set_persuasion(tiny, CONTEXTS, QUERIES, ANSWERS)
+    result = answer_set_persuasion(tiny, CONTEXTS, QUERIES, ANSWERS)
     with monkeypatch.context() as without_memory:
         without_memory.setattr(shared, "memory_budget", lambda device: 1)
-        turned = answer_set_persuasion(tiny, CONTEXTS[::-1], QUERIES[::-1], ANSWERS[::-1])
-    np.testing.assert_allclose(found.scores, turned.scores[::-1, ::-1], atol=1e-5)
+        backwards = answer_set_persuasion(tiny, CONTEXTS[::-1], QUERIES[::-1], ANSWERS[::-1])
+    np.testing.assert_allclose(result.scores, backwards.scores[::-1, ::-1], atol=1e-5)
     monkeypatch.setattr(complete_answers, "_PROMPTS_AT_ONCE", 1)
     sliced = answer_set_persuasion(tiny, CONTEXTS, QUERIES, ANSWERS)
-    np.testing.assert_allclose(found.scores, sliced.scores, atol=1e-5)
-    np.testing.assert_allclose(found.mass, sliced.mass, rtol=1e-4)
+    np.testing.assert_allclose(result.scores, sliced.scores, atol=1e-5)
+    np.testing.assert_allclose(result.mass, sliced.mass, rtol=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +146,7 @@ def test_memory_order_and_slices_change_nothing(tiny: LanguageModel, monkeypatch
         ([["Oslo", "Oslo "]], "'Oslo' and 'Oslo'"),
     ],
 )
-def test_answers_that_are_no_set_are_refused(answers: list[list[str]], message: str, tiny: LanguageModel) -> None:
+def test_missing_or_equal_answers_are_refused(answers: list[list[str]], message: str, tiny: LanguageModel) -> None:
     with pytest.raises(UsageError, match=message):
         answer_set_persuasion(tiny, CONTEXTS, QUERIES, answers)
 

@@ -1,4 +1,4 @@
-"""Which passages replies cite, and whether they say that passages disagree: a table of replies each."""
+"""Citations of passages, and statements that passages disagree, each by a table of replies."""
 
 import pytest
 
@@ -61,11 +61,12 @@ CITED: list[tuple[str, tuple[int, ...]]] = [
 
 
 @pytest.mark.parametrize(("reply", "expected"), CITED, ids=[reply[:40] for reply, _ in CITED])
-def test_cited_passages(reply: str, expected: tuple[int, ...]) -> None:
-    assert cited_numbers(reply, 3 if "(9)" not in reply else 10) == expected
+def test_replies_cite_passages(reply: str, expected: tuple[int, ...]) -> None:
+    passages = 3 if "(9)" not in reply else 10
+    assert cited_numbers(reply, passages) == expected
 
 
-ASKED = "When does the old library open?"
+QUESTION = "When does the old library open?"
 CONFLICT: list[tuple[str, bool]] = [
     ("Passage 1 says nine, but passage 2 says ten.", True),
     ("Passage 1 says nine, while passage 2 says ten.", True),
@@ -101,21 +102,21 @@ CONFLICT: list[tuple[str, bool]] = [
 ]
 
 
-def states(part: str) -> Verdict:
-    return whose_answer(part, context=["ten"], original=["nine"], question=ASKED)
+def verdict_on(part: str) -> Verdict:
+    return whose_answer(part, context=["ten"], original=["nine"], question=QUESTION)
 
 
-def conflict(reply: str, question: str = ASKED) -> bool:
+def is_conflict_named(reply: str, question: str = QUESTION) -> bool:
     cites = cited_numbers(reply, 2)
-    return names_conflict(reply, states(reply), states, question=question, cites=cites, right=[1], wrong=[2])
+    return names_conflict(reply, verdict_on(reply), verdict_on, question=question, cites=cites, right=[1], wrong=[2])
 
 
 @pytest.mark.parametrize(("reply", "expected"), CONFLICT, ids=[reply[:50] for reply, _ in CONFLICT])
-def test_named_conflicts(reply: str, expected: bool) -> None:
-    assert conflict(reply) == expected
+def test_replies_name_conflicts(reply: str, expected: bool) -> None:
+    assert is_conflict_named(reply) == expected
 
 
 def test_a_word_of_the_question_names_no_conflict() -> None:
     reply = "The passages say that the conflict began at nine and at ten."
-    assert conflict(reply)
-    assert not conflict(reply, "When did the conflict begin?")
+    assert is_conflict_named(reply)
+    assert not is_conflict_named(reply, "When did the conflict begin?")

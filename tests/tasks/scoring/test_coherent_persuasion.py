@@ -20,48 +20,48 @@ KL = 0.75 * np.log(1.5) + 0.25 * np.log(0.5)
 TINY = float(np.float32(1e-45))
 
 
-@pytest.mark.parametrize("place", range(4))
-def test_score_agrees_with_the_reference(place: int, oracle_answers: Any) -> None:
-    case = oracle_answers["coherent_persuasion"][place]
-    found = coherent_persuasion(case["p_query"], case["groups_query"], case["p_context"], case["groups_context"])
-    assert found == pytest.approx(case["coherent_persuasion"], abs=1e-6)
+@pytest.mark.parametrize("number", range(4))
+def test_score_agrees_with_the_reference(number: int, oracle_answers: Any) -> None:
+    case = oracle_answers["coherent_persuasion"][number]
+    score = coherent_persuasion(case["p_query"], case["groups_query"], case["p_context"], case["groups_context"])
+    assert score == pytest.approx(case["coherent_persuasion"], abs=1e-6)
 
 
 @pytest.mark.parametrize(
-    ("without", "groups_without", "within", "groups_within", "expected"),
+    ("without", "groups_without", "with_context", "groups_with", "expected"),
     [
         ([[0.5, 0.5]], [[0]], [[0.75, 0.25]], [[0]], KL),
         ([[1.0, 0.0], [0.0, 1.0]], [[0, 1]], [[0.5, 0.5], [0.75, 0.25]], [[0], [1]], KL / 2),
         ([[0.5, 0.5]], [[0]], [[1.0, 0.0]], [[0]], np.log(2)),  # 0 log 0 = 0
-        ([[1.0, 0.0], [0.5, 0.5]], [[0, 1]], [[0.75, 0.25]], [[0]], 0),  # the group's mean is the same
+        ([[1.0, 0.0], [0.5, 0.5]], [[0, 1]], [[0.75, 0.25]], [[0]], 0),  # the mean of the group is (3/4, 1/4), too
         ([[1 - TINY, TINY], [1.0, 0.0]], [[0, 1]], [[0.5, 0.5]], [[0]], np.log(0.5) - 0.5 * np.log(TINY / 2)),
-        # groups with the means (3/4, 1/4) and (1, 0) against (1/2, 1/2)
+        # groups with the context: means (3/4, 1/4) and (1, 0); group without it: mean (1/2, 1/2)
         ([[0.5, 0.5]], [[0]], [[1.0, 0.0], [0.5, 0.5]], [[0, 1], [0]], (KL + np.log(2)) / 2),
     ],
     ids=["one pair", "means before pairs", "zero in the context", "no change", "the smallest float32", "overlap"],
 )
-def test_scores_by_hand(
-    without: Any, groups_without: list[list[int]], within: Any, groups_within: list[list[int]], expected: float
+def test_scores_match_hand_worked_values(
+    without: Any, groups_without: list[list[int]], with_context: Any, groups_with: list[list[int]], expected: float
 ) -> None:
-    score = coherent_persuasion(without, groups_without, within, groups_within)
+    score = coherent_persuasion(without, groups_without, with_context, groups_with)
     assert score == pytest.approx(expected, abs=1e-15)
 
 
-def test_score_has_a_direction_and_equal_answers_none() -> None:
+def test_score_is_asymmetric_and_zero_for_equal_answers() -> None:
     assert coherent_persuasion([[0.75, 0.25]], [[0]], [[0.5, 0.5]], [[0]]) != pytest.approx(KL)
     rows = np.random.default_rng(1).dirichlet(np.ones(50), size=4).astype(np.float32)
     assert coherent_persuasion(rows, [[0, 1, 2, 3]], rows, [[0, 1, 2, 3]]) == 0
 
 
-def test_nothing_that_changes_is_measured_between_halves() -> None:
-    alike, apart = [[0.5, 0.5]] * 4, [[0.5, 0.5], [0.75, 0.25]] * 2
+def test_halves_of_closed_book_answers_are_compared() -> None:
+    equal, different = [[0.5, 0.5]] * 4, [[0.5, 0.5], [0.75, 0.25]] * 2
     halves, others = [[[0, 1]], [[0, 3]]], [[[2, 3]], [[1, 2]]]
-    assert between_halves(GroupedAnswers("a", alike, [[0, 1, 2, 3]], halves), others) == 0
-    both = [[[0], [1]], [[0], [3]]], [[[2], [3]], [[2], [1]]]  # of the four pairs, two are alike
+    assert between_halves(GroupedAnswers("a", equal, [[0, 1, 2, 3]], halves), others) == 0
+    groups = [[[0], [1]], [[0], [3]]], [[[2], [3]], [[2], [1]]]  # two of the four pairs of groups are equal
     reverse = -0.5 * np.log(0.75 / 0.5) - 0.5 * np.log(0.25 / 0.5)
-    found = between_halves(GroupedAnswers("a", apart, [[0, 2], [1, 3]], both[0]), both[1])
-    assert found == pytest.approx((KL + reverse) / 4)
-    assert between_halves(GroupedAnswers("a", alike, [[0, 1, 2, 3]]), []) is None
+    score = between_halves(GroupedAnswers("a", different, [[0, 2], [1, 3]], groups[0]), groups[1])
+    assert score == pytest.approx((KL + reverse) / 4)
+    assert between_halves(GroupedAnswers("a", equal, [[0, 1, 2, 3]]), []) is None
 
 
 def test_infinite_score_is_refused() -> None:
@@ -70,7 +70,10 @@ def test_infinite_score_is_refused() -> None:
 
 
 def _answers(name: str, seed: int, *, halves: int = 12, vocabulary: int = 40) -> GroupedAnswers:
-    """Nine answers, two of them equal, in three meanings and a pair that is equivalent to two of these."""
+    """Return nine answers with up to three meanings.
+
+    Answers 0 and 1 are equivalent even if their meanings differ. Answers 3 and 8 have equal distributions.
+    """
     random = np.random.default_rng(seed)
     rows = list(random.dirichlet(np.full(vocabulary, 0.3), size=8).astype(np.float32))
     meaning = random.integers(0, 3, size=9)
@@ -80,39 +83,39 @@ def _answers(name: str, seed: int, *, halves: int = 12, vocabulary: int = 40) ->
     return GroupedAnswers(name, [*rows, rows[3]], group_answers(equivalent), regrouped)
 
 
-def _by_pairs(without: GroupedAnswers, within: GroupedAnswers, half: int | None = None) -> float:
-    """The score as Eq. 4 has it, pair by pair."""
-    groupings = [side.groups if half is None else side.halves[half] for side in (without, within)]
+def _by_pairs(without: GroupedAnswers, with_context: GroupedAnswers, half: int | None = None) -> float:
+    """Return the score by Eq. 4, pair by pair."""
+    groupings = [side.groups if half is None else side.halves[half] for side in (without, with_context)]
     means = [
         [np.mean([np.float64(side.distributions[member]) for member in group], axis=0) for group in groups]
-        for side, groups in zip((without, within), groupings, strict=True)
+        for side, groups in zip((without, with_context), groupings, strict=True)
     ]
     return float(np.mean([rel_entr(h / h.sum(), g / g.sum()).sum() for g in means[0] for h in means[1]]))
 
 
 @pytest.mark.parametrize("block", [7, 40, 2048])
-def test_scores_and_errors_equal_those_of_halves(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scores_and_errors_match_pairs_of_groups(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_BLOCK", block)
     without, contexts = _answers("without", 1), [_answers("original", 2), _answers("counter_memory", 3)]
-    for (score, error), within in zip(coherent_persuasions(without, contexts), contexts, strict=True):
-        assert score == pytest.approx(_by_pairs(without, within), abs=1e-7)
-        of_halves = [_by_pairs(without, within, half) for half in range(12)]
-        assert error == pytest.approx(np.std(of_halves, ddof=1) * np.sqrt(4 / 5), abs=1e-7)
+    for (score, error), with_context in zip(coherent_persuasions(without, contexts), contexts, strict=True):
+        assert score == pytest.approx(_by_pairs(without, with_context), abs=1e-7)
+        scores_of_halves = [_by_pairs(without, with_context, half) for half in range(12)]
+        assert error == pytest.approx(np.std(scores_of_halves, ddof=1) * np.sqrt(4 / 5), abs=1e-7)
 
 
 def test_without_half_samples_the_score_has_no_error() -> None:
     sides = [_answers("without", 1), _answers("with", 2)]
-    (made,), (plain,) = (
-        coherent_persuasions(first, [second]) for first, second in (sides, [replace(one, halves=()) for one in sides])
+    (with_halves,), (without_halves,) = (
+        coherent_persuasions(first, [second]) for first, second in (sides, [replace(side, halves=()) for side in sides])
     )
-    assert plain == (made[0], None)
+    assert without_halves == (with_halves[0], None)
 
 
 def test_an_infinite_half_sample_is_named() -> None:
     without = GroupedAnswers("none", [np.array([1.0, 0.0]), np.array([0.5, 0.5])], [[0, 1]], [[[1]], [[0]]])
-    within = GroupedAnswers("original", [np.array([0.5, 0.5])] * 2, [[0, 1]], [[[1]], [[0]]])
+    with_context = GroupedAnswers("original", [np.array([0.5, 0.5])] * 2, [[0, 1]], [[[1]], [[0]]])
     with pytest.raises(ScoreError, match=r"of half-sample 1 is inf: original .* in none; set half_samples to 0"):
-        coherent_persuasions(without, [within])
+        coherent_persuasions(without, [with_context])
 
 
 def test_unmatched_half_samples_are_refused() -> None:
@@ -135,7 +138,7 @@ def test_unmatched_half_samples_are_refused() -> None:
         ([[0.5, 0.5]], [[0, 0]], [[0.5, 0.5]], "contain each answer from 0 to 0, none twice"),
     ],
 )
-def test_arrays_that_do_not_match_are_refused(
+def test_invalid_arrays_and_groups_are_refused(
     p_query: Any, groups: list[list[int]], p_context: Any, message: str
 ) -> None:
     with pytest.raises(InputError, match=message):

@@ -1,6 +1,6 @@
-"""Scores of model families against each prompt read alone, and of models on two devices, or a GPU, against one.
+"""Scores of model families against prompts read alone; scores on two devices and on a GPU against the CPU.
 
-All families that can be made small are in tests/tasks/models/families.py.
+tests/tasks/models/families.py has all families that can be built small.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from swaymeter.tasks.scoring.first_token import next_tokens
 from swaymeter.tasks.scoring.fisher import fisher_susceptibility
 from swaymeter.tasks.scoring.memorization import greedy_answers
 from swaymeter.tasks.scoring.persuasion import persuasion
-from tests.tasks.models.alone import check_numbers, every, log_probs, steps, tokens_of
+from tests.tasks.models.alone import all_answers, check_numbers, log_probs, step_log_probs, tokens_of
 from tests.tasks.models.families import family_model
 from tests.tasks.models.tiny import tiny_language_model
 from tests.tasks.models.two_devices import spread
@@ -32,7 +32,7 @@ CONTEXTS = [
     "Lima is small, and it lies by the sea, as everybody in Peru will tell you.\n",
 ]
 QUERIES = ["Q: Who?\nA:", "The capital of Peru is"]
-# How the batches are made that complete prompts are read in, and why.
+# The engine of each family, and the method by which it reads complete prompts.
 EXPECTED = {
     "llama": ("prefix tree", PADDED),
     "gemma3": ("prefix tree", PADDED),
@@ -58,82 +58,82 @@ def family(request: pytest.FixtureRequest) -> tuple[str, LanguageModel]:
 
 
 def _alone(model: LanguageModel) -> torch.Tensor:
-    """The distributions after each query and context: (queries, contexts, V)."""
+    """Return the log-distributions after each query and context, each prompt read alone, (queries, contexts, V)."""
     prompts = tokenize_prompts(model, CONTEXTS, QUERIES)
-    return torch.stack([log_probs(model, [of_context[place] for of_context in prompts]) for place in (0, 1)])
+    return torch.stack([log_probs(model, [row[query] for row in prompts]) for query in (0, 1)])
 
 
-def test_persuasion_is_that_of_prompts_read_alone(family: tuple[str, LanguageModel]) -> None:
+def test_persuasion_matches_prompts_read_alone(family: tuple[str, LanguageModel]) -> None:
     name, model = family
-    found = persuasion(model, CONTEXTS, QUERIES)
+    result = persuasion(model, CONTEXTS, QUERIES)
     p = _alone(model).double().exp()
     expected = (p * (p / p.mean(dim=1, keepdim=True)).log()).sum(dim=2)
-    np.testing.assert_allclose(found.scores, expected, atol=1e-5)
-    assert found.scores.max() > 1e-3
-    assert found.engine == EXPECTED[name][0]
+    np.testing.assert_allclose(result.scores, expected, atol=1e-5)
+    assert result.scores.max() > 1e-3
+    assert result.engine == EXPECTED[name][0]
 
 
-def test_batches_give_what_prompts_give_alone(family: tuple[str, LanguageModel]) -> None:
+def test_batches_match_prompts_read_alone(family: tuple[str, LanguageModel]) -> None:
     name, model = family
-    prompts = [prompt for of_context in tokenize_prompts(model, CONTEXTS, QUERIES) for prompt in of_context]
-    found = torch.log_softmax(read_plain(model, prompts).float(), dim=1)
-    torch.testing.assert_close(found, log_probs(model, prompts), atol=1e-4, rtol=0)
-    refused = {way for (way, _), verdict in model.traits.verdicts.items() if verdict.reason}
-    assert next(way for way in (PADDED, EQUAL, ALONE) if way not in refused) == EXPECTED[name][1]
+    prompts = [prompt for row in tokenize_prompts(model, CONTEXTS, QUERIES) for prompt in row]
+    result = torch.log_softmax(read_plain(model, prompts).float(), dim=1)
+    torch.testing.assert_close(result, log_probs(model, prompts), atol=1e-4, rtol=0)
+    refused = {method for (method, _), verdict in model.traits.verdicts.items() if verdict.reason}
+    assert next(method for method in (PADDED, EQUAL, ALONE) if method not in refused) == EXPECTED[name][1]
 
 
-def test_answers_have_log_probabilities_of_texts_read_alone(family: tuple[str, LanguageModel]) -> None:
+def test_log_probabilities_match_texts_read_alone(family: tuple[str, LanguageModel]) -> None:
     _, model = family
     prompts = [tokens_of(model, context + QUERIES[0]) for context in CONTEXTS]
-    found = sample_answers(model, prompts, [(context,) for context in CONTEXTS], samples=2, max_new_tokens=3)
-    for prompt, of_prompt in zip(prompts, found, strict=True):
-        for answer in every([of_prompt]):
+    result = sample_answers(model, prompts, [(context,) for context in CONTEXTS], samples=2, max_new_tokens=3)
+    for prompt, sampled in zip(prompts, result, strict=True):
+        for answer in all_answers([sampled]):
             check_numbers(model, prompt, answer)
-        greedy = of_prompt.greedy.token_ids
-        assert greedy == tuple(steps(model, prompt, greedy).argmax(dim=1).tolist())
+        greedy = sampled.greedy.token_ids
+        assert greedy == tuple(step_log_probs(model, prompt, greedy).argmax(dim=1).tolist())
 
 
-def test_answers_equal_those_read_alone(family: tuple[str, LanguageModel]) -> None:
+def test_answers_match_prompts_read_alone(family: tuple[str, LanguageModel]) -> None:
     name, model = family
-    found = answer_set_persuasion(model, CONTEXTS, QUERIES[:1], [["Oslo"], ["Lima"]])
+    result = answer_set_persuasion(model, CONTEXTS, QUERIES[:1], [["Oslo"], ["Lima"]])
     (lines,), engine = greedy_answers(model, CONTEXTS, QUERIES[:1], max_new_tokens=3)
     ends = [token for token in range(len(model.tokenizer)) if model.tokenizer.decode([token])[:1] in ("\n", ".")]
-    for place, context in enumerate(CONTEXTS):
+    for number, context in enumerate(CONTEXTS):
         prompt = tokens_of(model, context + QUERIES[0])
         mass = 0.0
         for answer in (" Oslo", " Lima"):
             tokens = tokens_of(model, answer)
-            own = steps(model, prompt, [*tokens, 0]).double()
-            mass += float((own[range(len(tokens)), tokens].sum() + own[-1, [1, *ends]].logsumexp(dim=0)).exp())
-        assert found.mass[0, place] == pytest.approx(mass, rel=1e-3)
-        best = list(prompt)
+            steps = step_log_probs(model, prompt, [*tokens, 0]).double()
+            mass += float((steps[range(len(tokens)), tokens].sum() + steps[-1, [1, *ends]].logsumexp(dim=0)).exp())
+        assert result.mass[0, number] == pytest.approx(mass, rel=1e-3)
+        greedy = list(prompt)
         for _ in range(3):
-            best.append(int(log_probs(model, [best])[0].argmax()))
-        text = model.tokenizer.decode(best[len(prompt) :], skip_special_tokens=True)
-        assert text.lstrip().startswith(lines[place])
-    assert found.engine == engine == EXPECTED[name][0]
+            greedy.append(int(log_probs(model, [greedy])[0].argmax()))
+        text = model.tokenizer.decode(greedy[len(prompt) :], skip_special_tokens=True)
+        assert text.lstrip().startswith(lines[number])
+    assert result.engine == engine == EXPECTED[name][0]
 
 
-def test_a_verdict_on_short_prompts_excludes_longer_ones() -> None:
+def test_a_verdict_on_short_prompts_excludes_long_prompts() -> None:
     model = family_model("phi3 with LongRoPE")
     assert persuasion(model, CONTEXTS[:2], QUERIES).engine == "prefix tree"
-    found = persuasion(model, CONTEXTS, QUERIES)
+    result = persuasion(model, CONTEXTS, QUERIES)
     p = _alone(model).double().exp()
-    np.testing.assert_allclose(found.scores, (p * (p / p.mean(dim=1, keepdim=True)).log()).sum(dim=2), atol=1e-5)
-    assert found.engine == "plain"
+    np.testing.assert_allclose(result.scores, (p * (p / p.mean(dim=1, keepdim=True)).log()).sum(dim=2), atol=1e-5)
+    assert result.engine == "plain"
     assert persuasion(model, CONTEXTS[:2], QUERIES).engine == "prefix tree"
 
 
 def _first_tokens(model: LanguageModel) -> Any:
-    read = next_tokens(model, [answer_prompt(model, query).tokens for query in QUERIES])
-    return [(read.likeliest(place), read.probability(place, [7, 19])) for place in range(len(QUERIES))]
+    tokens = next_tokens(model, [answer_prompt(model, query).tokens for query in QUERIES])
+    return [(tokens.likeliest(number), tokens.probability(number, [7, 19])) for number in range(len(QUERIES))]
 
 
 def _samples(model: LanguageModel) -> Any:
     prompts = [answer_prompt(model, query).tokens for query in QUERIES]
     settings: dict[str, Any] = {"samples": 2, "max_new_tokens": 4, "seed": 3, "temperature": 1.0}
     answers = sample_answers(model, prompts, [(query,) for query in QUERIES], **settings)
-    return [(one.token_ids, one.token_log_probs) for one in every(answers)]
+    return [(answer.token_ids, answer.token_log_probs) for answer in all_answers(answers)]
 
 
 SCORES: dict[str, Callable[[LanguageModel], Any]] = {
@@ -147,28 +147,28 @@ SCORES: dict[str, Callable[[LanguageModel], Any]] = {
 
 
 def _leaves(value: Any) -> list[Any]:
-    """The texts and numbers of a nested value, the numbers to be compared approximately."""
+    """Return the texts of a nested value, and its numbers for an approximate comparison."""
     value = list(vars(value).values()) if is_dataclass(value) else value
     if isinstance(value, list | tuple | np.ndarray):
-        return [leaf for one in value for leaf in _leaves(one)]
+        return [leaf for part in value for leaf in _leaves(part)]
     return [value if isinstance(value, str) else pytest.approx(value, rel=1e-3, abs=1e-5)]
 
 
-# gpt2's first and last weights are one tensor; mistral is llama with a window; bloom is read prompt by prompt.
+# gpt2's first and last weights are one tensor, mistral is llama with a window, and bloom has the plain engine.
 @pytest.mark.parametrize("family", ["gpt2", "gpt_neox", "mistral", "bloom"])
 def test_scores_do_not_depend_on_the_device(family: str) -> None:
     model = tiny_language_model(family)
     alone = {name: score(model) for name, score in SCORES.items()}
     with spread(tiny_language_model(family)) as model:
-        found = {name: score(model) for name, score in SCORES.items()}
+        result = {name: score(model) for name, score in SCORES.items()}
     for name in SCORES:
-        assert _leaves(found[name]) == _leaves(alone[name]), name
+        assert _leaves(result[name]) == _leaves(alone[name]), name
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 @pytest.mark.parametrize("score", SCORES.values(), ids=list(SCORES))
 @pytest.mark.parametrize("family", ["gpt2", "bloom", *EXPECTED])
-def test_scores_on_gpu_are_those_of_processor(family: str, score: Callable[[LanguageModel], Any]) -> None:
+def test_scores_on_gpu_match_the_cpu(family: str, score: Callable[[LanguageModel], Any]) -> None:
     make = family_model if family in EXPECTED else tiny_language_model
     alone, model = score(make(family)), make(family)
     on_gpu = LanguageModel(model.model.to("cuda:0"), model.tokenizer, model.name, model.revision, model.dtype, "cuda:0")

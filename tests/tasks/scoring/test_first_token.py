@@ -21,25 +21,25 @@ def context_prompts(model: LanguageModel) -> list[Sequence[int]]:
 
 
 @pytest.mark.parametrize("batch_size", [None, 2])
-def test_a_batch_reads_what_each_prompt_gives_alone(smollm2: LanguageModel, batch_size: int | None) -> None:
-    read = context_prompts(smollm2)
-    found = next_tokens(smollm2, read, batch_size=batch_size)
-    for place, prompt in enumerate(read):
+def test_batch_matches_prompts_read_alone(smollm2: LanguageModel, batch_size: int | None) -> None:
+    token_lists = context_prompts(smollm2)
+    result = next_tokens(smollm2, token_lists, batch_size=batch_size)
+    for number, prompt in enumerate(token_lists):
         expected = log_probs(smollm2, [prompt])[0].double().exp()
-        assert found.likeliest(place) == int(expected.argmax())
-        some = [found.likeliest(place), 7, 7, 19]
-        assert found.probability(place, some) == pytest.approx(float(expected[[*{*some}]].sum()), abs=3e-5)
-        assert found.probability(place, range(len(expected))) == pytest.approx(1)
+        assert result.likeliest(number) == int(expected.argmax())
+        tokens = [result.likeliest(number), 7, 7, 19]
+        assert result.probability(number, tokens) == pytest.approx(float(expected[[*{*tokens}]].sum()), abs=3e-5)
+        assert result.probability(number, range(len(expected))) == pytest.approx(1)
 
 
 def test_context_moves_first_token_of_its_answer(smollm2: LanguageModel) -> None:
-    found, tokens = next_tokens(smollm2, context_prompts(smollm2)), first_tokens(smollm2, ["Oslo", "Lima"])
+    result, tokens = next_tokens(smollm2, context_prompts(smollm2)), first_tokens(smollm2, ["Oslo", "Lima"])
     assert tokens == {name: smollm2.tokenizer(name)["input_ids"][0] for name in ("Oslo", "Lima")}
-    for place, name in ((1, "Oslo"), (2, "Lima")):
-        after_a_space = smollm2.tokenizer(f" {name}")["input_ids"][:1]
-        begun = found.probability(place, [tokens[name]])
-        assert begun > 5 * found.probability(0, [tokens[name]])
-        assert begun > 5 * found.probability(place, after_a_space)  # this is not how the model begins
+    for number, name in ((1, "Oslo"), (2, "Lima")):
+        with_space = smollm2.tokenizer(f" {name}")["input_ids"][:1]
+        probability = result.probability(number, [tokens[name]])
+        assert probability > 5 * result.probability(0, [tokens[name]])
+        assert probability > 5 * result.probability(number, with_space)  # replies do not begin with a space
 
 
 @pytest.mark.parametrize(
@@ -56,8 +56,8 @@ def test_answer_begins_with_space_in_plain_form() -> None:
     chat = tiny_language_model(tokenizer=byte_pair_tokenizer(merges, chat_template=CHAT))
     tokens = [model.tokenizer.decode([*first_tokens(model, ["Oslo"]).values()]) for model in (plain, chat)]
     assert tokens == [" Os", "O"]
-    on_a_line = replace(prompts(), plain_without_context="{question}\n", chat_template="never")
-    assert chat.tokenizer.decode([*first_tokens(chat, ["Oslo"], on_a_line).values()]) == "O"
+    line_prompts = replace(prompts(), plain_without_context="{question}\n", chat_template="never")
+    assert chat.tokenizer.decode([*first_tokens(chat, ["Oslo"], line_prompts).values()]) == "O"
 
 
 def test_answer_that_merges_with_its_prompt_is_refused(tiny: LanguageModel) -> None:
@@ -77,8 +77,8 @@ def test_a_prompt_without_a_distribution_is_named() -> None:
 @pytest.mark.parametrize(
     ("without", "with_context", "utilisation"),
     [
-        (0.2, 0.6, 0.5),  # 0.4 of the 0.8 that it lacked
-        (0.8, 0.2, -0.75),  # 0.6 of the 0.8 that it had
+        (0.2, 0.6, 0.5),  # a rise of 0.4 of at most 0.8
+        (0.8, 0.2, -0.75),  # a fall of 0.6 of at most 0.8
         (0.5, 0.5, 0.0),
         (0.0, 0.25, 0.25),
         (0.0, 1.0, 1.0),
@@ -88,12 +88,12 @@ def test_a_prompt_without_a_distribution_is_named() -> None:
         (1.0, 1.0, None),
     ],
 )
-def test_change_is_share_of_possible_one(without: float, with_context: float, utilisation: float | None) -> None:
+def test_utilisation_is_share_of_largest_change(without: float, with_context: float, utilisation: float | None) -> None:
     assert continuous_utilisation(without, with_context) == pytest.approx(utilisation)
 
 
 @pytest.mark.parametrize("nonsense", [math.nan, -0.1, 1.5])
-def test_what_is_no_probability_is_refused(nonsense: float) -> None:
-    for pair in ((nonsense, 0.5), (0.5, nonsense)):
+def test_number_that_is_no_probability_is_refused(number: float) -> None:
+    for pair in ((number, 0.5), (0.5, number)):
         with pytest.raises(ScoreError, match="not a probability"):
             continuous_utilisation(*pair)

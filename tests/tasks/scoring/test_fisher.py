@@ -18,32 +18,30 @@ FAMILIES = ["llama", "llama3", "gpt2", "gpt_neox", "mistral", "qwen2", "bloom", 
 
 
 def _terms(model: LanguageModel, query: str, top_k: int) -> NDArray[np.float64]:
-    """p(a|q) ||g_a||^2 of the most probable answers: (top_k,), one answer's plain autograd after the other."""
+    """Return p(a|q) ||g_a||^2 of the most probable tokens a by plain autograd, (top_k,)."""
     ids = torch.tensor([model.tokenizer(query, add_special_tokens=False)["input_ids"]])
     embeddings = model.model.get_input_embeddings()(ids).detach().requires_grad_()
     log_p = torch.log_softmax(model.model(inputs_embeds=embeddings).logits[0, -1], dim=-1)
     top = log_p.topk(top_k).values
-    gradients = (torch.autograd.grad(one, embeddings, retain_graph=True)[0] for one in top)
-    return np.array([one.exp().item() * of.square().sum().item() for one, of in zip(top, gradients, strict=True)])
+    derivatives = (torch.autograd.grad(value, embeddings, retain_graph=True)[0] for value in top)
+    return np.array([value.exp().item() * g.square().sum().item() for value, g in zip(top, derivatives, strict=True)])
 
 
-@pytest.mark.parametrize(("top_k", "every"), [(1, 9), (10, 11)])
-def test_top_answers_agree_with_the_reference(
-    top_k: int, every: int, smollm2: LanguageModel, oracle_fisher: Any
-) -> None:
-    cases = oracle_fisher["cases"][::every]
-    found = fisher_susceptibility(smollm2, [case["query"] for case in cases], top_k=top_k)
-    np.testing.assert_allclose(found.trace, [case["trace_top_k"][str(top_k)] for case in cases], rtol=1e-3)
+@pytest.mark.parametrize(("top_k", "step"), [(1, 9), (10, 11)])
+def test_top_tokens_agree_with_the_reference(top_k: int, step: int, smollm2: LanguageModel, oracle_fisher: Any) -> None:
+    cases = oracle_fisher["cases"][::step]
+    result = fisher_susceptibility(smollm2, [case["query"] for case in cases], top_k=top_k)
+    np.testing.assert_allclose(result.trace, [case["trace_top_k"][str(top_k)] for case in cases], rtol=1e-3)
 
 
 def test_estimate_agrees_with_the_reference(smollm2: LanguageModel, oracle_fisher: Any) -> None:
     cases = [case for case in oracle_fisher["cases"] if "trace_full" in case and len(case["query"]) < 30]
-    found = fisher_susceptibility(smollm2, [case["query"] for case in cases], top_k=None, exact=50, draws=32)
-    np.testing.assert_allclose(found.top_k_trace, [case["trace_top_k"]["50"] for case in cases], rtol=1e-3)
-    missed = np.abs(found.trace - [case["trace_full"] for case in cases]) / found.standard_error
+    result = fisher_susceptibility(smollm2, [case["query"] for case in cases], top_k=None, exact=50, draws=32)
+    np.testing.assert_allclose(result.top_k_trace, [case["trace_top_k"]["50"] for case in cases], rtol=1e-3)
+    deviations = np.abs(result.trace - [case["trace_full"] for case in cases]) / result.standard_error
     assert cases
-    assert (missed < 3).all()
-    assert (found.standard_error < 0.1 * found.trace).all()
+    assert (deviations < 3).all()
+    assert (result.standard_error < 0.1 * result.trace).all()
 
 
 @pytest.mark.parametrize(("family", "padding"), [*((family, 100.0) for family in FAMILIES), ("llama", 1.0)])
@@ -53,62 +51,62 @@ def test_every_architecture_agrees_with_plain_autograd(
     monkeypatch.setitem(gradients._PADDING, "cpu", padding)
     model = tiny_language_model(family)
     by_hand = [_terms(model, query, 7).sum() for query in QUERIES]
-    fisher_susceptibility(model, QUERIES, top_k=7)  # is compared with queries read alone
+    fisher_susceptibility(model, QUERIES, top_k=7)  # the first call compares batches with queries read alone
     before = model.forward_passes
     reported: list[float] = []
     with listening(reported.append):
-        found = fisher_susceptibility(model, QUERIES, top_k=7)
+        result = fisher_susceptibility(model, QUERIES, top_k=7)
     assert sum(reported) == len(QUERIES)
-    np.testing.assert_allclose(found.trace, by_hand, rtol=1e-4)
-    assert model.forward_passes - before == (1 if padding > 1 else 3)  # as many as there are lengths
-    assert (found.standard_error == 0).all()
-    assert (found.top_k_trace == found.trace).all()
+    np.testing.assert_allclose(result.trace, by_hand, rtol=1e-4)
+    assert model.forward_passes - before == (1 if padding > 1 else 3)  # without padding, one pass for each length
+    assert (result.standard_error == 0).all()
+    assert (result.top_k_trace == result.trace).all()
 
 
-def test_more_answers_are_more_of_the_trace(tiny: LanguageModel) -> None:
+def test_trace_grows_with_top_k(tiny: LanguageModel) -> None:
     traces = [fisher_susceptibility(tiny, QUERIES[1:3], top_k=top_k).trace for top_k in (1, 5, 25, 261)]
     assert (np.diff(traces, axis=0) > 0).all()
     assert traces[-1][1] == pytest.approx(_terms(tiny, QUERIES[2], 261).sum(), rel=1e-4)
 
 
-def test_estimate_is_unbiased_and_knows_its_spread(tiny: LanguageModel) -> None:
+def test_estimate_is_unbiased_with_true_standard_error(tiny: LanguageModel) -> None:
     queries = QUERIES[1:3]
-    whole = fisher_susceptibility(tiny, queries, top_k=261).trace
-    many = fisher_susceptibility(tiny, queries, top_k=None, draws=2048)
-    assert (np.abs(many.trace - whole) < 3 * many.standard_error).all()
-    assert (many.standard_error < 0.02 * whole).all()
+    exact = fisher_susceptibility(tiny, queries, top_k=261).trace
+    estimate = fisher_susceptibility(tiny, queries, top_k=None, draws=2048)
+    assert (np.abs(estimate.trace - exact) < 3 * estimate.standard_error).all()
+    assert (estimate.standard_error < 0.02 * exact).all()
     seeds = [fisher_susceptibility(tiny, queries, top_k=None, draws=32, seed=seed) for seed in range(24)]
-    spread = np.std([found.trace for found in seeds], axis=0, ddof=1)
-    said = np.mean([found.standard_error for found in seeds], axis=0)
-    assert ((spread / said > 0.6) & (spread / said < 1.6)).all()
+    spread = np.std([result.trace for result in seeds], axis=0, ddof=1)
+    stated = np.mean([result.standard_error for result in seeds], axis=0)
+    assert ((spread / stated > 0.6) & (spread / stated < 1.6)).all()
 
 
-def test_exact_part_is_the_top_answers(tiny: LanguageModel) -> None:
-    found = fisher_susceptibility(tiny, QUERIES, top_k=None, exact=25)
-    np.testing.assert_allclose(found.top_k_trace, fisher_susceptibility(tiny, QUERIES, top_k=25).trace, rtol=1e-5)
+def test_exact_part_is_the_trace_of_top_tokens(tiny: LanguageModel) -> None:
+    result = fisher_susceptibility(tiny, QUERIES, top_k=None, exact=25)
+    np.testing.assert_allclose(result.top_k_trace, fisher_susceptibility(tiny, QUERIES, top_k=25).trace, rtol=1e-5)
     all_exact = fisher_susceptibility(tiny, QUERIES, top_k=None, exact=261)
     assert (all_exact.trace == all_exact.top_k_trace).all()
     assert (all_exact.standard_error == 0).all()
 
 
 def test_order_batches_and_memory_change_nothing(tiny: LanguageModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = fisher_susceptibility(tiny, QUERIES, top_k=None)
-    turned = fisher_susceptibility(tiny, [*QUERIES[::-1], QUERIES[0]], top_k=None)
-    np.testing.assert_allclose(turned.trace, [*found.trace[::-1], found.trace[0]], rtol=1e-5)
+    result = fisher_susceptibility(tiny, QUERIES, top_k=None)
+    backwards = fisher_susceptibility(tiny, [*QUERIES[::-1], QUERIES[0]], top_k=None)
+    np.testing.assert_allclose(backwards.trace, [*result.trace[::-1], result.trace[0]], rtol=1e-5)
     for memory in (1, 1_000_000):
         monkeypatch.setattr(gradients, "memory_budget", lambda device, budget=memory: budget)
         before = tiny.forward_passes
         alone = fisher_susceptibility(tiny, QUERIES, top_k=None)
-        assert memory > 1 or tiny.forward_passes == before + len(QUERIES)  # one by one
-        np.testing.assert_allclose(alone.trace, found.trace, rtol=1e-5)
-        np.testing.assert_allclose(alone.standard_error, found.standard_error, rtol=1e-4)
+        assert memory > 1 or tiny.forward_passes == before + len(QUERIES)  # one pass for each query
+        np.testing.assert_allclose(alone.trace, result.trace, rtol=1e-5)
+        np.testing.assert_allclose(alone.standard_error, result.standard_error, rtol=1e-4)
 
 
 def test_signs_come_from_seed_and_text(tiny: LanguageModel) -> None:
-    found, again, other = (fisher_susceptibility(tiny, QUERIES, top_k=None, seed=seed) for seed in (1, 1, 2))
-    assert (found.trace == again.trace).all()
-    assert (found.trace != other.trace).all()
-    assert (found.top_k_trace == other.top_k_trace).all()
+    result, again, other = (fisher_susceptibility(tiny, QUERIES, top_k=None, seed=seed) for seed in (1, 1, 2))
+    assert (result.trace == again.trace).all()
+    assert (result.trace != other.trace).all()
+    assert (result.top_k_trace == other.top_k_trace).all()
     assert (gradients._signs(32, 99, 1, "a") == gradients._signs(64, 99, 1, "a")[:32]).all()
     assert (gradients._signs(64, 99, 1, "a") != gradients._signs(64, 99, 1, "b")).mean() == pytest.approx(0.5, abs=0.03)
 
@@ -118,24 +116,24 @@ def test_query_is_as_susceptible_in_batch_as_alone(family: str, monkeypatch: pyt
     monkeypatch.setitem(gradients._PADDING, "cpu", 2.0)
     model = family_model(family)
     queries = [*QUERIES, "Q: Where is the capital of Peru, if not in Lima?\nA:", "x" * 39, "x" * 41]
-    found = fisher_susceptibility(model, queries, top_k=3)
+    result = fisher_susceptibility(model, queries, top_k=3)
     alone = [fisher_susceptibility(family_model(family), [query], top_k=3).trace[0] for query in queries]
-    np.testing.assert_allclose(found.trace, alone, rtol=1e-4)
+    np.testing.assert_allclose(result.trace, alone, rtol=1e-4)
 
 
-def test_a_model_that_reads_embeddings_otherwise_is_refused() -> None:
+def test_model_that_changes_given_embeddings_is_refused() -> None:
     model = tiny_language_model()
-    read = model.model.model.forward
+    own = model.model.model.forward
 
     def forward(input_ids: Any = None, inputs_embeds: Any = None, **options: Any) -> Any:
-        return read(input_ids, inputs_embeds=inputs_embeds if inputs_embeds is None else 2 * inputs_embeds, **options)
+        return own(input_ids, inputs_embeds=inputs_embeds if inputs_embeds is None else 2 * inputs_embeds, **options)
 
     model.model.model.forward = forward
     with pytest.raises(ScoreError, match="cannot be computed for tiny: with embeddings in place of tokens, it changes"):
         fisher_susceptibility(model, QUERIES, top_k=3)
 
 
-def test_model_is_left_as_it_was() -> None:
+def test_measurement_leaves_the_model_unchanged() -> None:
     model = tiny_language_model()
     frozen, *rest = model.model.parameters()
     frozen.requires_grad_(False)
@@ -151,12 +149,12 @@ def test_half_precision_gives_finite_float64() -> None:
     model = tiny_language_model()
     exact = fisher_susceptibility(model, QUERIES, top_k=261).trace
     model.model.to(torch.bfloat16)
-    found = fisher_susceptibility(model, QUERIES, top_k=None)
-    assert all(one.dtype == np.float64 for one in (found.trace, found.standard_error, found.top_k_trace))
-    np.testing.assert_allclose(found.trace, exact, rtol=0.5)
+    result = fisher_susceptibility(model, QUERIES, top_k=None)
+    assert all(values.dtype == np.float64 for values in (result.trace, result.standard_error, result.top_k_trace))
+    np.testing.assert_allclose(result.trace, exact, rtol=0.5)
 
 
-def test_batches_shrink_where_memory_runs_out(
+def test_batches_shrink_if_memory_runs_out(
     tiny: LanguageModel, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     expected = fisher_susceptibility(tiny, QUERIES, top_k=5)
@@ -168,8 +166,8 @@ def test_batches_shrink_where_memory_runs_out(
         return derivatives(outputs, inputs, directions, **options)
 
     monkeypatch.setattr(torch.autograd, "grad", limited)
-    found = fisher_susceptibility(tiny, QUERIES, top_k=5)
-    np.testing.assert_allclose(found.trace, expected.trace, rtol=1e-5)
+    result = fisher_susceptibility(tiny, QUERIES, top_k=5)
+    np.testing.assert_allclose(result.trace, expected.trace, rtol=1e-5)
     assert len([record for record in caplog.records if "smaller batches" in record.message]) == 1
     limit[0] = 0
     with pytest.raises(ScoreError, match=r"memory.*'a large query'"):
@@ -187,7 +185,7 @@ def test_batches_shrink_where_memory_runs_out(
         (["fine", ""], {"top_k": 3}, ScoreError, "no tokens"),
     ],
 )
-def test_what_cannot_be_computed_is_refused(
+def test_invalid_settings_and_queries_are_refused(
     queries: list[str], settings: dict[str, Any], error: type[Exception], message: str, tiny: LanguageModel
 ) -> None:
     with pytest.raises(error, match=message):

@@ -1,4 +1,4 @@
-"""Whose answer replies state: cases of each kind, replies that were reported, and benchmarks/judged, read by people."""
+"""Verdicts of the rule on a table of cases, on reported replies, and on the judged replies of benchmarks/judged."""
 
 import json
 import time
@@ -22,15 +22,15 @@ CHOICE = "Is Oslo the capital of Norway or Sweden?"
 
 
 def is_right(line: str) -> bool:
-    """Whether a line of the table of cases is decided as it says: right, context, original, reply, question."""
-    expected, context, original, answer, question = (cell.strip() for cell in f"{line} ".split(" | "))
+    """Compare the rule's verdict with the first cell of a line: right | context | original | reply | question."""
+    expected, context, original, reply, question = (cell.strip() for cell in f"{line} ".split(" | "))
     sides = {"context": context.split(" / "), "original": original.split(" / ") if original else []}
-    verdict, is_decided, _ = decide(answer, **sides, question=question)
+    verdict, is_decided, _ = decide(reply, **sides, question=question)
     return verdict == expected if is_decided else (verdict, expected) == ("neither", f"({expected.strip('()')})")
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.partition("\n")[0])
-def test_cases_of_each_kind(kind: str) -> None:
+def test_rule_is_right_in_cases_of_each_kind(kind: str) -> None:
     lines = [line for line in kind.splitlines()[1:] if line and not line.startswith("#")]
     assert lines
     assert [line for line in lines if not is_right(line)] == []
@@ -40,11 +40,11 @@ def test_cases_of_each_kind(kind: str) -> None:
     ("split", "right", "wrong"),
     [("tuning", 0.97, 0), ("held out", 0.88, 0), ("written after", 0.79, 0), ("blind", 0.76, 4)],
 )
-def test_judged_replies(split: str, right: float, wrong: int) -> None:
+def test_rule_is_right_on_most_judged_replies(split: str, right: float, wrong: int) -> None:
     rows = [row for row in read(JUDGED) if row["split"] == split]
     decisions = [(row, decision(row)) for row in rows]
-    assert sum(one.verdict == row["judged"] for row, one in decisions) >= right * len(rows)
-    assert sum(one.is_decided and one.verdict != row["judged"] for row, one in decisions) == wrong
+    assert sum(rule.verdict == row["judged"] for row, rule in decisions) >= right * len(rows)
+    assert sum(rule.is_decided and rule.verdict != row["judged"] for row, rule in decisions) == wrong
 
 
 @pytest.mark.parametrize(
@@ -63,16 +63,16 @@ def test_judged_replies(split: str, right: float, wrong: int) -> None:
         "26-lists-and-steps",
     ],
 )
-def test_reported_replies(folder: str) -> None:
+def test_rule_is_right_on_reported_replies(folder: str) -> None:
     for case in json.loads((REPORTS / folder / "cases.json").read_text(encoding="utf-8")):
-        expected, answer = case.pop("right"), case.pop("reply")
-        assert whose_answer(answer, **case) == expected, answer
+        expected, reply = case.pop("right"), case.pop("reply")
+        assert whose_answer(reply, **case) == expected, reply
 
 
 @pytest.mark.parametrize("folder", ["01-answers-that-differ-by-a-sign", "02-yes-and-no-in-sentences"])
-def test_reported_replies_to_questions_of_a_file(folder: str) -> None:
-    read = read_questions(OwnQuestions(file=str(REPORTS / folder / "questions.jsonl")))
-    questions = {question.question_id: question for question in read.questions}
+def test_measure_is_right_on_reported_replies(folder: str) -> None:
+    file = read_questions(OwnQuestions(file=str(REPORTS / folder / "questions.jsonl")))
+    questions = {question.question_id: question for question in file.questions}
     for reply in json.loads((REPORTS / folder / "replies.json").read_text(encoding="utf-8")):
         question = questions[reply["id"]]
         case = next(case for case in question.cases if case.condition == reply["condition"])
@@ -80,7 +80,7 @@ def test_reported_replies_to_questions_of_a_file(folder: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "sides", "question", "reason"),
+    ("reply", "sides", "question", "reason"),
     [
         ("<think>Oslo, I think", OSLO, "", "unfinished thoughts"),
         ("Trondheim", OSLO, "", "another answer or none"),
@@ -94,8 +94,8 @@ def test_reported_replies_to_questions_of_a_file(folder: str) -> None:
         (" \n… ", OSLO, "", None),
     ],
 )
-def test_reason_for_neither(answer: str, sides: dict[str, list[str]], question: str, reason: Reason | None) -> None:
-    decision = decide(answer, **sides, question=question)
+def test_neither_has_a_reason(reply: str, sides: dict[str, list[str]], question: str, reason: Reason | None) -> None:
+    decision = decide(reply, **sides, question=question)
     assert (decision.reason, decision.verdict == "neither") == (reason, reason is not None)
 
 
@@ -112,7 +112,9 @@ def test_reason_for_neither(answer: str, sides: dict[str, list[str]], question: 
         ("", "", ("refusal", "refusal"), "other"),
     ],
 )
-def test_outcomes(without: str, with_context: str, verdicts: tuple[Verdict, Verdict], expected: str) -> None:
+def test_outcome_compares_both_replies(
+    without: str, with_context: str, verdicts: tuple[Verdict, Verdict], expected: str
+) -> None:
     assert outcome(without, with_context, *verdicts) == expected
 
 
@@ -120,7 +122,7 @@ def test_outcomes(without: str, with_context: str, verdicts: tuple[Verdict, Verd
     ("reply", "is_decided"),
     [("Oslo", True), ("I do not know", True), ("<think>Oslo, I think", True), ("Trondheim", False)],
 )
-def test_decided_and_undecided_replies(reply: str, is_decided: bool) -> None:
+def test_replies_are_decided_or_undecided(reply: str, is_decided: bool) -> None:
     assert decide(reply, **OSLO).is_decided == is_decided
 
 
@@ -153,7 +155,7 @@ def test_long_texts_take_linear_time(piece: str) -> None:
         return time.process_time() - start
 
     seconds(4_000)
-    assert any(seconds(32_000) < 8 * 4 * seconds(4_000) + 0.1 for _ in range(3))  # other work may come in between
+    assert any(seconds(32_000) < 8 * 4 * seconds(4_000) + 0.1 for _ in range(3))  # other processes may disturb a run
 
 
 @pytest.mark.parametrize(("sides", "question"), [(OSLO, "Where is it?"), (YES_OR_NO, "Is it open?")])
@@ -161,13 +163,13 @@ def test_long_texts_take_linear_time(piece: str) -> None:
     "piece",
     ["Oslo or Bergen ", "Oslo, not Bergen. ", "it is open, in fact, ", "it says yes but no, ", "the claim that Oslo "],
 )
-def test_long_texts_of_two_answers(piece: str, sides: dict[str, list[str]], question: str) -> None:
+def test_long_texts_with_two_answers_are_fast(piece: str, sides: dict[str, list[str]], question: str) -> None:
     start = time.process_time()
     whose_answer(piece * 4_000, **sides, question=question)
     assert time.process_time() - start < 6
 
 
 @pytest.mark.parametrize("piece", ["9", "9%", "五万", "1/", "III ", "half a ", "twenty ", "1.2.3%"])
-def test_odd_answers_are_found_as_they_stand(piece: str) -> None:
+def test_reply_equal_to_a_long_answer_states_it(piece: str) -> None:
     answer = piece * 5_000
     assert whose_answer(answer, context=[answer], original=["Oslo"]) == "context"

@@ -1,4 +1,4 @@
-"""Standard errors from halves of the answers: by hand, and against the spread of answers that are drawn anew."""
+"""Standard errors from halves of the answers: by hand, and against the spread of scores over new samples."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -20,18 +20,20 @@ def test_half_has_half_of_answers_in_order() -> None:
             assert set(half) <= set(range(answers))
 
 
-def test_every_half_is_as_likely() -> None:
+def test_all_halves_are_equally_likely() -> None:
     halves = [tuple(half) for half in draw_halves(4, 6000, 0, "q")]
-    times = [halves.count(half) for half in combinations(range(4), 2)]
-    assert sum(times) == 6000
-    assert max(abs(time - 1000) for time in times) < 150  # five standard deviations
+    counts = [halves.count(half) for half in combinations(range(4), 2)]
+    assert sum(counts) == 6000
+    assert max(abs(count - 1000) for count in counts) < 150  # five standard deviations
 
 
 def test_halves_depend_on_seed_and_identity_alone() -> None:
     halves = draw_halves(10, 20, 7, "q1", "none")
     assert draw_halves(10, 20, 7, "q1", "none") == halves
     assert draw_halves(10, 50, 7, "q1", "none")[:20] == halves
-    others = [draw_halves(10, 20, *one) for one in ((8, "q1", "none"), (7, "q2", "none"), (7, "q1", "original"))]
+    others = [
+        draw_halves(10, 20, *identity) for identity in ((8, "q1", "none"), (7, "q2", "none"), (7, "q1", "original"))
+    ]
     assert all(other != halves for other in others)
 
 
@@ -40,7 +42,7 @@ def test_one_answer_has_no_standard_error() -> None:
     assert standard_error([], 1) is None
 
 
-def test_halves_that_show_no_spread_are_refused() -> None:
+def test_unusable_counts_and_scores_are_refused() -> None:
     for count in (-1, 1):
         with pytest.raises(UsageError, match=f"{count} half-samples"):
             draw_halves(10, count, 0, "q")
@@ -53,40 +55,42 @@ def test_error_of_a_mean_is_its_standard_error(answers: int) -> None:
     values = np.random.default_rng(answers).normal(size=answers)
     halves = list(combinations(range(answers), answers // 2))
     means = [values[list(half)].mean() for half in halves]
-    sample = values.std(ddof=1) / np.sqrt(answers)
-    known = np.sqrt((len(halves) - 1) / len(halves))  # all halves are there, not a sample of them
-    assert standard_error(means, answers) == pytest.approx(sample / known)
+    expected = values.std(ddof=1) / np.sqrt(answers)
+    correction = np.sqrt((len(halves) - 1) / len(halves))  # the halves are all halves, not a sample
+    assert standard_error(means, answers) == pytest.approx(expected / correction)
 
 
-def _process(random: np.random.Generator, shift: float = 0.0) -> tuple[list[list[float]], np.ndarray, list[np.ndarray]]:
-    """Ten answers of four meanings in two wordings each: log-probabilities, equivalences, distributions."""
+def _draw_answers(
+    random: np.random.Generator, shift: float = 0.0
+) -> tuple[list[list[float]], np.ndarray, list[np.ndarray]]:
+    """Draw ten answers from four meanings with two wordings each: log-probabilities, equivalences, distributions."""
     weights = np.array([0.45, 0.3, 0.15, 0.1]) + shift * np.array([-1, 1, 0, 0])
     wordings = np.outer(weights, [0.6, 0.4]).ravel()
-    drawn = random.choice(8, size=10, p=wordings)
+    answers = random.choice(8, size=10, p=wordings)
     distributions = (np.eye(8) * 0.6 + 0.05)[np.arange(8)]
     return (
-        [[float(np.log(wordings[one]))] for one in drawn],
-        (drawn // 2)[:, None] == drawn // 2,
-        [distributions[one] for one in drawn],
+        [[float(np.log(wordings[answer]))] for answer in answers],
+        (answers // 2)[:, None] == answers // 2,
+        [distributions[answer] for answer in answers],
     )
 
 
-def _between(errors: Sequence[float | None], scores: Sequence[float]) -> None:
-    """The errors are on average the spread of the scores, to a factor of one and a half."""
+def _check_errors(errors: Sequence[float | None], scores: Sequence[float]) -> None:
+    """Check that the mean error is the spread of the scores, up to a factor of 1.5."""
     ratio = np.mean(np.array(errors, dtype=float)) / np.std(scores, ddof=1)
     assert 1 / 1.5 < ratio < 1.5
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_errors_of_entropy_are_those_of_new_samples(kind: str) -> None:
+def test_errors_of_entropy_match_new_samples(kind: str) -> None:
     random = np.random.default_rng(5)
     scores, errors = [], []
     for number in range(150):
-        log_probs, equivalent, _ = _process(random)
+        log_probs, equivalent, _ = _draw_answers(random)
         halves = [group_answers(equivalent, half) for half in draw_halves(10, 30, 0, number)]
         scores.append(semantic_entropy(log_probs, group_answers(equivalent), kind=kind))
         errors.append(semantic_entropy_error(log_probs, halves, kind=kind))
-    _between(errors, scores)
+    _check_errors(errors, scores)
 
 
 def test_errors_of_coherent_persuasion_match_new_samples() -> None:
@@ -95,10 +99,10 @@ def test_errors_of_coherent_persuasion_match_new_samples() -> None:
     for number in range(150):
         sides = []
         for name, shift in (("without", 0.0), ("with", 0.25)):
-            _, equivalent, distributions = _process(random, shift)
+            _, equivalent, distributions = _draw_answers(random, shift)
             halves = [group_answers(equivalent, half) for half in draw_halves(10, 30, 0, number, name)]
             sides.append(GroupedAnswers(name, distributions, group_answers(equivalent), halves))
-        (made,) = coherent_persuasions(sides[0], sides[1:])
-        scores.append(made[0])
-        errors.append(made[1])
-    _between(errors, scores)
+        ((score, error),) = coherent_persuasions(sides[0], sides[1:])
+        scores.append(score)
+        errors.append(error)
+    _check_errors(errors, scores)

@@ -31,32 +31,32 @@ def tiny_judge(chat_template: str | None, **options: Any) -> LanguageModel:
     return tiny_language_model(chat_template=chat_template, window=1024, **options)
 
 
-@pytest.mark.parametrize(("chat_template", "begun"), [(CHAT, ""), (None, " ")])
-def test_the_verdict_is_the_likeliest_letter_alone(chat_template: str | None, begun: str) -> None:
+@pytest.mark.parametrize(("chat_template", "start"), [(CHAT, ""), (None, " ")])
+def test_verdict_is_the_likeliest_letter(chat_template: str | None, start: str) -> None:
     judge = tiny_judge(chat_template)
-    for case, found in zip(CASES, ask_language_model(judge, [*CASES, *CASES])[:4], strict=True):
+    for case, judged in zip(CASES, ask_language_model(judge, [*CASES, *CASES])[:4], strict=True):
         text = case_text(case, "chat" if chat_template else "plain")
-        space = judge.tokenizer(begun, add_special_tokens=False)["input_ids"]
-        ((*after,),) = log_probs(judge, [[*turn_prompt(judge, text, answer_start=""), *space]]).tolist()
+        space = judge.tokenizer(start, add_special_tokens=False)["input_ids"]
+        ((*letters,),) = log_probs(judge, [[*turn_prompt(judge, text, answer_start=""), *space]]).tolist()
         verdicts = offered_verdicts(case)
-        values = {verdict: after[judge.tokenizer(letter)["input_ids"][0]] for letter, verdict in verdicts.items()}
-        assert found.verdict == max(values, key=values.__getitem__)
-        assert found.log_probability == pytest.approx(values[found.verdict], abs=1e-4)
+        values = {verdict: letters[judge.tokenizer(letter)["input_ids"][0]] for letter, verdict in verdicts.items()}
+        assert judged.verdict == max(values, key=values.__getitem__)
+        assert judged.log_probability == pytest.approx(values[judged.verdict], abs=1e-4)
 
 
-def test_what_is_near_a_tie_is_read_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    judge, read = tiny_judge(CHAT), list[int]()
+def test_cases_near_a_tie_are_read_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    judge, sizes = tiny_judge(CHAT), list[int]()
     own = LanguageModel.next_token_logits
-    counted = lambda model, prompts, **more: read.append(len(prompts)) or own(model, prompts, **more)  # noqa: E731
+    counted = lambda model, prompts, **options: sizes.append(len(prompts)) or own(model, prompts, **options)  # noqa: E731
     monkeypatch.setattr(LanguageModel, "next_token_logits", counted)
-    found = ask_language_model(judge, CASES)
-    assert read == [4]
+    verdicts = [judged.verdict for judged in ask_language_model(judge, CASES)]
+    assert sizes == [4]
     monkeypatch.setitem(judging._NEAR_TIE, "float32", 1e9)
-    assert [one.verdict for one in ask_language_model(judge, CASES)] == [one.verdict for one in found]
-    assert read == [4, 4, 1, 1, 1, 1]
+    assert [judged.verdict for judged in ask_language_model(judge, CASES)] == verdicts
+    assert sizes == [4, 4, 1, 1, 1, 1]
 
 
-def test_only_verdicts_about_answers_that_exist_are_offered() -> None:
+def test_only_verdicts_on_existing_answers_are_offered() -> None:
     assert list(offered_verdicts(CASES[0]).values()) == ["context", "original", "both", "neither", "refusal"]
     assert offered_verdicts(CASES[2]) == {"A": "context", "B": "neither", "C": "refusal"}
     assert offered_verdicts(CASES[3]) == {"A": "original", "B": "neither", "C": "refusal"}
@@ -78,8 +78,8 @@ def test_prompt_that_does_not_fit_has_no_verdict() -> None:
     assert ask_language_model(tiny_language_model(chat_template=CHAT, window=fits + 1), CASES[:1])[0].verdict
 
 
-def test_tokenizer_without_letters_of_their_own_is_refused() -> None:
-    joined = byte_pair_tokenizer([("Ġ", "A")])  # " A" is one token, " B" are two
+def test_tokenizer_that_joins_a_letter_is_refused() -> None:
+    joined = byte_pair_tokenizer([("Ġ", "A")])  # " A" is one token, " B" is two tokens
     with pytest.raises(ModelError, match="does not write each letter from A to E as one token"):
         ask_language_model(tiny_judge(None, tokenizer=joined), CASES)
 
@@ -103,17 +103,17 @@ def test_tokenizer_without_letters_of_their_own_is_refused() -> None:
         ("original", None),
     ],
 )
-def test_served_judge_has_to_reply_with_letter(text: str, verdict: str | None) -> None:
+def test_only_an_offered_letter_gives_a_verdict(text: str, verdict: str | None) -> None:
     assert verdict_in(text, offered_verdicts(CASES[0])) == verdict
 
 
 @pytest.mark.parametrize("returned", ["contxt", 1 / 3])
-def test_a_function_returns_a_verdict(returned: object) -> None:
+def test_function_that_returns_no_verdict_is_refused(returned: object) -> None:
     with pytest.raises(ScoreError, match="return context, original, both, neither, refusal or None"):
         ask_function(lambda **_: returned, "judges.py:mine", [CASES[2]])
 
 
 @pytest.mark.parametrize("returned", ["original", None])
-def test_a_verdict_that_was_not_offered_is_none(returned: object) -> None:
+def test_verdict_outside_the_offer_is_none(returned: object) -> None:
     expected = JudgeVerdict(None, None, "no offered verdict")
     assert ask_function(lambda **_: returned, "judges.py:mine", [CASES[2]]) == [expected]

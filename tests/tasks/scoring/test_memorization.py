@@ -1,4 +1,4 @@
-"""Greedy answers against a loop that reads one prompt at a time; conflicts, followers and counts by hand."""
+"""Greedy answers against a loop that reads one prompt at a time; conflicts, followed answers and counts by hand."""
 
 from collections.abc import Sequence
 
@@ -19,14 +19,14 @@ from tests.tasks.models.tiny import CHAT, byte_pair_tokenizer, byte_tokenizer, t
 
 CONTEXTS = ["Oslo is big.\n", "Norway's capital is Rome.\n", "Lima.\n", "", "Without any doubt, it is the place.\n"]
 QUERIES = ["Q: What is the capital of Norway?\nA:", "The capital of Peru is", "Where"]
-# Half of the tokens begin a new line, and some are blank: answers begin with empty lines, and end with their line.
+# Tokens with a newline: some answers begin with empty lines, and an answer ends with its first line of text.
 LINES = [("Ċ", chr(letter)) for letter in range(33, 127)] + [("Ċ", "Ċ"), ("Ġ", "Ċ"), ("x", "Ċ")]
 TOKENIZERS = {"bytes": byte_tokenizer(), "pairs": byte_pair_tokenizer(), "lines": byte_pair_tokenizer(LINES)}
 
 
-def _alone(model: LanguageModel, prompt: str, most: int) -> str:
+def _alone(model: LanguageModel, prompt: str, limit: int) -> str:
     answer: list[int] = []
-    while len(answer) < most:
+    while len(answer) < limit:
         token = int(log_probs(model, [[*tokens_of(model, prompt), *answer]])[0].argmax())
         if token in end_tokens(model):
             break
@@ -39,21 +39,21 @@ def _alone(model: LanguageModel, prompt: str, most: int) -> str:
     [("llama", "bytes"), ("llama", "lines"), ("bloom", "lines")]
     + [(family, "pairs") for family in ("llama", "gpt2", "gpt_neox", "mistral")],
 )
-def test_answers_equal_those_of_single_prompts(family: str, tokens: str) -> None:
+def test_answers_match_prompts_read_alone(family: str, tokens: str) -> None:
     tokenizer: PreTrainedTokenizerFast = TOKENIZERS[tokens]
     model = tiny_language_model(family, tokenizer=tokenizer)
     model.model.generation_config.eos_token_id = [1, *range(200, 230)]
-    found, engine = greedy_answers(model, CONTEXTS, QUERIES, max_new_tokens=8)
+    result, engine = greedy_answers(model, CONTEXTS, QUERIES, max_new_tokens=8)
     alone = [[_alone(model, context + query, 8) for context in CONTEXTS] for query in QUERIES]
-    assert found == alone
+    assert result == alone
     assert len({text for texts in alone for text in texts}) > 3
     assert engine == ("plain" if family == "bloom" else "prefix tree")
 
 
 def test_a_small_memory_changes_nothing(tiny_chat: LanguageModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = greedy_answers(tiny_chat, CONTEXTS, QUERIES)
+    result = greedy_answers(tiny_chat, CONTEXTS, QUERIES)
     monkeypatch.setattr(shared, "memory_budget", lambda device: 1)
-    assert greedy_answers(tiny_chat, CONTEXTS, QUERIES) == found
+    assert greedy_answers(tiny_chat, CONTEXTS, QUERIES) == result
 
 
 def test_equal_contexts_are_answered_once() -> None:
@@ -68,42 +68,44 @@ def test_equal_contexts_are_answered_once() -> None:
 
 
 @pytest.mark.parametrize("family", ["llama", "bloom"])
-def test_nothing_is_read_behind_the_last_end(family: str) -> None:
+def test_reading_stops_at_the_last_end(family: str) -> None:
     model = tiny_language_model(family)
     model.model.generation_config.eos_token_id = list(range(len(model.tokenizer)))
     greedy_answers(model, CONTEXTS, QUERIES)
     passes = []
-    for most in (1, 10):
+    for limit in (1, 10):
         before = model.forward_passes
-        assert greedy_answers(model, CONTEXTS, QUERIES, max_new_tokens=most)[0] == [[""] * 5] * 3
+        assert greedy_answers(model, CONTEXTS, QUERIES, max_new_tokens=limit)[0] == [[""] * 5] * 3
         passes.append(model.forward_passes - before)
     assert passes[0] == passes[1]
 
 
-def test_what_cannot_be_answered_is_refused(tiny: LanguageModel) -> None:
+def test_unusable_limits_and_prompts_are_refused(tiny: LanguageModel) -> None:
     with pytest.raises(UsageError, match="max_new_tokens"):
         greedy_answers(tiny, CONTEXTS, QUERIES, max_new_tokens=0)
     with pytest.raises(ScoreError, match="a reply of up to 10 do not fit"):
         greedy_answers(tiny_language_model(window=30), ["x" * 20], ["y"])
 
 
-@pytest.mark.parametrize("way", [PREFIX_TREE, PLAIN])
-def test_nan_within_answer_is_raised_with_its_prompt(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A token that only one of the answers begins with has no embedding."""
-    monkeypatch.setattr(greedy, "engine", lambda *_, **__: way)
+@pytest.mark.parametrize("engine", [PREFIX_TREE, PLAIN])
+def test_nan_within_answer_is_raised_with_its_prompt(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only one answer begins with the token whose embedding is NaN."""
+    monkeypatch.setattr(greedy, "engine", lambda *_, **__: engine)
     model = tiny_language_model()
     contexts, queries = ["the context\n", "another\n"], ["first query", "second query", "third query"]
     prompts = [tokens_of(model, context + query) for query in queries for context in contexts]
     tokens = log_probs(model, prompts).argmax(dim=1).tolist()
-    place, token = next((place, token) for place, token in enumerate(tokens) if tokens.count(token) == 1 and place > 1)
+    number, token = next(
+        (number, token) for number, token in enumerate(tokens) if tokens.count(token) == 1 and number > 1
+    )
     with torch.no_grad():
         model.model.get_input_embeddings().weight[token] = float("nan")
     greedy_answers(model, contexts, queries, max_new_tokens=1)
-    with pytest.raises(ScoreError, match=f"'{queries[place // 2]}' after the context '{contexts[place % 2].strip()}"):
+    with pytest.raises(ScoreError, match=f"'{queries[number // 2]}' after the context '{contexts[number % 2].strip()}"):
         greedy_answers(model, contexts, queries)
 
 
-def test_nan_behind_end_of_answer_does_not_count() -> None:
+def test_nan_after_the_end_does_not_count() -> None:
     model = tiny_language_model(chat_template=CHAT)
     token = int(log_probs(model, [tokens_of(model, "the context\nquery")]).argmax())
     model.model.generation_config.eos_token_id = [token]
@@ -153,26 +155,26 @@ def test_contexts_conflict(
         ("Lima", "open", "Oslo", "base", "", "other"),
     ],
 )
-def test_answers_follow(
+def test_answers_follow_original_or_context(
     text: str, query_type: QueryType, answer: str, kind: ContextKind, context_object: str, expected: Follows
 ) -> None:
     assert follows(text, query_type, answer, kind, context_object) == expected
 
 
 def replies(kinds: Sequence[tuple[Conflict | None, Follows]]) -> list[Reply]:
-    """A reply after a context of its own for each kind."""
+    """Return a reply for each kind, each after a different context."""
     return [Reply(f"{number}.\n", *kind) for number, kind in enumerate(kinds)]
 
 
 def test_distinct_contexts_count_once() -> None:
-    # 20 contexts: 4 replies keep the original answer, 16 follow the context; 2 of these 16 contexts repeat another one.
+    # 20 replies: 4 keep the original answer, and 16 follow the context. The contexts of 2 of these 16 are repeated.
     sample = replies([(None, "original")] * 4 + [("substitution", "context")] * 14)
     counts = count([*sample, *sample[-2:]])
     assert (counts["all_original"], counts["all_substitute"], counts["memorization_ratio_all"]) == (4, 14, 4 / 18)
     assert counts["substitute"] == 16
 
 
-def test_counts_and_ratios_by_hand() -> None:
+def test_counts_and_ratios_match_hand_worked_values() -> None:
     kinds: list[tuple[Conflict | None, Follows]] = [
         ("substitution", "original"),
         ("substitution", "original"),
@@ -200,7 +202,7 @@ def test_counts_and_ratios_by_hand() -> None:
 
 
 @pytest.mark.parametrize("kinds", [[], [("substitution", "other"), ("negation", "other"), (None, "other")]])
-def test_a_ratio_of_nothing_is_none_not_zero(kinds: list[tuple[Conflict | None, Follows]]) -> None:
-    found = count(replies(kinds))
-    assert (found["memorization_ratio"], found["memorization_ratio_all"]) == (None, None)
-    assert [found[name] for name in ("original", "substitute", "all_original", "all_substitute")] == [0, 0, 0, 0]
+def test_ratio_without_counted_replies_is_none(kinds: list[tuple[Conflict | None, Follows]]) -> None:
+    result = count(replies(kinds))
+    assert (result["memorization_ratio"], result["memorization_ratio_all"]) == (None, None)
+    assert [result[name] for name in ("original", "substitute", "all_original", "all_substitute")] == [0, 0, 0, 0]

@@ -1,4 +1,4 @@
-"""Persuasion of passages against float64 reckoning, prompt by prompt."""
+"""Persuasion of passages against a float64 computation, prompt by prompt."""
 
 import math
 
@@ -13,68 +13,70 @@ from swaymeter.tasks.scoring.passage_persuasion import passage_persuasion
 from tests.tasks.models.alone import break_token, tokens_of
 from tests.tasks.models.tiny import tiny_language_model
 
-ASKED = "\n\nQ: When does it open?\nA:"
+QUESTION = "\n\nQ: When does it open?\nA:"
 PARTS = ["[1] It opens at nine.", "It has three doors.", "It opens at ten, says Ann."]
 
 
-def naive(model: LanguageModel, whole: list[int], without: list[int]) -> float:
-    """The divergence, token by token, of prompts that are read alone."""
+def naive(model: LanguageModel, with_passage: list[int], without: list[int]) -> float:
+    """Return the divergence of the prompt with the passage from the prompt without it, each read alone."""
     with torch.inference_mode():
-        p, q = (model.model(torch.tensor([each])).logits[0, -1].double().softmax(0) for each in (whole, without))
+        p, q = (
+            model.model(torch.tensor([prompt])).logits[0, -1].double().softmax(0) for prompt in (with_passage, without)
+        )
     return math.fsum(a * math.log(a / b) for a, b in zip(p.tolist(), q.tolist(), strict=True))
 
 
 def pairs(model: LanguageModel, parts: list[str] = PARTS) -> list[tuple[list[int], list[int]]]:
-    def tokens(some: list[str]) -> list[int]:
-        return tokens_of(model, "\n".join(some) + ASKED)
+    def tokens(passages: list[str]) -> list[int]:
+        return tokens_of(model, "\n".join(passages) + QUESTION)
 
-    return [(tokens(parts), tokens(parts[:at] + parts[at + 1 :])) for at in range(len(parts))]
+    return [(tokens(parts), tokens(parts[:number] + parts[number + 1 :])) for number in range(len(parts))]
 
 
 @pytest.mark.parametrize(("family", "engine"), [("llama", PREFIX_TREE), ("gpt2", PREFIX_TREE), ("mamba", PLAIN)])
-@pytest.mark.parametrize("most", [1, 256])
-def test_scores_are_those_of_a_naive_reckoning(
-    family: str, engine: str, most: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("limit", [1, 256])
+def test_scores_match_a_naive_computation(
+    family: str, engine: str, limit: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scoring, "MAX_PROMPTS", most)
+    monkeypatch.setattr(scoring, "MAX_PROMPTS", limit)
     model = tiny_language_model(family)
-    asked = [*pairs(model), *pairs(model, PARTS[::-1]), *pairs(model, PARTS[:1])]
-    found = passage_persuasion(model, asked)
-    expected = [naive(model, *pair) for pair in asked]
-    assert [one.score for one in found] == pytest.approx(expected, abs=1e-4, rel=0)
+    prompts = [*pairs(model), *pairs(model, PARTS[::-1]), *pairs(model, PARTS[:1])]
+    results = passage_persuasion(model, prompts)
+    expected = [naive(model, *pair) for pair in prompts]
+    assert [result.score for result in results] == pytest.approx(expected, abs=1e-4, rel=0)
     assert min(expected) > 0.01
-    assert {one.engine for one in found} == {engine}
+    assert {result.engine for result in results} == {engine}
 
 
-def test_prompts_that_occur_twice_are_read_once(tiny: LanguageModel) -> None:
-    asked = pairs(tiny)
-    passage_persuasion(tiny, asked)
+def test_repeated_prompts_are_read_once(tiny: LanguageModel) -> None:
+    prompts = pairs(tiny)
+    passage_persuasion(tiny, prompts)
     before = tiny.forward_passes
-    twice = passage_persuasion(tiny, asked + asked)
-    assert tiny.forward_passes - before == 1  # one tree
+    twice = passage_persuasion(tiny, prompts + prompts)
+    assert tiny.forward_passes - before == 1  # all prompts are in one prefix tree
     assert twice[:3] == twice[3:]
 
 
-def test_the_likeliest_tokens_are_of_each_prompt(tiny: LanguageModel) -> None:
-    for pair, one in zip(pairs(tiny), passage_persuasion(tiny, pairs(tiny)), strict=True):
+def test_each_prompt_has_its_likeliest_token(tiny: LanguageModel) -> None:
+    for pair, result in zip(pairs(tiny), passage_persuasion(tiny, pairs(tiny)), strict=True):
         with torch.inference_mode():
-            alone = tuple(int(tiny.model(torch.tensor([each])).logits[0, -1].argmax()) for each in pair)
-        assert (one.token_with, one.token_without) == alone
+            alone = tuple(int(tiny.model(torch.tensor([prompt])).logits[0, -1].argmax()) for prompt in pair)
+        assert (result.token_with, result.token_without) == alone
 
 
-def test_the_same_prompt_twice_is_no_persuasion(tiny: LanguageModel) -> None:
-    (whole, _), *_ = pairs(tiny)
-    assert [one.score for one in passage_persuasion(tiny, [(whole, whole)])] == [0.0]
+def test_equal_prompts_have_zero_persuasion(tiny: LanguageModel) -> None:
+    (prompt, _), *_ = pairs(tiny)
+    assert [result.score for result in passage_persuasion(tiny, [(prompt, prompt)])] == [0.0]
     assert passage_persuasion(tiny, []) == []
 
 
-def test_a_distribution_that_is_none_is_named() -> None:
+def test_prompt_without_a_distribution_is_named() -> None:
     model = tiny_language_model()
-    asked = pairs(model)
+    prompts = pairs(model)
     break_token(model, "Z")
-    broken = [*tokens_of(model, "Z"), *asked[0][0]]
+    broken = [*tokens_of(model, "Z"), *prompts[0][0]]
     with pytest.raises(ScoreError, match=r"gives no distribution .* after the prompt 'Z\[1\] It opens at nine"):
-        passage_persuasion(model, [*asked, (broken, asked[0][1])])
+        passage_persuasion(model, [*prompts, (broken, prompts[0][1])])
 
 
 def test_a_model_that_no_passage_moves_is_refused() -> None:

@@ -23,20 +23,20 @@ def _scores(log_probs: torch.Tensor, weights: Any) -> np.ndarray:
 
 
 def _entropy(probabilities: np.ndarray) -> float:
-    kept = probabilities[probabilities > 0]
-    return float(-(kept * np.log(kept)).sum())
+    positive = probabilities[probabilities > 0]
+    return float(-(positive * np.log(positive)).sum())
 
 
-@pytest.mark.parametrize("place", range(3))
-def test_scores_agree_with_the_published_code(place: int, smollm2: LanguageModel, oracle_persuasion: Any) -> None:
-    relation = oracle_persuasion["relations"][place]
-    cases = relation["cases"][place::16]
-    found = persuasion(smollm2, relation["contexts"], [case["query"] for case in cases])
-    np.testing.assert_allclose(found.scores, [case["persuasion"] for case in cases], atol=1e-4, rtol=0)
-    np.testing.assert_allclose(found.susceptibility, [case["susceptibility"] for case in cases], atol=1e-4, rtol=0)
+@pytest.mark.parametrize("number", range(3))
+def test_scores_agree_with_the_published_code(number: int, smollm2: LanguageModel, oracle_persuasion: Any) -> None:
+    relation = oracle_persuasion["relations"][number]
+    cases = relation["cases"][number::16]
+    result = persuasion(smollm2, relation["contexts"], [case["query"] for case in cases])
+    np.testing.assert_allclose(result.scores, [case["persuasion"] for case in cases], atol=1e-4, rtol=0)
+    np.testing.assert_allclose(result.susceptibility, [case["susceptibility"] for case in cases], atol=1e-4, rtol=0)
 
 
-def test_two_opposed_contexts_by_hand() -> None:
+def test_two_opposed_contexts_match_hand_worked_scores() -> None:
     # p = (3/4, 1/4) and (1/4, 3/4) mix to (1/2, 1/2): KL = 3/4 log 3/2 + 1/4 log 1/2 for both.
     log_probs = torch.tensor([[0.75, 0.25], [0.25, 0.75]]).log()
     by_hand = 0.75 * np.log(1.5) + 0.25 * np.log(0.5)
@@ -44,7 +44,7 @@ def test_two_opposed_contexts_by_hand() -> None:
 
 
 def test_disjoint_contexts_reach_the_bound() -> None:
-    # A logit of minus infinity is refused; a probability that is rounded to zero is not.
+    # A logit of minus infinity is refused. A probability that is rounded to zero is accepted.
     log_probs = torch.tensor([[0.0, -200.0, -200.0], [-200.0, 0.0, -200.0]])
     weights = np.array([0.25, 0.75])
     np.testing.assert_allclose(_scores(log_probs, weights), -np.log(weights), atol=1e-6)
@@ -52,14 +52,14 @@ def test_disjoint_contexts_reach_the_bound() -> None:
 
 def test_scores_keep_their_bounds(tiny: LanguageModel) -> None:
     contexts = [*CONTEXTS, CONTEXTS[0]]
-    found = persuasion(tiny, contexts, QUERIES)
+    result = persuasion(tiny, contexts, QUERIES)
     weights = np.array([0.4, 0.2, 0.2, 0.2, 0.4])
-    assert (found.scores >= 0).all()
-    assert (found.scores <= -np.log(weights) + 1e-6).all()
-    assert (found.susceptibility <= _entropy(np.array([0.4, 0.2, 0.2, 0.2]))).all()
-    np.testing.assert_array_equal(found.scores[:, 0], found.scores[:, 4])  # a context that occurs twice weighs twice
-    assert (found.scores[:, 0] < persuasion(tiny, CONTEXTS, QUERIES).scores[:, 0]).all()
-    np.testing.assert_allclose(found.susceptibility, found.scores.mean(axis=1))
+    assert (result.scores >= 0).all()
+    assert (result.scores <= -np.log(weights) + 1e-6).all()
+    assert (result.susceptibility <= _entropy(np.array([0.4, 0.2, 0.2, 0.2]))).all()
+    np.testing.assert_array_equal(result.scores[:, 0], result.scores[:, 4])  # a context that occurs twice weighs twice
+    assert (result.scores[:, 0] < persuasion(tiny, CONTEXTS, QUERIES).scores[:, 0]).all()
+    np.testing.assert_allclose(result.susceptibility, result.scores.mean(axis=1))
 
 
 def test_susceptibility_is_mean_of_persuasion_and_mutual_information() -> None:
@@ -76,36 +76,36 @@ def test_rounding_of_normalisers_is_forgiven() -> None:
     log_probs = torch.log_softmax(torch.randn(3, 5000, generator=generator), dim=1)
     off = Distributions(log_probs, torch.tensor([1e-5, -1e-5, 1e-5]))
     weights = np.array([0.5, 0.25, 0.25])
-    # The plain sum of p log(p / m) would be off by 1e-5 itself, this one by 1e-5 of the score.
-    found = persuasion_scores(off, torch.tensor(weights, dtype=torch.float32))
-    np.testing.assert_allclose(found, _scores(log_probs, weights), rtol=2e-5)
+    # The plain sum of p log(p / m) would have an error of 1e-5. Here, the error is 1e-5 of the score.
+    result = persuasion_scores(off, torch.tensor(weights, dtype=torch.float32))
+    np.testing.assert_allclose(result, _scores(log_probs, weights), rtol=2e-5)
 
 
 def test_scores_do_not_depend_on_vocabulary_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     log_probs = torch.log_softmax(torch.randn(4, 1000, generator=torch.Generator().manual_seed(7)), dim=1)
-    whole = _scores(log_probs, [0.25] * 4)
+    scores = _scores(log_probs, [0.25] * 4)
     monkeypatch.setattr(distributions, "_ENTRIES_BY_SLICE", 4 * 37)
-    np.testing.assert_allclose(_scores(log_probs, [0.25] * 4), whole, atol=1e-6)
+    np.testing.assert_allclose(_scores(log_probs, [0.25] * 4), scores, atol=1e-6)
 
 
-def test_single_context_persuades_of_nothing(tiny: LanguageModel) -> None:
-    found = persuasion(tiny, ["Oslo.\n"] * 3, QUERIES)
-    assert (found.scores == 0).all()
-    assert (found.susceptibility == 0).all()
+def test_single_context_has_zero_persuasion(tiny: LanguageModel) -> None:
+    result = persuasion(tiny, ["Oslo.\n"] * 3, QUERIES)
+    assert (result.scores == 0).all()
+    assert (result.susceptibility == 0).all()
 
 
 def test_order_and_memory_change_nothing(tiny: LanguageModel) -> None:
-    found = persuasion(tiny, CONTEXTS, QUERIES)
-    turned = persuasion(tiny, CONTEXTS[::-1], QUERIES[::-1], memory=1)
-    np.testing.assert_allclose(found.scores, turned.scores[::-1, ::-1], atol=1e-5)
+    result = persuasion(tiny, CONTEXTS, QUERIES)
+    backwards = persuasion(tiny, CONTEXTS[::-1], QUERIES[::-1], memory=1)
+    np.testing.assert_allclose(result.scores, backwards.scores[::-1, ::-1], atol=1e-5)
 
 
-@pytest.mark.parametrize("way", [PREFIX_TREE, PLAIN])
-def test_nan_is_raised_with_its_query_and_context(way: str) -> None:
+@pytest.mark.parametrize("engine", [PREFIX_TREE, PLAIN])
+def test_nan_is_raised_with_its_query_and_context(engine: str) -> None:
     model = tiny_language_model()
-    if way == PLAIN:
+    if engine == PLAIN:
         model.traits.verdicts[PREFIX_TREE, False] = Verdict("for this test")
-    persuasion(model, CONTEXTS, QUERIES)  # settles how this model is read
+    persuasion(model, CONTEXTS, QUERIES)  # chooses the engine of this model
     break_token(model, "z")
     with pytest.raises(ScoreError, match=r"NaN.* for the query 'a query' after the context 'the third: z"):
         persuasion(model, ["the first\n", "the second\n", "the third: z\n"], ["a query"])

@@ -18,24 +18,24 @@ def likeliest(p: np.ndarray, count: int) -> list[dict[str, float]]:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_below_and_rising(seed: int) -> None:
+def test_bound_rises_with_tokens_to_exact_score(seed: int) -> None:
     p = distributions(seed)
     exact = (p * np.log(p / (WEIGHTS @ p))).sum(axis=1)
     bounds = [persuasion_bound(likeliest(p, count), WEIGHTS) for count in (1, 5, 20, 40, 50)]
     for less, more in itertools.pairwise(bounds):
         assert (less.scores <= more.scores + 1e-12).all()
     np.testing.assert_allclose(bounds[-1].scores, exact, atol=1e-9)
-    assert bounds[2].tokens < 20  # not all are known on every side
+    assert bounds[2].tokens < 20  # fewer than 20 tokens are common to all contexts
     common = [int(token) for token in set.intersection(*map(set, likeliest(p, 20)))]
     assert bounds[2].mass[0] == pytest.approx(p[0][common].sum())
 
 
-def test_nothing_in_common() -> None:
+def test_bound_without_common_tokens_is_zero() -> None:
     bound = persuasion_bound([{"a": -0.1}, {"b": -0.1}, {"c": -0.1}], WEIGHTS)
     assert (bound.tokens, bound.scores.tolist()) == (0, [0.0, 0.0, 0.0])
 
 
 @pytest.mark.parametrize("value", [0.5, float("nan")])
-def test_no_probability(value: float) -> None:
+def test_value_that_is_no_probability_is_refused(value: float) -> None:
     with pytest.raises(ScoreError, match="which must be at most 1"):
         persuasion_bound([{"a": value}, {"a": -1.0}], [0.5, 0.5])

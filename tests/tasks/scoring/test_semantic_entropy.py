@@ -15,9 +15,9 @@ from swaymeter.tasks.scoring.semantic_entropy import (
 )
 
 
-@pytest.mark.parametrize("place", range(8))
-def test_groups_and_entropies_agree_with_the_reference(place: int, oracle_answers: Any) -> None:
-    case = oracle_answers["semantic_entropy"][place]
+@pytest.mark.parametrize("number", range(8))
+def test_groups_and_entropies_agree_with_the_reference(number: int, oracle_answers: Any) -> None:
+    case = oracle_answers["semantic_entropy"][number]
     entails = np.array(case["entails"])
     groups = group_answers(entails & entails.T)
     assert groups == case["groups"]
@@ -26,7 +26,7 @@ def test_groups_and_entropies_agree_with_the_reference(place: int, oracle_answer
         assert entropy == pytest.approx(case[COLUMNS[kind]], abs=1e-6)
 
 
-def test_answer_joins_first_group_that_accepts_it_wholly() -> None:
+def test_answer_joins_first_group_of_equivalent_answers() -> None:
     # 0 ~ 1 ~ 2, but not 0 ~ 2
     assert group_answers(equivalence(4, (0, 1), (1, 2), (1, 3), (2, 3))) == [[0, 1], [2, 3]]
 
@@ -39,10 +39,10 @@ def equivalence(answers: int, *pairs: tuple[int, int]) -> Any:
 
 
 def test_overlapping_groups_follow_the_answer_that_joined_last() -> None:
-    between = equivalence(3, (0, 1), (1, 2))
-    assert group_answers(between, grouping="overlapping") == [[0, 1], [1, 2]]
+    path = equivalence(3, (0, 1), (1, 2))
+    assert group_answers(path, grouping="overlapping") == [[0, 1], [1, 2]]
     assert last_group_of_each([[0, 1], [1, 2]]) == [[0], [1, 2]]
-    # 1 and 3 are not equivalent, but 3 is to 0, which opens the group, and to 2, which joined it last
+    # 1 and 3 are not equivalent. But 3 is equivalent to 0, which opens the group, and to 2, which joined last.
     chain = equivalence(4, (0, 1), (0, 2), (0, 3), (1, 2), (2, 3))
     assert group_answers(chain, grouping="overlapping") == [[0, 1, 2, 3], [0, 1, 2], [0, 2, 3]]
     assert last_group_of_each([[0, 1, 2, 3], [0, 1, 2], [0, 2, 3]]) == [[1], [0, 2, 3]]
@@ -51,7 +51,7 @@ def test_overlapping_groups_follow_the_answer_that_joined_last() -> None:
 
 
 def test_later_first_members_take_answers_over() -> None:
-    # 0 takes 1 and 3; 2 has no group, so it opens one and takes 3 over; 4 is alone.
+    # 0 takes 1 and 3. No group has 2, so 2 opens a group and takes 3 over. 4 is alone.
     chain = equivalence(5, (0, 1), (0, 3), (1, 2), (2, 3))
     assert group_answers(chain, grouping="first_member") == [[0, 1], [2, 3], [4]]
     assert group_answers(chain, [1, 3, 2], grouping="first_member") == [[1], [3, 2]]
@@ -77,12 +77,12 @@ def test_matrices_that_are_no_equivalence_are_refused(matrix: Any, message: str)
     assert group_answers(np.zeros((0, 0), dtype=bool)) == []
 
 
-def test_entropies_by_hand() -> None:
-    # p = 1/2, 1/4, 1/8; the first two say the same: -(log 3/4 + log 1/8) / 2
+def test_entropies_match_hand_worked_values() -> None:
+    # p = 1/2, 1/4, 1/8; the first two answers have one meaning: -(log 3/4 + log 1/8) / 2
     log_probs = [[np.log(0.5)], [np.log(0.5), np.log(0.5)], [np.log(0.125)]]
     groups = [[0, 1], [2]]
     assert semantic_entropy(log_probs, groups) == pytest.approx(-(np.log(0.75) + np.log(0.125)) / 2)
-    # by length: 1/2, 1/2, 1/8; groups 1 and 1/8, renormalised 8/9 and 1/9
+    # normalised by length: 1/2, 1/2, 1/8; groups: 1 and 1/8, renormalised: 8/9 and 1/9
     assert semantic_entropy(log_probs, groups, kind="length_normalised") == pytest.approx(-np.log(0.125) / 2)
     rao = -(8 / 9) * np.log(8 / 9) - (1 / 9) * np.log(1 / 9)
     assert semantic_entropy(log_probs, groups, kind="rao") == pytest.approx(rao)
@@ -98,17 +98,19 @@ def test_errors_are_the_spread_of_halves(kind: str, answers: int) -> None:
     meaning = random.integers(0, 4, size=answers)
     equivalent = meaning[:, None] == meaning
     halves = draw_halves(answers, 15, 0, "q")
-    alone = [
-        semantic_entropy([log_probs[one] for one in half], group_answers(equivalent[np.ix_(half, half)]), kind=kind)
+    entropies = [
+        semantic_entropy(
+            [log_probs[answer] for answer in half], group_answers(equivalent[np.ix_(half, half)]), kind=kind
+        )
         for half in halves
     ]
     factor = {9: np.sqrt(4 / 5), 10: 1.0}[answers]
     error = semantic_entropy_error(log_probs, [group_answers(equivalent, half) for half in halves], kind=kind)
-    assert error == pytest.approx(np.std(alone, ddof=1) * factor)
+    assert error == pytest.approx(np.std(entropies, ddof=1) * factor)
 
 
 def test_bounds_are_reached() -> None:
-    together, apart = [list(range(10))], [[place] for place in range(10)]
+    together, apart = [list(range(10))], [[answer] for answer in range(10)]
     assert semantic_entropy([[0.0]] * 10, together) == pytest.approx(-np.log(10))
     for kind in ("rao", "assignment"):
         assert semantic_entropy([[0.0]] * 10, together, kind=kind) == 0
@@ -127,7 +129,7 @@ def test_groups_need_each_answer_once(groups: list[list[int]]) -> None:
         semantic_entropy([[-1.0], [-2.0]], groups)
 
 
-def test_answers_that_have_no_entropy_are_refused() -> None:
+def test_answers_without_an_entropy_are_refused() -> None:
     with pytest.raises(UnknownName, match="length_normalised"):
         semantic_entropy([[-1.0]], [[0]], kind="length_normalized")
     with pytest.raises(InputError, match="answer 1 has no token"):

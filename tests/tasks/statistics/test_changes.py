@@ -23,20 +23,20 @@ from swaymeter.tasks.statistics.formulas.paired import paired_difference
 from tests.data.dataset.test_snapshot import reply, snapshot
 from tests.tasks.statistics.test_models import answer
 
-PARTS = ("original", "counter_memory", "none")
+CONDITIONS = ("original", "counter_memory", "none")
 QUESTIONS = 40
 VERDICTS = ("context", "context", "original", "refusal")
 
 
-def run(lost: float = 0.0, *, text: str = "", models: Sequence[str] = ("m1", "m2")) -> Snapshot:
-    """A run; lost: the share of answers to counter-memory that keep the original."""
-    of_world, of_night = generator(0, "world"), generator(0, "night")
+def run(resistance: float = 0.0, *, text: str = "", models: Sequence[str] = ("m1", "m2")) -> Snapshot:
+    """Return a run; a share `resistance` of the replies after counter-memory is forced to the original answer."""
+    verdicts, forced = generator(0, "world"), generator(0, "night")
     rows = []
     for model in models:
         for number in range(QUESTIONS):
-            for condition in PARTS:
-                draw, is_lost = of_world.integers(4), of_night.random() < lost
-                verdict = "original" if is_lost and condition == "counter_memory" else VERDICTS[int(draw)]
+            for condition in CONDITIONS:
+                draw, is_forced = verdicts.integers(4), forced.random() < resistance
+                verdict = "original" if is_forced and condition == "counter_memory" else VERDICTS[int(draw)]
                 row = answer(model, f"q{number}", condition, verdict)
                 rows.append({**row, "question": f"What is {number}?", "texts": text, "answer": verdict})
     return snapshot(rows)
@@ -46,31 +46,31 @@ def changes(before: Snapshot, now: Snapshot) -> Sequence[Row]:
     return compare_snapshots(before, now, over_time=True).numbers
 
 
-def shown(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
+def decided(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
     return [
         (row["model"], row["quantity"], row["direction"]) for row in rows if row["direction"] in ("larger", "smaller")
     ]
 
 
-def test_a_planted_change_is_found() -> None:
+def test_a_planted_change_is_detected() -> None:
     before, now = run(), run(0.8)
-    found = changes(before, snapshot([*rows_of(before, "m2"), *rows_of(now, "m1")]))
-    assert ("m1", "follows", "smaller") in shown(found)
-    assert {model for model, *_ in shown(found)} == {"m1"}
+    numbers = changes(before, snapshot([*rows_of(before, "m2"), *rows_of(now, "m1")]))
+    assert ("m1", "follows", "smaller") in decided(numbers)
+    assert {model for model, *_ in decided(numbers)} == {"m1"}
     (follows,) = [
-        row for row in found if (row["model"], row["quantity"], row["group"]) == ("m1", "follows", "counter_memory")
+        row for row in numbers if (row["model"], row["quantity"], row["group"]) == ("m1", "follows", "counter_memory")
     ]
     assert follows["n"] == QUESTIONS
     assert follows["difference"] == follows["mean"] - follows["against_mean"] < 0
 
 
-def rows_of(of_run: Snapshot, model: str) -> list[Row]:
-    frame = of_run.select((model, "float32"))["answers_of_questions"]
+def rows_of(source: Snapshot, model: str) -> list[Row]:
+    frame = source.select((model, "float32"))["answers_of_questions"]
     return frame.drop(columns="context_id").rename(columns={"context": "context_id"}).to_dict("records")
 
 
-def test_two_studies_are_subtracted_the_other_way() -> None:
-    over_time, of_studies = (compare_snapshots(run(), run(0.8), over_time=is_so).numbers for is_so in (True, False))
+def test_differences_of_studies_have_the_opposite_sign() -> None:
+    over_time, of_studies = (compare_snapshots(run(), run(0.8), over_time=flag).numbers for flag in (True, False))
     assert [row["difference"] for row in of_studies] == [-row["difference"] for row in over_time]
     assert [row["p"] for row in of_studies] == [row["p"] for row in over_time]
 
@@ -83,7 +83,7 @@ def test_two_studies_are_subtracted_the_other_way() -> None:
         (("n",), True, []),
     ],
 )
-def test_models_are_compared_with_themselves(models: Any, over_time: bool, pairs: list[tuple[str, str]]) -> None:
+def test_models_of_two_runs_are_paired(models: Any, over_time: bool, pairs: list[tuple[str, str]]) -> None:
     numbers = compare_snapshots(run(), run(models=models), over_time=over_time).numbers
     names = ("model", "against_model")
     assert [*dict.fromkeys(tuple(row[name] for name in names) for row in numbers)] == pairs
@@ -95,10 +95,10 @@ def test_the_only_models_of_two_runs_are_compared() -> None:
 
 
 def test_items_without_a_counterpart_have_a_reason() -> None:
-    some = snapshot(rows_of(run(models=("m1",)), "m1")[3:])
-    (counts,) = unmatched_items(compare_snapshots(run(models=("m1",)), some)).values()
-    ((text, quantities),) = [(text, of) for text, of in counts.items() if ("follows", "original") in of]
-    assert text == "1 of 40 in A not asked in B"
+    incomplete = snapshot(rows_of(run(models=("m1",)), "m1")[3:])
+    (counts,) = unmatched_items(compare_snapshots(run(models=("m1",)), incomplete)).values()
+    ((reason, quantities),) = [(reason, keys) for reason, keys in counts.items() if ("follows", "original") in keys]
+    assert reason == "1 of 40 in A not asked in B"
     assert ("correct", "none") in quantities
 
 
@@ -118,42 +118,42 @@ def test_items_with_other_texts_are_not_paired() -> None:
     assert changes(run(), run(text="It is Lima.")) == []
 
 
-def test_nights_without_a_change_show_none() -> None:
-    def pair(number: int) -> list[Row]:
-        nights = generator(number, "nights").random((8, 2, 20)) < 0.6  # quantities, nights, answers
+def test_unchanged_nights_rarely_show_a_change() -> None:
+    def numbers(seed: int) -> list[Row]:
+        nights = generator(seed, "nights").random((8, 2, 20)) < 0.6  # quantities, nights, answers
         return [
             {
                 "model": "m",
-                "quantity": str(at),
+                "quantity": str(quantity),
                 "unit": "share",
                 "mean": now.mean(),
                 "against_mean": before.mean(),
                 **paired_difference(now.astype(float) - before, range(20), 0, shares=True)._asdict(),
             }
-            for at, (before, now) in enumerate(nights)
+            for quantity, (before, now) in enumerate(nights)
         ]
 
-    assert sum(bool(shown(add_directions(adjust(pair(number), ())))) for number in range(100)) <= 5
+    assert sum(bool(decided(add_directions(adjust(numbers(seed), ())))) for seed in range(100)) <= 5
 
 
-def test_the_same_answers_have_moved_by_nothing() -> None:
-    found = changes(run(), run())
-    assert {row["difference"] for row in found if row["n"]} == {0.0}
-    assert {row["p"] for row in found if row["n"] and not row["untestable"]} == {1.0}
+def test_equal_runs_have_zero_differences() -> None:
+    numbers = changes(run(), run())
+    assert {row["difference"] for row in numbers if row["n"]} == {0.0}
+    assert {row["p"] for row in numbers if row["n"] and not row["untestable"]} == {1.0}
 
 
 # ---- replies and settings --------------------------------------------------------------------------------------------
 
 
-DONE = {"swaymeter": '"1"'}
+COMPLETE = {"swaymeter": '"1"'}
 
 
-def compared(before: Snapshot, after: Snapshot) -> Comparison:
+def compare(before: Snapshot, after: Snapshot) -> Comparison:
     return compare_items(before, after, model_pairs(before.models, after.models, over_time=False))
 
 
 @pytest.mark.parametrize(
-    ("now", "sort"),
+    ("values", "kind"),
     [
         ({"texts": "b", "verdict": "both"}, "asked with other texts"),
         ({"answer": "It is Lima."}, "in other words"),
@@ -163,21 +163,21 @@ def compared(before: Snapshot, after: Snapshot) -> Comparison:
         ({"coherent_persuasion": 0.5000001}, None),
     ],
 )
-def test_a_changed_reply_is_counted_by_its_sort(now: dict[str, Any], sort: str | None) -> None:
+def test_a_changed_reply_is_counted_by_kind(values: dict[str, Any], kind: str | None) -> None:
     others = [reply("q2"), reply("q2", "n")]
-    found = compared(snapshot([reply("q1"), *others]), snapshot([reply("q1") | now, *others]))
-    assert found.flips == []
-    assert found.other_replies[sort or ""] == (sort is not None)
-    assert found.differs == (sort is not None)
+    comparison = compare(snapshot([reply("q1"), *others]), snapshot([reply("q1") | values, *others]))
+    assert comparison.flips == []
+    assert comparison.other_replies[kind or ""] == (kind is not None)
+    assert comparison.differs == (kind is not None)
 
 
 def test_a_flipped_reply_has_both_verdicts() -> None:
     before = snapshot([reply("q1"), reply("q2"), reply("q3", verdict=None)])
-    (flip,) = compared(before, snapshot([reply("q1", verdict="both", answer=None), reply("q2")])).flips
+    (flip,) = compare(before, snapshot([reply("q1", verdict="both", answer=None), reply("q2")])).flips
     assert (flip.question_id, flip.verdict_before, flip.verdict) == ("q1", "context", "both")
     assert (flip.reply_before, flip.reply) == ("Lima", "")
-    other = compared(before, snapshot([reply("q1", "n", verdict="both"), reply("q2", "o")]))
-    assert [(flip.before[0], flip.after[0]) for flip in other.flips] == [("m", "n")]
+    renamed = compare(before, snapshot([reply("q1", "n", verdict="both"), reply("q2", "o")]))
+    assert [(flip.before[0], flip.after[0]) for flip in renamed.flips] == [("m", "n")]
 
 
 @pytest.mark.parametrize(
@@ -185,15 +185,15 @@ def test_a_flipped_reply_has_both_verdicts() -> None:
     [
         ({"seed": "0"}, {"seed": "1"}, ["seed"]),
         ({}, {"prompt.system": '"Be brief."'}, ["prompt.system"]),
-        ({}, {"answers.samples": "5"}, []),  # an incomplete run keeps no parameters
-        (DONE, {**DONE, "answers.samples": "5"}, ["answers.samples"]),
-        (DONE, {**DONE, "revision of m (float32)": '"1a"'}, []),  # a new model has no revision before
+        ({}, {"answers.samples": "5"}, []),  # an incomplete run stores no parameters
+        (COMPLETE, {**COMPLETE, "answers.samples": "5"}, ["answers.samples"]),
+        (COMPLETE, {**COMPLETE, "revision of m (float32)": '"1a"'}, []),  # a new model has no earlier revision
         ({"revision of m (float32)": '"1a"'}, {"revision of m (float32)": '"2b"'}, ["revision of m (float32)"]),
     ],
 )
-def test_settings_that_differ(before: dict[str, str], now: dict[str, str], names: list[str]) -> None:
-    found = compared(snapshot(settings=before), snapshot(settings=now))
-    assert [change.name for change in found.settings] == names
+def test_different_settings_are_listed(before: dict[str, str], now: dict[str, str], names: list[str]) -> None:
+    comparison = compare(snapshot(settings=before), snapshot(settings=now))
+    assert [change.name for change in comparison.settings] == names
 
 
 @pytest.mark.parametrize(
@@ -204,6 +204,6 @@ def test_settings_that_differ(before: dict[str, str], now: dict[str, str], names
         ("ab", "c", ["aa", "bb", "cc"]),
     ],
 )
-def test_a_replaced_model_is_paired_alone(before: str, after: str, pairs: list[str]) -> None:
-    runs = ([(name, "float32") for name in run] for run in (before, after))
+def test_only_a_single_replaced_model_is_paired(before: str, after: str, pairs: list[str]) -> None:
+    runs = ([(name, "float32") for name in names] for names in (before, after))
     assert ["".join(name for name, _ in pair) for pair in model_pairs(*runs, over_time=True)] == pairs

@@ -38,7 +38,7 @@ def query(query_id: str, *, invented: bool = False, relation: str = "capital", q
 
 
 def frames(relations: int = 3, entities: int = 6, seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Made-up scores: half of the entities invented, three contexts of each kind, one of them relevant."""
+    """Return made-up scores: half of the entities are invented, and one of three contexts of each kind is relevant."""
     rng = np.random.default_rng(seed)
     susceptibility: list[Row] = []
     persuasion: list[Row] = []
@@ -67,7 +67,7 @@ def by_hand() -> tuple[pd.DataFrame, pd.DataFrame]:
     ]
     columns = ("kind", "relevant", "contexts", "persuasion")
     persuasion = [query(name) | dict(zip(columns, values, strict=True)) for name, *values in prompts]
-    made = [
+    susceptibilities = [
         ("q1", False, 1.0),
         ("q2", False, 2.0),
         ("q3", True, 3.0),
@@ -75,14 +75,22 @@ def by_hand() -> tuple[pd.DataFrame, pd.DataFrame]:
         ("q5", False, 1.5),
         ("q6", True, 3.5),
     ]
-    susceptibility = [{**query(name, invented=of), "contexts": 7, "susceptibility": value} for name, of, value in made]
+    susceptibility = [
+        {**query(name, invented=invented), "contexts": 7, "susceptibility": value}
+        for name, invented, value in susceptibilities
+    ]
     return pd.DataFrame(susceptibility), pd.DataFrame(persuasion)
 
 
-# Relevance weighs each context once: q1 relevant (1*4 + 3*8) / 4 = 7, irrelevant 0; q2 relevant 1, irrelevant
-# (2*3 + 1*6) / 3 = 4; q3 relevant 9, irrelevant (2*1 + 1*4) / 3 = 2. Of the twenty ways to deal 7, 1, 9, 0, 4, 2 those
-# of at least the observed sum 17 are 7+9 with 1, 4 or 2. Assertiveness takes all contexts of a kind: assertive 8, 6 and
-# 4; base (4 + 3*0) / 4 = 1, (2*1 + 2*3) / 4 = 2 and (1*9 + 2*1) / 3 = 11/3.
+# Relevance weighs each context once:
+#     q1  relevant (1*4 + 3*8) / 4 = 7    irrelevant 0
+#     q2  relevant 1                      irrelevant (2*3 + 1*6) / 3 = 4
+#     q3  relevant 9                      irrelevant (2*1 + 1*4) / 3 = 2
+# Of the twenty ways to deal 7, 1, 9, 0, 4, 2, three have at least the observed sum 17: 7+9 with 1, 4 or 2.
+# Assertiveness weighs each context of a kind once:
+#     q1  assertive 8    base (1*4 + 3*0) / 4 = 1
+#     q2  assertive 6    base (2*1 + 2*3) / 4 = 2
+#     q3  assertive 4    base (1*9 + 2*1) / 3 = 11/3
 @pytest.mark.parametrize(
     ("comparison", "measure", "groups", "means", "p"),
     [
@@ -91,12 +99,12 @@ def by_hand() -> tuple[pd.DataFrame, pd.DataFrame]:
         ("familiarity", "susceptibility", ("invented", "real"), (3.5, 1.5), 1 / 20),
     ],
 )
-def test_a_comparison_by_hand(
+def test_comparison_matches_hand_worked_values(
     comparison: str, measure: str, groups: tuple[str, str], means: tuple[float, float], p: float
 ) -> None:
     row = row_of(compare(*by_hand(), seed=0), comparison=comparison, unit_of_analysis="query")
-    about = tuple(row[name] for name in ("measure", "test", "unit_of_analysis", "alternative", "untestable"))
-    assert about == (measure, "permutation", "query", "greater", None)
+    labels = tuple(row[name] for name in ("measure", "test", "unit_of_analysis", "alternative", "untestable"))
+    assert labels == (measure, "permutation", "query", "greater", None)
     assert (row["group_a"], row["group_b"], row["n_a"], row["n_b"]) == (*groups, 3, 3)
     assert (row["mean_a"], row["mean_b"], row["p"]) == pytest.approx((*means, p))
 
@@ -119,24 +127,24 @@ def test_shuffled_rows_give_the_same_tests() -> None:
 
 
 def test_p_is_adjusted_over_the_relations() -> None:
-    every = compare(*frames(), seed=3)
-    assert table_of(GroupTest).of(every).num_rows == 2 * 4 * 3 * 2
-    rows = [row for row in every if row["unit_of_analysis"] == "query"]
+    all_rows = compare(*frames(), seed=3)
+    assert table_of(GroupTest).of(all_rows).num_rows == 2 * 4 * 3 * 2
+    rows = [row for row in all_rows if row["unit_of_analysis"] == "query"]
     for comparison, query_type in product(COMPARISONS, ("open", "closed")):
         family = [row for row in rows if (row["comparison"], row["query_type"]) == (comparison, query_type)]
         assert len(family) == 3
         assert [row["p_adjusted"] for row in family] == benjamini_hochberg([row["p"] for row in family])
 
 
-def test_no_scores_no_tests() -> None:
+def test_comparison_without_scores_has_no_tests() -> None:
     susceptibility, persuasion = frames()
     assert compare(susceptibility[:0], persuasion[:0], seed=0) == []
     rows = compare(susceptibility, persuasion[:0], seed=0)
     assert {row["comparison"] for row in rows} == {"familiarity"}
 
 
-def test_entities_are_pairs_of_their_queries_means() -> None:
-    # Of Norway's two queries, relevant 4 and 8, irrelevant 1 and 2; of others one; Oman lacks the second group.
+def test_entities_are_pairs_of_means_of_queries() -> None:
+    # Norway has two queries, with the relevant scores 4 and 8. Oman has no irrelevant score, so it is no pair.
     scores = [
         (1, "Norway", True, 4.0),
         (1, "Norway", False, 1.0),
@@ -181,12 +189,12 @@ def test_forms_of_an_entity_count_once() -> None:
     assert row_of(rows, comparison="familiarity", unit_of_analysis="query")["n_a"] == 6
 
 
-def test_familiarity_holds_the_length_of_names() -> None:
+def test_familiarity_is_adjusted_for_name_length() -> None:
     rng = np.random.default_rng(0)
     names = ["Oslo", "Peru", "Kyiv", "Norway", "Ostremia", "Vandrovia", "Quell", "Morvania"]
     data = pd.DataFrame(
-        {**query(f"{name}{form}", invented=at > 3), "entity": name, "susceptibility": rng.random() + len(name)}
-        for at, name in enumerate(names)
+        {**query(f"{name}{form}", invented=number > 3), "entity": name, "susceptibility": rng.random() + len(name)}
+        for number, name in enumerate(names)
         for form in (1, 2)
     )
     (row,) = STATISTICS["familiarity_by_length"].rows({"susceptibility_of_queries": data}, 0)
@@ -198,9 +206,14 @@ def test_familiarity_holds_the_length_of_names() -> None:
 
 
 def followed(answers: list[tuple[str, str, float]]) -> pd.DataFrame:
-    """The query's rows on answers of few entities: entity, whose answer, persuasion."""
+    """Return the rows of the SQL query on answers: entity, whose answer, persuasion."""
     about = {"model": "m", "dtype": "float32", "relation": "capital", "query_type": "open"}
-    rows = pd.DataFrame([{**about, "entity": e, "follows": f, "persuasion": v, "level": v} for e, f, v in answers])
+    rows = pd.DataFrame(
+        [
+            {**about, "entity": entity, "follows": follows, "persuasion": persuasion, "level": persuasion}
+            for entity, follows, persuasion in answers
+        ]
+    )
     rows = rows.assign(squared_persuasion=rows["persuasion"] ** 2)
     scored = {
         "answers": ("persuasion", "size"),
@@ -224,10 +237,10 @@ def test_followed_answers_are_tested_by_answer_and_entity() -> None:
     (row,) = [row for row in rows if row["unit_of_analysis"] == "answer"]
     assert (row["n_a"], row["n_b"], row["mean_a"], row["mean_b"], row["test"]) == (3, 3, 4.0, 2.0, "permutation")
     assert row["statistic"] == pytest.approx(stats.ttest_ind([3, 5, 4], [1, 3, 2]).statistic)
-    assert row["p"] == pytest.approx(2 / 20)  # 3 + 4 + 5 twice, as there are two 3
+    assert row["p"] == pytest.approx(2 / 20)  # 3 + 4 + 5 occurs twice, because the score 3 occurs twice
     row = row_of(rows, comparison="followed", unit_of_analysis="entity")
     assert (row["n_a"], row["n_b"], row["mean_a"], row["mean_b"], row["p"]) == (2, 2, 4.0, 2.0, None)
-    assert (row["untestable"], row["effect_size"]) == (TOO_FEW, None)  # four ways to turn the signs of two pairs
+    assert (row["untestable"], row["effect_size"]) == (TOO_FEW, None)  # four ways to flip the signs of two pairs
 
 
 def test_a_relation_without_followed_answers_is_untestable() -> None:

@@ -1,4 +1,4 @@
-"""Entities with labels compared: an entity is the row, and its queries count once."""
+"""Comparisons of entities with labels, over means of the queries of each entity."""
 
 from itertools import product
 from typing import Any
@@ -22,7 +22,7 @@ TONES = (("negative", 2), ("negative", 1), ("neutral", None), ("positive", 1))
 
 
 def frames(sets: tuple[str, ...] = ("one", "two"), types: bool = False, seed: int = 0) -> Frames:
-    """Made-up scores of seven entities, with two forms, in each set."""
+    """Return made-up scores of seven entities with two forms in each set."""
     rng = np.random.default_rng(seed)
     queries: list[Row] = []
     prompts: list[Row] = []
@@ -50,17 +50,17 @@ def selected(rows: list[Row], **values: object) -> list[Row]:
     return [row for row in rows if all(row[name] == value for name, value in values.items())]
 
 
-def means(known: Frames, **values: object) -> dict[str, float]:
-    rows = known[SUSCEPTIBILITY]
+def means(scores: Frames, **values: object) -> dict[str, float]:
+    rows = scores[SUSCEPTIBILITY]
     for name, value in values.items():
         rows = rows[rows[name] == value]
     return rows.groupby("entity")["susceptibility"].mean().to_dict()
 
 
-def test_labels_are_compared_by_entity_as_by_hand() -> None:
-    known = frames()
-    (row,) = selected(COMPARISONS.rows(known, 3), comparison="label", relation="two")
-    a, b = (list(means(known, relation="two", label=label).values()) for label in ("old", "young"))
+def test_labels_are_compared_by_entity() -> None:
+    scores = frames()
+    (row,) = selected(COMPARISONS.rows(scores, 3), comparison="label", relation="two")
+    a, b = (list(means(scores, relation="two", label=label).values()) for label in ("old", "young"))
     assert (row["group_a"], row["group_b"], row["n_a"], row["n_b"]) == ("old", "young", 4, 3)
     assert (row["mean_a"], row["mean_b"]) == pytest.approx((np.mean(a), np.mean(b)))
     expected = stats.permutation_test(
@@ -71,27 +71,27 @@ def test_labels_are_compared_by_entity_as_by_hand() -> None:
 
 
 def test_sets_are_compared_on_the_same_entities() -> None:
-    known = frames()
-    rows = selected(SET_COMPARISONS.rows(known, 3), comparison="set")
+    scores = frames()
+    rows = selected(SET_COMPARISONS.rows(scores, 3), comparison="set")
     assert [row["within"] for row in rows] == ["all", "old", "young"]
     assert {row["relation"] for row in rows} == {"all"}
-    one, two = (means(known, relation=name) for name in ("one", "two"))
+    one, two = (means(scores, relation=name) for name in ("one", "two"))
     differences = np.array([one[name] - two[name] for name in LABELS])
     signs = np.array(list(product((1, -1), repeat=7)))
     expected = np.mean(np.abs(signs @ differences) >= abs(differences.sum()) - 1e-12)
     assert (rows[0]["test"], rows[0]["n_a"], rows[0]["p"]) == ("sign flip", 7, pytest.approx(expected))
 
 
-def test_contexts_are_compared_about_the_same_entity_alone() -> None:
-    known = frames(("one",))
-    rows = selected(COMPARISONS.rows(known, 3), measure="persuasion")
+def test_only_contexts_about_the_entity_are_compared() -> None:
+    scores = frames(("one",))
+    rows = selected(COMPARISONS.rows(scores, 3), measure="persuasion")
     assert [(row["comparison"], row["within"], row["group_a"], row["group_b"]) for row in rows] == [
         ("context", "all", "negative", "neutral"),
         ("context", "all", "negative", "positive"),
         ("context", "all", "neutral", "positive"),
         ("strength", "negative", "strength 2", "strength 1"),
     ]
-    prompts = known[PERSUASION]
+    prompts = scores[PERSUASION]
     relevant = prompts[prompts["relevant"].astype(bool)]
     negative = relevant[relevant["context_label"] == "negative"]
     assert rows[0]["mean_a"] == pytest.approx(negative["persuasion"].mean())
@@ -109,11 +109,11 @@ def test_labels_are_compared_within_types_that_have_both() -> None:
     ]
 
 
-def test_entities_without_a_type_are_no_other_type() -> None:
-    known = frames(("one",), types=True)
-    scored = known[SUSCEPTIBILITY]
-    scored.loc[scored["entity"] == "Ann", "type"] = None
-    types = selected(COMPARISONS.rows(known, 3), comparison="type")
+def test_entities_without_a_type_are_in_no_group() -> None:
+    scores = frames(("one",), types=True)
+    frame = scores[SUSCEPTIBILITY]
+    frame.loc[frame["entity"] == "Ann", "type"] = None
+    types = selected(COMPARISONS.rows(scores, 3), comparison="type")
     assert [(row["group_a"], row["n_a"], row["n_b"]) for row in types] == [("x", 3, 1), ("y", 1, 3)]
 
 
@@ -124,21 +124,21 @@ def test_p_is_adjusted_by_comparison() -> None:
 
 
 def test_means_cover_entities_by_label_and_context() -> None:
-    known = frames(("one",), types=True)
-    rows = MEANS.rows(known, 3)
+    scores = frames(("one",), types=True)
+    rows = MEANS.rows(scores, 3)
     by_label = {tuple(row["group_values"]): row for row in rows}
-    old = list(means(known, label="old").values())
+    old = list(means(scores, label="old").values())
     assert (by_label[("old",)]["n"], by_label[("old",)]["mean"]) == (4, pytest.approx(np.mean(old)))
-    assert by_label["old", "y"]["mean"] == pytest.approx(means(known)["Cat"])
+    assert by_label["old", "y"]["mean"] == pytest.approx(means(scores)["Cat"])
     assert by_label["young", "the same", "neutral", ""]["n"] == 3
     assert len(rows) == 2 + 3 + 2 * 2 * len(TONES)
 
 
-def test_rows_fit_their_tables_whatever_the_order() -> None:
-    known = frames(types=True)
-    shuffled = {name: frame.sample(frac=1, random_state=1) for name, frame in known.items()}
+def test_rows_fit_their_tables_in_any_order() -> None:
+    scores = frames(types=True)
+    shuffled = {name: frame.sample(frac=1, random_state=1) for name, frame in scores.items()}
     for statistic, record in ((COMPARISONS, GroupComparison), (MEANS, Summary)):
-        rows = statistic.rows(known, 3)
+        rows = statistic.rows(scores, 3)
         assert table_of(record).of(rows).num_rows == len(rows) > 0
         assert statistic.rows(shuffled, 3) == rows
         keys = table_of(record).key
@@ -146,7 +146,7 @@ def test_rows_fit_their_tables_whatever_the_order() -> None:
 
 
 def test_a_missing_score_is_named() -> None:
-    known = frames()
-    known[SUSCEPTIBILITY].loc[0, "susceptibility"] = None
+    scores = frames()
+    scores[SUSCEPTIBILITY].loc[0, "susceptibility"] = None
     with pytest.raises(ScoreError, match=r"susceptibility: 1 of \d+ rows lack a score"):
-        COMPARISONS.rows(known, 3)
+        COMPARISONS.rows(scores, 3)

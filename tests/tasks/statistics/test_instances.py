@@ -1,4 +1,4 @@
-"""Worked by hand: what is computed over instances of questions, by partition and pooled; TF-IDF."""
+"""Statistics of instances of questions, by partition and pooled, and TF-IDF, worked by hand."""
 
 from math import log, sqrt
 from typing import Any
@@ -19,8 +19,10 @@ MODEL = {"model": "m", "dtype": "float32"}
 OUTCOME = {"persuaded_as_published": None, "stubborn_as_published": None, "states_answer": True}
 
 
-def instance(number: int, partition: str, condition: str, moved: float, outcome: str = "other", **values: Any) -> Row:
-    """A question with a context; question n is about subject n // 2."""
+def instance(
+    number: int, partition: str, condition: str, persuasion: float, outcome: str = "other", **values: Any
+) -> Row:
+    """Return a question with a context; question n is about subject n // 2."""
     entropies = {f"{name}_{when}": None for name in ENTROPIES for when in ("without", "with")}
     numbers = dict.fromkeys(CORRELATED) | entropies
     return {
@@ -31,7 +33,7 @@ def instance(number: int, partition: str, condition: str, moved: float, outcome:
         "context_id": condition,
         "condition": condition,
         "subject_key": f"s{number // 2}",
-        "coherent_persuasion": moved,
+        "coherent_persuasion": persuasion,
         "coherent_persuasion_unchanged": None,
         "outcome": outcome,
         "answers": 10,
@@ -43,7 +45,7 @@ def instance(number: int, partition: str, condition: str, moved: float, outcome:
 
 
 def answer(number: int, partition: str, condition: str, accurate: bool | None, entropy: float) -> Row:
-    """A question under a condition."""
+    """Return a reply to a question under a condition."""
     return {
         **MODEL,
         "relation": "P36",
@@ -62,15 +64,15 @@ def answer(number: int, partition: str, condition: str, accurate: bool | None, e
 
 
 def computed(name: str, **rows: list[Row]) -> list[Row]:
-    frames = {query: pd.DataFrame(of_one) for query, of_one in rows.items()}
-    made = STATISTICS[name].rows(frames, 0)
+    frames = {query: pd.DataFrame(query_rows) for query, query_rows in rows.items()}
+    result = STATISTICS[name].rows(frames, 0)
     shuffled = {query: frame.sample(frac=1, random_state=1) for query, frame in frames.items()}
-    assert STATISTICS[name].rows(shuffled, 0) == made
-    assert STATISTICS[name].table.of(made).num_rows == len(made)
-    return made
+    assert STATISTICS[name].rows(shuffled, 0) == result
+    assert STATISTICS[name].table.of(result).num_rows == len(result)
+    return result
 
 
-def test_partitions_are_pooled_and_so_are_contexts() -> None:
+def test_partitions_and_contexts_are_pooled() -> None:
     answers = [
         answer(0, "static", "none", True, 4.0),
         answer(2, "temporal", "none", False, 2.0),
@@ -82,10 +84,10 @@ def test_partitions_are_pooled_and_so_are_contexts() -> None:
         instance(0, "static", "counter_memory", 3.0, "stubborn", semantic_entropy_without=4.0, semantic_entropy_with=5),
         instance(4, "temporal", "original", 8.0, "unmeasured"),
     ]
-    made = computed("partition_means", answers_of_questions=answers, instances=instances)
+    result = computed("partition_means", answers_of_questions=answers, instances=instances)
 
     def mean(quantity: str, *group: str) -> tuple[int, Any]:
-        row = row_of(made, quantity=quantity, group_values=list(group))
+        row = row_of(result, quantity=quantity, group_values=list(group))
         return row["n"], row["mean"]
 
     assert mean("accuracy", "all", "none") == (2, 0.5)
@@ -98,59 +100,60 @@ def test_partitions_are_pooled_and_so_are_contexts() -> None:
     assert mean("semantic_entropy_change", "all", "all", "all") == (2, -1.0)
     assert mean("semantic_entropy_change", "static", "all", "persuaded") == (1, -3.0)
     assert mean("semantic_entropy_with", "all", "all", "stubborn") == (1, 5.0)
-    everything = row_of(made, quantity="coherent_persuasion", group_values=["all", "all"])
+    everything = row_of(result, quantity="coherent_persuasion", group_values=["all", "all"])
     assert (everything["items"], everything["low"], everything["high"]) == (2, None, None)
 
 
 @pytest.mark.parametrize(("without", "shown"), [(4, 0), (9, 1), (10, 2)])
-def test_persuasion_rests_on_answers_without_a_context_too(without: int, shown: int) -> None:
-    moved = ("coherent_persuasion", "coherent_persuasion_unchanged")
+def test_persuasion_needs_enough_closed_book_answers(without: int, shown: int) -> None:
+    quantities = ("coherent_persuasion", "coherent_persuasion_unchanged")
     row = instance(0, "static", "original", 1.0, coherent_persuasion_unchanged=0.5, answers_without=without)
-    made = computed("partition_means", answers_of_questions=[answer(0, "static", "none", True, 4.0)], instances=[row])
-    assert {row["quantity"] for row in made} & {*moved} == {*moved[:shown]}
+    result = computed("partition_means", answers_of_questions=[answer(0, "static", "none", True, 4.0)], instances=[row])
+    assert {row["quantity"] for row in result} & {*quantities} == {*quantities[:shown]}
     assert any(row["n"] for row in computed("instance_correlations", instances=[row | {"edits": 1}])) == bool(shown)
 
 
 def test_persuasion_is_averaged_by_number_of_edits() -> None:
     edits = [1, 1, 2, 9, 10, 40]
     rows = [
-        instance(at, "static" if count == 1 else "temporal", "original", float(at), edits=count)
-        for at, count in enumerate(edits)
+        instance(number, "static" if count == 1 else "temporal", "original", float(number), edits=count)
+        for number, count in enumerate(edits)
     ]
     rows.append(instance(9, "disputable", "original", 99.0, edits=None))
-    made = computed("partition_means", answers_of_questions=[answer(0, "static", "none", True, 4.0)], instances=rows)
-    by_edits = {row["group_values"][1]: (row["n"], row["mean"]) for row in made if row["group_values"][0] == "original"}
+    result = computed("partition_means", answers_of_questions=[answer(0, "static", "none", True, 4.0)], instances=rows)
+    original = [row for row in result if row["group_values"][0] == "original"]
+    by_edits = {row["group_values"][1]: (row["n"], row["mean"]) for row in original}
     assert by_edits == {"1": (2, 0.5), "2": (1, 2.0), "5 to 9": (1, 3.0), "10 or more": (2, 4.5)}
 
 
 def test_persuasion_is_correlated_by_partition_and_pooled() -> None:
     rng = np.random.default_rng(1)
     rows = [
-        instance(number, ("static", "temporal")[number % 2], "original", float(moved), edits=edits)
-        for number, (moved, edits) in enumerate(zip(rng.normal(0, 1, 30), [1, 4, 1, 7, 1, 9] * 5, strict=True))
+        instance(number, ("static", "temporal")[number % 2], "original", float(persuasion), edits=edits)
+        for number, (persuasion, edits) in enumerate(zip(rng.normal(0, 1, 30), [1, 4, 1, 7, 1, 9] * 5, strict=True))
     ]
-    made = computed("instance_correlations", instances=rows)
-    temporal = row_of(made, partition="temporal", condition="original", measure_a="edits")
-    of_temporal = [row for row in rows if row["partition"] == "temporal"]
-    x, y = ([row[name] for row in of_temporal] for name in ("edits", "coherent_persuasion"))
+    result = computed("instance_correlations", instances=rows)
+    temporal = row_of(result, partition="temporal", condition="original", measure_a="edits")
+    temporal_rows = [row for row in rows if row["partition"] == "temporal"]
+    x, y = ([row[name] for row in temporal_rows] for name in ("edits", "coherent_persuasion"))
     expected = stats.pearsonr(x, y)
     assert temporal["pearson"] == pytest.approx(expected.statistic, abs=1e-12)
     z, half = np.arctanh(expected.statistic), stats.norm.ppf(0.975) / np.sqrt(15 - 3)
     assert (temporal["low"], temporal["high"]) == pytest.approx(tuple(np.tanh([z - half, z + half])), abs=1e-9)
     assert (temporal["n"], temporal["subjects"]) == (15, 15)
-    static = row_of(made, partition="static", condition="all", measure_a="edits")
+    static = row_of(result, partition="static", condition="all", measure_a="edits")
     assert (static["pearson"], static["low"], static["untestable"]) == (None, None, "no spread")
-    everything = row_of(made, partition="all", condition="all", measure_a="edits")
+    everything = row_of(result, partition="all", condition="all", measure_a="edits")
     assert (everything["n"], everything["subjects"]) == (30, 15)
-    assert {row["measure_a"] for row in made} == {"edits"}
+    assert {row["measure_a"] for row in result} == {"edits"}
 
 
-def regressed(rows: list[Row]) -> list[Row]:
+def regression_rows(rows: list[Row]) -> list[Row]:
     predictors = ("edits", "subject_popularity", "object_popularity")
     statistic = regression_on("of_three", 1, "summed", *predictors)
-    made = statistic.rows({"instances": pd.DataFrame(rows)}, 0)
-    assert statistic.table.of(made).num_rows == len(made)
-    return made
+    result = statistic.rows({"instances": pd.DataFrame(rows)}, 0)
+    assert statistic.table.of(result).num_rows == len(result)
+    return result
 
 
 def test_rows_without_predictor_are_left_out_and_counted() -> None:
@@ -167,9 +170,9 @@ def test_rows_without_predictor_are_left_out_and_counted() -> None:
         )
         for number in range(24)
     ]
-    edits = row_of(regressed(rows), partition="temporal", condition="original", predictor="edits")
+    edits = row_of(regression_rows(rows), partition="temporal", condition="original", predictor="edits")
     assert (edits["n"], edits["left_out"], edits["subjects"]) == (20, 4, 10)
-    alone = row_of(regressed(rows[4:]), partition="temporal", condition="original", predictor="edits")
+    alone = row_of(regression_rows(rows[4:]), partition="temporal", condition="original", predictor="edits")
     same = ("beta", "standard_error", "p", "subject_standard_error", "r_squared")
     assert [edits[name] for name in same] == [alone[name] for name in same]
 
@@ -181,22 +184,22 @@ def test_a_missing_or_constant_predictor_is_named() -> None:
         numbers = {"edits": 2, "subject_popularity": 1.0, "object_popularity": 1.0}
         return [
             instance(
-                at,
+                number,
                 partition,
                 "original",
                 float(rng.normal()),
                 **{name: float(rng.normal()) for name in numbers} | values,
             )
-            for at in range(9)
+            for number in range(9)
         ]
 
-    made = regressed([*rows("static", edits=1), *rows("disputable", object_popularity=None)])
-    static = row_of(made, partition="static", condition="original")
+    result = regression_rows([*rows("static", edits=1), *rows("disputable", object_popularity=None)])
+    static = row_of(result, partition="static", condition="original")
     assert (static["untestable"], static["predictor"], static["beta"]) == ("edits: no spread", "none", None)
-    disputable = row_of(made, partition="disputable", condition="original")
+    disputable = row_of(result, partition="disputable", condition="original")
     assert disputable["untestable"] == "object_popularity: no instance has one"
     assert (disputable["n"], disputable["left_out"]) == (0, 9)
-    assert row_of(made, partition="all", condition="all")["untestable"] == "edits: no spread"
+    assert row_of(result, partition="all", condition="all")["untestable"] == "edits: no spread"
 
 
 def texts(entropies: list[float | None], questions: list[str]) -> pd.DataFrame:
@@ -205,41 +208,41 @@ def texts(entropies: list[float | None], questions: list[str]) -> pd.DataFrame:
             **MODEL,
             "relation": "P36",
             "partition": "static",
-            "question_id": f"q{at}",
+            "question_id": f"q{number}",
             "context_id": "original",
             "semantic_entropy_with": entropy,
             "question": question,
             "context": None,
         }
-        for at, (entropy, question) in enumerate(zip(entropies, questions, strict=True))
+        for number, (entropy, question) in enumerate(zip(entropies, questions, strict=True))
     )
 
 
 def classes_of(entropies: EntropyClasses, frame: pd.DataFrame) -> tuple[list[Row], list[Row]]:
-    """The classes of all partitions together, and the words of each class."""
+    """Return the rows of the classes over all partitions, and the rows of the words of each class."""
     counts, topics = entropies.statistics
-    rows, words = (one.rows({"texts_of_instances": frame}, 0) for one in (counts, topics))
+    rows, words = (statistic.rows({"texts_of_instances": frame}, 0) for statistic in (counts, topics))
     assert topics.table.of(words).num_rows == len(words)
     grouped = [{**row, **dict(zip(row["grouped_by"], row["group_values"], strict=True))} for row in rows]
     return [row for row in grouped if row["partition"] == "all"], words
 
 
-def test_bounds_make_the_classes() -> None:
+def test_bounds_define_the_classes() -> None:
     words = ["red cat", "red hat", "dog", "<b>sun</b>", "moon"]
-    rows, found_words = classes_of(EntropyClasses(bounds=(1.0, 2.0)), texts([0.5, 1.0, 1.5, 9.0, None], words))
+    rows, class_words = classes_of(EntropyClasses(bounds=(1.0, 2.0)), texts([0.5, 1.0, 1.5, 9.0, None], words))
     assert {row["entropy_class"]: (row["n"], row["share"]) for row in rows} == {
         "low": (2, 0.5),
         "middle": (1, 0.25),
         "high": (1, 0.25),
     }
     assert {tuple(row[name] for name in CUT) for row in rows} == {("bounds of the study", "1.0", "1.0", "2.0", "2.0")}
-    first = {
-        row["entropy_class"]: (row["word"], row["texts"], row["of_texts"]) for row in found_words if row["rank"] == 1
+    first_words = {
+        row["entropy_class"]: (row["word"], row["texts"], row["of_texts"]) for row in class_words if row["rank"] == 1
     }
-    assert first == {"low": ("red", 2, 2), "middle": ("dog", 1, 1), "high": ("sun", 1, 1)}
+    assert first_words == {"low": ("red", 2, 2), "middle": ("dog", 1, 1), "high": ("sun", 1, 1)}
 
 
-def test_what_lies_between_published_classes_is_in_none() -> None:
+def test_instances_between_published_classes_have_no_class() -> None:
     entropies = [10.5, 10.75, 11.0, 11.5, 16.0, 16.5, 17.0, 17.5]
     rows, words = classes_of(EntropyClasses(bounds=(10.5, 11.0, 16.0, 17.0)), texts(entropies, ["word"] * 8))
     assert {row["entropy_class"]: (row["n"], row["share"]) for row in rows} == {
@@ -261,35 +264,36 @@ def test_without_bounds_classes_are_thirds_of_a_model() -> None:
 
 
 def test_at_most_fifty_words_mark_a_class() -> None:
-    frame = texts([0.0] + [9.0] * 3, [" ".join(f"word{at:02}" for at in range(60)), "a cat", "a dog", "a sun"])
+    frame = texts([0.0] + [9.0] * 3, [" ".join(f"word{number:02}" for number in range(60)), "a cat", "a dog", "a sun"])
     _, words = classes_of(EntropyClasses(bounds=(1.0, 2.0)), frame)
-    assert [row["word"] for row in words if row["entropy_class"] == "low"] == [f"word{at:02}" for at in range(50)]
+    low = [row["word"] for row in words if row["entropy_class"] == "low"]
+    assert low == [f"word{number:02}" for number in range(50)]
 
 
-def test_words_are_letters_and_digits_in_small_letters() -> None:
+def test_words_are_lower_case_letters_and_digits() -> None:
     assert words("L'Été à Oslo_22, <b>東京</b> x 10") == ["été", "oslo", "22", "東京", "10"]
 
 
 def test_scores_are_mean_over_texts_of_group() -> None:
-    found, scores, having = tf_idf(["red red cat", "cat", "dog red", "!"], [0, 0, 1, 1], 2)
+    vocabulary, scores, text_counts = tf_idf(["red red cat", "cat", "dog red", "!"], [0, 0, 1, 1], 2)
     idf = {"red": log(5 / 3) + 1, "cat": log(5 / 3) + 1, "dog": log(5 / 2) + 1}
-    first, third = sqrt((2 * idf["red"]) ** 2 + idf["cat"] ** 2), sqrt(idf["dog"] ** 2 + idf["red"] ** 2)
-    assert list(found) == ["cat", "dog", "red"]
+    first_norm, third_norm = sqrt((2 * idf["red"]) ** 2 + idf["cat"] ** 2), sqrt(idf["dog"] ** 2 + idf["red"] ** 2)
+    assert list(vocabulary) == ["cat", "dog", "red"]
     expected = [
-        [(idf["cat"] / first + 1) / 2, 0, 2 * idf["red"] / first / 2],
-        [0, idf["dog"] / third / 2, idf["red"] / third / 2],
+        [(idf["cat"] / first_norm + 1) / 2, 0, 2 * idf["red"] / first_norm / 2],
+        [0, idf["dog"] / third_norm / 2, idf["red"] / third_norm / 2],
     ]
     assert scores == pytest.approx(np.array(expected), abs=1e-12)
-    assert having.tolist() == [[2, 0, 1], [0, 1, 1]]
+    assert text_counts.tolist() == [[2, 0, 1], [0, 1, 1]]
 
 
 def test_words_of_most_texts_are_left_out() -> None:
-    found, scores, _ = tf_idf(["the cat", "the dog", "the sun", "moon"], [0, 0, 1, 1], 2)
-    assert "the" not in found
+    vocabulary, scores, _ = tf_idf(["the cat", "the dog", "the sun", "moon"], [0, 0, 1, 1], 2)
+    assert "the" not in vocabulary
     assert scores.sum(axis=1) == pytest.approx([1, 1])
 
 
-def test_a_text_counts_as_often_as_it_stands() -> None:
+def test_a_text_counts_once_per_occurrence() -> None:
     texts = ["red cat", "dog", "sun", "dog", "sun", "moon", "moon"]
     once = tf_idf([texts[0], *texts[1:]], [0, 1, 1, 1, 1, 1, 1], 2)[1]
     again = tf_idf([texts[0], texts[0] + " ", *texts[1:]], [0, 0, 1, 1, 1, 1, 1, 1], 2)[1]
@@ -299,6 +303,6 @@ def test_a_text_counts_as_often_as_it_stands() -> None:
 
 
 @pytest.mark.parametrize("texts", [[], ["!", "x"]])
-def test_texts_without_words_have_none(texts: list[str]) -> None:
-    found, scores, having = tf_idf(texts, [0] * len(texts), 3)
-    assert (len(found), scores.shape, having.shape) == (0, (3, 0), (3, 0))
+def test_texts_without_words_have_no_scores(texts: list[str]) -> None:
+    vocabulary, scores, text_counts = tf_idf(texts, [0] * len(texts), 3)
+    assert (len(vocabulary), scores.shape, text_counts.shape) == (0, (3, 0), (3, 0))

@@ -44,16 +44,16 @@ def rows(verdicts: Any, against: str = "rule") -> list[dict[str, Any]]:
 def test_agreement_is_over_answers_with_both_verdicts(against: str) -> None:
     (share, kappa) = (row_of(rows(VERDICTS, against), quantity=name) for name in (AGREEMENT, KAPPA))
     assert (share["mean"], share["n"], share["group_values"]) == (pytest.approx(4 / 6), 6, ["j", against])
-    # a: 3 context, 2 neither, 1 original; b: 3 context, 3 neither
+    # judge: 3 context, 2 neither, 1 original; other verdicts: 3 context, 3 neither
     assert kappa["mean"] == pytest.approx((4 / 6 - 15 / 36) / (1 - 15 / 36))
     assert (share["interval_over"], share["items"], share["unit"], kappa["unit"]) == ("question", 6, "share", "")
     assert share["low"] < share["mean"] < share["high"]
 
 
-def test_one_verdict_alone_has_no_kappa() -> None:
+def test_single_verdict_has_no_kappa() -> None:
     share, kappa = (row_of(rows([("context", "context")] * 5), quantity=name) for name in (AGREEMENT, KAPPA))
     assert (share["mean"], kappa["mean"], kappa["low"], kappa["n"]) == (1.0, None, None, 5)
 
 
-def test_without_both_verdicts_there_is_no_row() -> None:
+def test_answers_without_both_verdicts_have_no_row() -> None:
     assert rows([(None, "context"), ("context", None)]) == []

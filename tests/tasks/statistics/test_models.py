@@ -1,4 +1,4 @@
-"""Worked by hand: what models do on the same items, which differ, and of which nobody can say."""
+"""Means of models and differences of models on the same items, worked by hand."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ VERDICTS = {
 
 
 def answer(model: str, question: str, condition: str, verdict: str, **values: Any) -> dict[str, Any]:
-    """A greedy answer to a question under a condition, with nothing measured beside its verdict."""
+    """Return a greedy reply to a question under a condition, with a verdict and without scores."""
     unmeasured = (
         "outcome",
         "coherent_persuasion",
@@ -84,7 +84,7 @@ def test_a_model_that_follows_more_is_larger() -> None:
     assert (row["mean"], row["against_mean"], row["difference"]) == (1, 0, 1)
     assert (row["n"], row["clusters"], row["p"]) == (6, 6, 2 / 2**6)
     assert row["p_adjusted"] > 0.05
-    assert row["direction"] == "undecided"  # of six questions so small a p is no proof among all comparisons
+    assert row["direction"] == "undecided"  # p exceeds 0.05 after adjustment over all comparisons
     assert difference("follows", "a", "b", times=2)["direction"] == "larger"
 
 
@@ -98,10 +98,10 @@ def test_models_are_equal_only_within_the_margin() -> None:
 
 def test_p_is_adjusted_over_all_verdicts() -> None:
     rows = DIFFERENCES.rows(frames(times=2), 0)
-    done = [row["p"] for row in rows if row["p"] is not None]
+    p_values = [row["p"] for row in rows if row["p"] is not None]
     (row,) = [row for row in rows if (row["quantity"], row["model"], row["against_model"]) == ("follows", "a", "b")]
     assert len({row["quantity"] for row in rows}) > 2
-    assert row["p_adjusted"] == pytest.approx(stats.false_discovery_control(done)[done.index(row["p"])])
+    assert row["p_adjusted"] == pytest.approx(stats.false_discovery_control(p_values)[p_values.index(row["p"])])
 
 
 def test_only_items_of_both_models_are_compared() -> None:
@@ -110,7 +110,7 @@ def test_only_items_of_both_models_are_compared() -> None:
     assert difference("follows", "b", "c", times=3)["direction"] == "smaller"
 
 
-def test_queries_are_clustered_by_entity_whatever_the_relation() -> None:
+def test_queries_of_all_relations_are_clustered_by_entity() -> None:
     row = difference("susceptibility", "a", "b")
     assert (row["n"], row["clusters"], row["difference"], row["unit"]) == (4, 2, -2, "nats")
 
@@ -127,50 +127,50 @@ def test_means_of_models_have_intervals() -> None:
     assert means["a", "correct", "none"]["mean"] == 1
 
 
-@pytest.mark.parametrize("of", [["none", "counter_memory"], ["none"]])
+@pytest.mark.parametrize("conditions", [["none", "counter_memory"], ["none"]])
 @pytest.mark.parametrize(("samples", "shown"), [(4, 0), (5, 1), (9, 1), (10, 2)])
-def test_persuasion_of_few_samples_is_no_finding(samples: int, shown: int, of: list[str]) -> None:
-    moved = ("coherent_persuasion", "coherent_persuasion_unchanged")
-    made = frames()
-    answers = made["answers_of_questions"].assign(**dict.fromkeys(moved, 1.0))
-    made["answers_of_questions"] = answers.assign(
-        answers=answers["answers"].mask(answers["condition"].isin(of), samples)
+def test_persuasion_of_few_samples_is_no_finding(samples: int, shown: int, conditions: list[str]) -> None:
+    quantities = ("coherent_persuasion", "coherent_persuasion_unchanged")
+    data = frames()
+    answers = data["answers_of_questions"].assign(**dict.fromkeys(quantities, 1.0))
+    data["answers_of_questions"] = answers.assign(
+        answers=answers["answers"].mask(answers["condition"].isin(conditions), samples)
     )
-    assert {row["quantity"] for row in MEANS.rows(made, 0)} & {*moved} == {*moved[:shown]}
-    assert {row["quantity"] for row in DIFFERENCES.rows(made, 0)} & {*moved} == {*moved[: min(shown, 1)]}
+    assert {row["quantity"] for row in MEANS.rows(data, 0)} & {*quantities} == {*quantities[:shown]}
+    assert {row["quantity"] for row in DIFFERENCES.rows(data, 0)} & {*quantities} == {*quantities[: min(shown, 1)]}
 
 
 def test_ids_with_spaces_name_one_item_each() -> None:
-    made = frames()
-    answers = made["answers_of_questions"].query("model in ('a', 'b') and question_id in ('q0', 'q1')")
+    data = frames()
+    answers = data["answers_of_questions"].query("model in ('a', 'b') and question_id in ('q0', 'q1')")
     ids = {"q0": ("q", "1 c"), "q1": ("q 1", "c")}
     answers = answers.assign(
         subject_key="s",
         context_id=[ids[name][1] for name in answers["question_id"]],
         question_id=[ids[name][0] for name in answers["question_id"]],
     )
-    assert {row["n"] for row in DIFFERENCES.rows({**made, "answers_of_questions": answers}, 0)} == {2, 4}
+    assert {row["n"] for row in DIFFERENCES.rows({**data, "answers_of_questions": answers}, 0)} == {2, 4}
 
 
-def test_answer_without_prior_is_not_changed_one() -> None:
+def test_answer_without_an_outcome_is_not_counted() -> None:
     answers = frames()["answers_of_questions"]
     answers = answers[answers["condition"] == "counter_memory"].assign(condition="irrelevant", outcome="stubborn")
-    answers.loc[answers["question_id"] == "q0", "outcome"] = None  # the thoughts without the context did not end
-    kept = dict(items({**frames(), "answers_of_questions": answers}))["keeps"]
-    assert "q0" not in kept["cluster"].tolist()
-    assert kept["value"].tolist() == [1.0] * 5 * len(VERDICTS)
+    answers.loc[answers["question_id"] == "q0", "outcome"] = None  # the closed-book thoughts did not end
+    frame = dict(items({**frames(), "answers_of_questions": answers}))["keeps"]
+    assert "q0" not in frame["cluster"].tolist()
+    assert frame["value"].tolist() == [1.0] * 5 * len(VERDICTS)
 
 
-CLASHES = {  # alone, with the original context and what became of it, with the counter-memory context
-    "q0": ("original", "context", "agreed", "context"),  # right, and gives in
-    "q1": ("original", "context", "agreed", "original"),  # right, and stays so
+CLASHES = {  # verdict closed-book, verdict and outcome with the original context, verdict with counter-memory
+    "q0": ("original", "context", "agreed", "context"),  # right, then follows the counter-memory
+    "q1": ("original", "context", "agreed", "original"),  # right, and stays right
     "q2": ("original", "context", "agreed", "both"),
     "q3": ("original", "context", "agreed", "refusal"),
-    "q4": ("context", "neither", "stubborn", "context"),  # wrong, and stays so
-    "q5": ("neither", "context", "persuaded", "context"),  # wrong, and learns
-    "q6": ("neither", "neither", "other", "context"),  # wrong, then wrong in another way
-    "q7": ("refusal", "refusal", "stubborn", "context"),  # no answer that could stay
-    "q8": ("both", "context", "agreed", "context"),  # nothing that the contexts disagree with
+    "q4": ("context", "neither", "stubborn", "context"),  # wrong, and stays wrong
+    "q5": ("neither", "context", "persuaded", "context"),  # wrong, then follows the original context
+    "q6": ("neither", "neither", "other", "context"),  # wrong, then another wrong answer
+    "q7": ("refusal", "refusal", "stubborn", "context"),  # no closed-book answer to keep
+    "q8": ("both", "context", "agreed", "context"),  # right and wrong, so no context disagrees
 }
 
 
@@ -183,10 +183,10 @@ def clashes(renamed: dict[str, str]) -> dict[str, pd.DataFrame]:
             verdict,
             context_id=condition,
             states_answer=True,
-            outcome=what if condition == "original" else None,
+            outcome=outcome if condition == "original" else None,
         )
-        for question, (alone, original, what, counter) in CLASHES.items()
-        for condition, verdict in (("none", alone), ("original", original), ("counter_memory", counter))
+        for question, (closed_book, original, outcome, counter) in CLASHES.items()
+        for condition, verdict in (("none", closed_book), ("original", original), ("counter_memory", counter))
     ]
     return {**frames(), "answers_of_questions": pd.DataFrame(answers)}
 
@@ -201,25 +201,25 @@ def test_biases_cover_questions_with_one_right_side(renamed: dict[str, str]) -> 
     assert len([name for name, _ in rows if name.endswith("_bias")]) == 2
 
 
-def test_an_answer_counts_once_whatever_its_question() -> None:
+def test_each_answer_counts_once() -> None:
     verdicts = {"a": ("context", "neither"), "b": ("neither", "context")}
     answers = [
         answer(model, name[0], "conflicting", first if name == "q1" else other, context_id=name)
         for model, (first, other) in verdicts.items()
         for name in ("q1", *(f"p{number}" for number in range(9)))
     ]
-    made = {**frames(), "answers_of_questions": pd.DataFrame(answers)}
-    (row,) = [row for row in DIFFERENCES.rows(made, 0) if row["quantity"] == "follows"]
+    data = {**frames(), "answers_of_questions": pd.DataFrame(answers)}
+    (row,) = [row for row in DIFFERENCES.rows(data, 0) if row["quantity"] == "follows"]
     assert (row["n"], row["clusters"], row["mean"], row["against_mean"]) == (10, 2, 0.1, 0.9)
 
 
 def test_only_disputable_questions_of_dynamicqa_lack_right_answer() -> None:
-    for condition, known in (("counter_memory", False), ("conflicting", True)):
-        made = frames()
-        answers = made["answers_of_questions"].assign(partition="disputable")
-        made["answers_of_questions"] = answers.assign(
+    for condition, has_right_answer in (("counter_memory", False), ("conflicting", True)):
+        data = frames()
+        answers = data["answers_of_questions"].assign(partition="disputable")
+        data["answers_of_questions"] = answers.assign(
             condition=answers["condition"].replace({"counter_memory": condition})
         )
-        quantities = {row["quantity"] for row in MEANS.rows(made, 0)}
-        assert ("correct" in quantities, "context_bias" in quantities) == (known, known)
+        quantities = {row["quantity"] for row in MEANS.rows(data, 0)}
+        assert ("correct" in quantities, "context_bias" in quantities) == (has_right_answer, has_right_answer)
         assert "follows" in quantities

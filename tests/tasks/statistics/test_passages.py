@@ -1,4 +1,4 @@
-"""Effects of place, length, date and of other passages: planted ones are found, and none where there is none."""
+"""Effects of position, length, date and other passages: planted effects are detected, random verdicts have none."""
 
 import itertools
 from typing import Any
@@ -9,14 +9,13 @@ import pytest
 
 from swaymeter.tasks.statistics.passages import CITATIONS, EFFECTS, MEANS, PERSUASION, QUERY
 
-FOLLOWED = ("first", "last", "longest", "newest")
 Rows = list[dict[str, Any]]
 
 
 def study(rule: str, questions: int = 12, seed: int = 0) -> dict[str, pd.DataFrame]:
-    """Verdicts of a made-up model that follows one of a right and a wrong passage by a rule, or at random.
+    """Return verdicts of a made-up model that follows the right or the wrong passage by a rule, or at random.
 
-    Each question has both alone, and together with a third one in every order.
+    Each question has either passage alone, and both passages with a third passage in every order.
     """
     draws, rows = np.random.default_rng(seed), Rows()
     for number in range(questions):
@@ -69,25 +68,25 @@ def study(rule: str, questions: int = 12, seed: int = 0) -> dict[str, pd.DataFra
     return {QUERY: pd.DataFrame(rows)}
 
 
-def found(rule: str, seed: int = 0, questions: int = 12) -> dict[tuple[str, str], str]:
-    """The directions other than undecided, by effect and kind, of those that are not about what stands beside."""
+def directions(rule: str, seed: int = 0, questions: int = 12) -> dict[tuple[str, str], str]:
+    """Return the decided directions by effect and kind, without the effect of passages beside."""
     rows = EFFECTS.rows(study(rule, questions, seed), seed)
-    known = {(row["effect"], row["kind"]): row["direction"] for row in rows if row["effect"] != "beside"}
-    return {key: direction for key, direction in known.items() if direction not in ("undecided", None)}
+    all_directions = {(row["effect"], row["kind"]): row["direction"] for row in rows if row["effect"] != "beside"}
+    return {key: direction for key, direction in all_directions.items() if direction not in ("undecided", None)}
 
 
-def test_a_planted_effect_is_found() -> None:
-    assert found("first") == {("position", "supporting"): "larger", ("position", "conflicting"): "larger"}
-    assert found("last") == {("position", "supporting"): "smaller", ("position", "conflicting"): "smaller"}
-    assert found("longest") == {("length", "both"): "larger"}
-    assert found("newest") == {("date", "both"): "larger"}
+def test_a_planted_effect_is_detected() -> None:
+    assert directions("first") == {("position", "supporting"): "larger", ("position", "conflicting"): "larger"}
+    assert directions("last") == {("position", "supporting"): "smaller", ("position", "conflicting"): "smaller"}
+    assert directions("longest") == {("length", "both"): "larger"}
+    assert directions("newest") == {("date", "both"): "larger"}
 
 
 def test_several_right_passages_are_no_effect_of_length() -> None:
     rows = []
     for number in range(50):
         lengths = (40, 10) if number % 2 else (10, 10)
-        for place, length in enumerate(lengths, 1):  # each of both right ones stands first once
+        for order, length in enumerate(lengths, 1):  # each of the two right passages is first once
             rows.append(
                 {
                     "model": "m",
@@ -104,7 +103,7 @@ def test_several_right_passages_are_no_effect_of_length() -> None:
                     "condition": "mixed",
                     "passages": 3,
                     "evidence_set": "2 s+c",
-                    "context_id": f"c{place}",
+                    "context_id": f"c{order}",
                     "verdict": "original",
                 }
             )
@@ -112,9 +111,9 @@ def test_several_right_passages_are_no_effect_of_length() -> None:
     assert length["difference"] == 0
 
 
-def test_nothing_is_found_where_there_is_nothing() -> None:
+def test_random_verdicts_rarely_show_an_effect() -> None:
     studies = 30
-    false = sum(bool(found("random", seed=seed, questions=10)) for seed in range(studies))
+    false = sum(bool(directions("random", seed=seed, questions=10)) for seed in range(studies))
     assert false <= 0.05 * studies
 
 
@@ -122,7 +121,7 @@ def test_newer_right_passages_are_no_effect_of_dates() -> None:
     frames = study("random", questions=20, seed=1)
     rows = frames[QUERY]
     mixed = rows["condition"] == "mixed"
-    rows.loc[mixed, "verdict"] = "original"  # a model that always states the right one
+    rows.loc[mixed, "verdict"] = "original"  # the model always states the right answer
     (both,) = [row for row in EFFECTS.rows(frames, 0) if row["effect"] == "date"]
     assert (both["difference"], both["direction"]) == (pytest.approx(0.0), "undecided")
     rows["right_date"] = "2026-03-01"
@@ -133,10 +132,10 @@ def test_newer_right_passages_are_no_effect_of_dates() -> None:
     assert both["direction"] is None
 
 
-def test_an_effect_by_hand() -> None:
+def test_effects_match_hand_worked_values() -> None:
     rows = EFFECTS.rows(study("first", questions=6), 0)
     (row,) = [row for row in rows if (row["effect"], row["kind"]) == ("position", "supporting")]
-    # First: both orders are followed; last: in no order. So each question has 1 - 0.
+    # The model follows the right passage only if it is first: each question has 1 - 0.
     assert (row["mean_a"], row["mean_b"], row["difference"], row["n"]) == (1.0, 0.0, 1.0, 6)
     assert row["p"] == pytest.approx(2 / 2**6)
     (beside,) = [row for row in rows if (row["effect"], row["kind"]) == ("beside", "conflicting")]
@@ -144,12 +143,12 @@ def test_an_effect_by_hand() -> None:
     assert (beside["difference"], beside["direction"]) == (-0.5, "smaller")
 
 
-def test_shares_by_place() -> None:
+def test_shares_are_grouped_by_position() -> None:
     about = {"model": "m", "dtype": "float32", "condition": "mixed", "subject_key": "q"}
-    shown = {"cites": 1.0, "cited_exist": 1.0, "citation_right": None, "names_conflict": 0.0}
-    cited = pd.DataFrame([{**about, **shown}, {**about, **shown, "cites": 0.0, "cited_exist": None}])
-    moved = pd.DataFrame([{**about, "kind": "supporting", "position": "first", "passage_persuasion": 0.5}])
-    rows = MEANS.rows({**study("first"), CITATIONS: cited, PERSUASION: moved}, 0)
+    citations = {"cites": 1.0, "cited_exist": 1.0, "citation_right": None, "names_conflict": 0.0}
+    replies = pd.DataFrame([{**about, **citations}, {**about, **citations, "cites": 0.0, "cited_exist": None}])
+    persuasion = pd.DataFrame([{**about, "kind": "supporting", "position": "first", "passage_persuasion": 0.5}])
+    rows = MEANS.rows({**study("first"), CITATIONS: replies, PERSUASION: persuasion}, 0)
     means = {row["quantity"]: (row["mean"], row["n"]) for row in rows}
     assert means["cites"] == (0.5, 2)
     assert means["cited_exist"] == (1.0, 1)
@@ -163,7 +162,7 @@ def test_shares_by_place() -> None:
 
 
 @pytest.mark.parametrize("date", ["last spring", None, float("nan")])
-def test_dates_that_cannot_be_compared_say_nothing(date: Any) -> None:
+def test_dates_that_cannot_be_compared_have_no_effect(date: Any) -> None:
     frames = study("newest")
     frames[QUERY]["right_date"] = date
     assert not [row for row in EFFECTS.rows(frames, 0) if row["effect"] == "date"]

@@ -1,4 +1,4 @@
-"""Variances worked by hand and by numpy: what is compared between samples and forms, and what is not."""
+"""Variances between samples and between forms, worked by hand and by NumPy."""
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,7 @@ from tests.tasks.statistics.rows import row_of
 
 
 def sample(scores: dict[tuple[str, int, str], float], query_type: str = "open") -> pd.DataFrame:
-    """Persuasion by entity, form and context."""
+    """Return a sample of scores by entity, form and context."""
     return pd.DataFrame(
         [
             {
@@ -30,10 +30,10 @@ def sample(scores: dict[tuple[str, int, str], float], query_type: str = "open") 
 FIRST = {("Peru", 1, "a"): 1.0, ("Peru", 2, "a"): 3.0, ("Peru", 1, "b"): 5.0, ("Norway", 1, "a"): 7.0}
 
 
-def test_only_what_is_in_every_sample_is_compared() -> None:
+def test_only_items_of_every_sample_are_compared() -> None:
     second = {("Peru", 1, "a"): 2.0, ("Peru", 1, "c"): 9.0, ("Norway", 1, "a"): 7.0}
     third = {("Peru", 1, "a"): 6.0, ("Norway", 1, "a"): 10.0, ("Peru", 1, "b"): 0.0}
-    seeds = row_of(reliability("persuasion", [sample(one) for one in (FIRST, second, third)]), over="seeds")
+    seeds = row_of(reliability("persuasion", [sample(scores) for scores in (FIRST, second, third)]), over="seeds")
     variances = [np.var([1.0, 2.0, 6.0], ddof=1), np.var([7.0, 7.0, 10.0], ddof=1)]
     assert (seeds["n"], seeds["of_first"], seeds["scores"], seeds["compared"]) == (2, 4, 3, "query and context")
     assert seeds["variance"] == pytest.approx(np.mean(variances), abs=1e-12)
@@ -46,11 +46,11 @@ def test_forms_of_entity_are_compared_in_first_sample() -> None:
     assert (forms["n"], forms["of_first"], forms["scores"], forms["variance"]) == (1, 3, 2, 2.0)
 
 
-def test_what_cannot_be_compared_says_why() -> None:
-    none = reliability("susceptibility", [sample({("Peru", 1, "a"): 1.0}), sample({("Lima", 1, "a"): 1.0})])
-    seeds = row_of(none, over="seeds")
+def test_incomparable_samples_have_a_reason() -> None:
+    rows = reliability("susceptibility", [sample({("Peru", 1, "a"): 1.0}), sample({("Lima", 1, "a"): 1.0})])
+    seeds = row_of(rows, over="seeds")
     assert (seeds["variance"], seeds["untestable"]) == (None, "nothing has all scores")
-    assert row_of(none, over="forms")["untestable"] == "there is one score of each"
+    assert row_of(rows, over="forms")["untestable"] == "there is one score of each"
     with pytest.raises(ScoreError, match="persuasion: a stored score is not a finite number"):
         reliability("persuasion", [sample({("Peru", 1, "a"): np.nan})] * 2)
 

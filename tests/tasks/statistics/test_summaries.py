@@ -1,4 +1,4 @@
-"""Worked by hand: which values a summary is of, their mean, interval and quantiles."""
+"""Means, intervals and quantiles of summaries, worked by hand."""
 
 import subprocess
 import sys
@@ -20,7 +20,7 @@ QUERY = {"model": "m", "dtype": "float32", "relation": "capital", "query_type": 
 
 
 def computed(name: str, query: str, columns: str, *rows: tuple[Any, ...], **others: Any) -> list[Row]:
-    """The rows of a statistic of a frame with these columns, and others that are the same in each row."""
+    """Return the rows of a statistic over a frame with these columns; `others` are equal in all rows."""
     frame = pd.DataFrame(
         {**QUERY, "query_id": str(number), **others, **dict(zip(columns.split(), row, strict=True))}
         for number, row in enumerate(rows)
@@ -75,7 +75,7 @@ def test_a_score_that_is_not_finite_is_refused(name: str, query: str, measure: s
         "degree": 3,
         "relation_degree": 1,
     }
-    rows = [(f"{at // 2}", float(at), 1.0) for at in range(40)]
+    rows = [(f"{number // 2}", float(number), 1.0) for number in range(40)]
     with pytest.raises(ScoreError):
         computed(name, query, f"entity level {measure}", *rows[:-1], ("19", 39.0, score), **others)
 
@@ -93,8 +93,8 @@ def test_persuasion_weighs_each_context_once() -> None:
     )
     capital = select(rows, "relevant", "base", relation="capital")
     assert (capital["mean"], capital["items"], capital["prompts"], capital["low"]) == (1.0, 2, 4, None)
-    every = select(rows, "relevant", "base", relation="all")
-    assert (every["mean"], every["n"], every["items"], every["prompts"]) == (2.0, 2, 3, 9)
+    pooled = select(rows, "relevant", "base", relation="all")
+    assert (pooled["mean"], pooled["n"], pooled["items"], pooled["prompts"]) == (2.0, 2, 3, 9)
     model = select(rows, quantity="persuasion")
     assert (model["items"], model["prompts"]) == (3, 9)
 
@@ -131,7 +131,7 @@ def test_answers_without_persuasion_are_in_no_mean() -> None:
     assert select(rows, "in conflict: substitution", "context")["mean"] == 5.0
 
 
-def test_queries_without_a_ratio_are_in_no_fifth() -> None:
+def test_queries_without_a_ratio_are_in_no_bin() -> None:
     rows = computed(
         "memorization_bins",
         "memorization_of_queries",
@@ -169,7 +169,7 @@ def test_names_count_once_in_characters_and_words() -> None:
     assert select(rows, "real", unit="words", relation="all")["n"] == 2
 
 
-def test_gamma_is_the_mean_of_a_forms_contexts() -> None:
+def test_gamma_is_the_mean_over_contexts() -> None:
     rows = computed(
         "entity_independent_spread",
         "entity_independent_of_contexts",
@@ -186,7 +186,7 @@ def test_gamma_is_the_mean_of_a_forms_contexts() -> None:
     assert (kappa["mean"], kappa["items"], kappa["unit_of_analysis"]) == (1.5, 2, "context")
 
 
-def test_pooled_intervals_draw_entities_whole() -> None:
+def test_pooled_intervals_draw_whole_entities() -> None:
     scores, entities = [float(number // 2) for number in range(10)], [f"entity {number // 2}" for number in range(10)]
     rows = computed(
         "both_susceptibilities",
@@ -214,8 +214,8 @@ def test_both_susceptibilities_are_pooled_over_queries() -> None:
         ("d", "closed", "Orvania", True, "question", 1.1, 7.0),
         ("e", "closed", "Norway", False, "question", 0.6, None),
     )
-    every = select(rows, quantity="pooled_susceptibility", query_type="all")
-    assert (every["n"], every["items"], every["mean"]) == (5, 2, pytest.approx(0.6))
+    pooled = select(rows, quantity="pooled_susceptibility", query_type="all")
+    assert (pooled["n"], pooled["items"], pooled["mean"]) == (5, 2, pytest.approx(0.6))
     assert select(rows, "invented", quantity="pooled_fisher", query_type="open")["mean"] == 6.0
     assert select(rows, "question", quantity="pooled_fisher", query_type="open")["mean"] == 3.5
     bins = [row for row in rows if row["grouped_by"] == ["susceptibility"] and row["query_type"] == "all"]
@@ -230,7 +230,7 @@ def test_the_envelope_takes_half_to_double_the_degree() -> None:
     assert list(envelope(degrees, scores)) == [(10.0, bound, 21), (20.0, bound, 21)]
 
 
-def test_cost_of_precision_is_size_of_differences() -> None:
+def test_cost_of_precision_is_the_absolute_difference() -> None:
     rows = computed(
         "precision_cost",
         "precision_of_queries",
@@ -245,12 +245,12 @@ def test_cost_of_precision_is_size_of_differences() -> None:
     assert select(rows, quantity="difference_of_persuasion", query_type="open")["largest"] == 0.5
 
 
-def test_every_statistic_of_no_scores_has_no_rows() -> None:
+def test_statistics_without_scores_have_no_rows() -> None:
     frames = report_frames({})
     assert all(frames[name].empty for name in ("statistics", "correlations", "envelopes", "measures_summary"))
 
 
 def test_importing_the_list_imports_neither_pandas_nor_scipy() -> None:
     code = "import sys, swaymeter.tasks.statistics; print([one for one in ('pandas', 'scipy') if one in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    completed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert completed.stdout.strip() == "[]"

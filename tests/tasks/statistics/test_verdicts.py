@@ -1,4 +1,4 @@
-"""Shares of replies by what they give."""
+"""Shares of replies by the answer that they state."""
 
 import pandas as pd
 import pytest
@@ -25,24 +25,24 @@ CASES = {
 
 def replies(rows: list[tuple[str, str]]) -> pd.DataFrame:
     numbered = [
-        {"condition": condition, "verdict": verdict, "question_id": f"q {at}", "subject_key": f"q {at}"}
-        for at, (condition, verdict) in enumerate(rows)
+        {"condition": condition, "verdict": verdict, "question_id": f"q {number}", "subject_key": f"q {number}"}
+        for number, (condition, verdict) in enumerate(rows)
     ]
     return pd.DataFrame(numbered).assign(
         model="m", dtype="float32", evidence_set=None, passage_order=None, context_id="c", sample=None
     )
 
 
-def test_a_verdict_is_a_part_of_its_kind() -> None:
+def test_condition_and_verdict_determine_the_part() -> None:
     rows = parts(replies([*CASES])).set_index(["condition", "verdict"])["part"].to_dict()
     assert rows == CASES
 
 
 def test_shares_of_a_group_add_up_to_one() -> None:
-    given = replies([("conflicting", name) for name in ("context", "context", "original", "neither", "refusal")])
-    rows = {row["quantity"]: row for row in shares({"stated_answers": given}, 1)}
+    answers = replies([("conflicting", name) for name in ("context", "context", "original", "neither", "refusal")])
+    rows = {row["quantity"]: row for row in shares({"stated_answers": answers}, 1)}
     assert [rows[name]["mean"] for name in PARTS] == [0.2, 0.4, 0.0, 0.0, 0.2, 0.2]
-    assert rows["wrong"]["low"] == pytest.approx(0.1176, abs=1e-4)  # Wilson's of 2 of 5
+    assert rows["wrong"]["low"] == pytest.approx(0.1176, abs=1e-4)  # the lower end of Wilson's interval of 2 of 5
     assert {row["interval_over"] for row in rows.values()} == {"question"}
 
 

@@ -1,6 +1,6 @@
-"""A row of each shape of the published DynamicQA, files that hold such rows, and where the published ones lie.
+"""Rows in each layout of the published DynamicQA, files with such rows, and the folder of the published files.
 
-SWAYMETER_DYNAMICQA names the folder of the published files.
+SWAYMETER_DYNAMICQA names this folder.
 """
 
 import csv
@@ -70,7 +70,7 @@ def temporal(row: dict[str, str]) -> dict[str, str]:
 
 
 def write(folder: Path, partition: Partition, *rows: dict[str, str], columns: list[str] | None = None) -> Path:
-    """A partition's file of these rows; columns: other ones than those published that the rows have."""
+    """Write rows to the file of a partition, with `columns` or with the published columns of the rows."""
     file = folder / FILES[partition]
     with file.open("w", encoding="utf-8", newline="") as handle:
         published = [column for column in COLUMNS[partition] if column in rows[0]]

@@ -21,7 +21,7 @@ from tests.data.sources.dynamicqa.small_dynamicqa import (
     write,
 )
 
-NO_PLACE = {
+NOT_IN_LAYOUT = {
     "question_id": "",
     "id_source": None,
     "source": "",
@@ -38,24 +38,23 @@ NO_PLACE = {
 }
 
 
-def again(folder: Path, *questions: Question) -> list[Question]:
-    """The questions, written and read."""
+def written_and_read(folder: Path, *questions: Question) -> list[Question]:
     assert write_questions(folder, questions) == []
-    return [one for partition in PARTITIONS for one in dynamicqa.questions(folder, partition)]
+    return [question for partition in PARTITIONS for question in dynamicqa.questions(folder, partition)]
 
 
-def in_layout(one: Question) -> Question:
-    """The question without what the layout has no place for."""
-    return replace(one, **NO_PLACE)
+def in_layout(full: Question) -> Question:
+    """Return a question without the fields that the layout lacks."""
+    return replace(full, **NOT_IN_LAYOUT)
 
 
 def test_exported_questions_are_read_back(tmp_path: Path) -> None:
     questions = [question(partition="static", edits=1), question(), disputed()]
-    assert list(map(in_layout, again(tmp_path, *questions))) == list(map(in_layout, questions))
+    assert list(map(in_layout, written_and_read(tmp_path, *questions))) == list(map(in_layout, questions))
 
 
 def test_files_have_published_columns_and_line_ends(tmp_path: Path) -> None:
-    again(tmp_path, question(), disputed())
+    written_and_read(tmp_path, question(), disputed())
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(FILES.values())
     for partition, name in FILES.items():
         content = (tmp_path / name).read_bytes()
@@ -71,47 +70,47 @@ def test_files_have_published_columns_and_line_ends(tmp_path: Path) -> None:
 
 
 def exported(folder: Path, questions: list[Question]) -> dict[str, bytes]:
-    """The files of the questions, which were drawn in another order."""
+    """Export questions in reverse order, and return the contents of their files."""
     assert write_questions(folder, questions[::-1]) == []
     return {name: (folder / name).read_bytes() for name in FILES.values()}
 
 
-def test_unchanged_rows_go_out_as_they_came_in(tmp_path: Path) -> None:
-    of_property = [{**ROW, "": "31", "possible_answers": '["Christiania",  "Oslo"]'}, {**PERU, "": "4"}]
-    write(tmp_path, "static", *of_property)
-    write(tmp_path, "temporal", *([{**temporal(row), "s_pop_new": ""} for row in of_property]))
-    plain = {column: cell for column, cell in DISPUTED.items() if column != "dir_info"}
-    ends = write(tmp_path, "disputable", {**plain, "num_edits": "12.0"})
-    ends.write_bytes(ends.read_bytes().replace(b"\r\n", b"\n"))
+def test_unchanged_rows_are_exported_byte_for_byte(tmp_path: Path) -> None:
+    rows = [{**ROW, "": "31", "possible_answers": '["Christiania",  "Oslo"]'}, {**PERU, "": "4"}]
+    write(tmp_path, "static", *rows)
+    write(tmp_path, "temporal", *([{**temporal(row), "s_pop_new": ""} for row in rows]))
+    disputed_row = {column: cell for column, cell in DISPUTED.items() if column != "dir_info"}
+    file = write(tmp_path, "disputable", {**disputed_row, "num_edits": "12.0"})
+    file.write_bytes(file.read_bytes().replace(b"\r\n", b"\n"))
     before = {name: (tmp_path / name).read_bytes() for name in FILES.values()}
-    read = [one for partition in PARTITIONS for one in dynamicqa.questions(tmp_path, partition)]
-    assert exported(tmp_path / "out", read) == before
+    questions = [question for partition in PARTITIONS for question in dynamicqa.questions(tmp_path, partition)]
+    assert exported(tmp_path / "out", questions) == before
 
 
-def test_only_changed_cells_of_row_are_other(tmp_path: Path) -> None:
+def test_only_changed_cells_of_a_row_differ(tmp_path: Path) -> None:
     file = write(tmp_path, "static", ROW, PERU)
     oslo, lima = dynamicqa.questions(tmp_path, "static")
     changed = replace(oslo, question="Where is it?", subject_popularity=8.0, edits=2)
     expected = {**ROW, "question": "Where is it?", "s_pop": "8", "s_pop_new": "8.0", "num_edits": "2.0"}
     write(file.parent, "static", expected, PERU)
     assert exported(tmp_path / "out", [changed, lima])[file.name] == file.read_bytes()
-    context = other_texts(oslo, original_context="It is Oslo.", counter_memory_context="It is Lima.")
+    other_contexts = other_texts(oslo, original_context="It is Oslo.", counter_memory_context="It is Lima.")
     write(file.parent, "static", {**ROW, "context": "It is [ENTITY]."}, PERU)
-    assert exported(tmp_path / "out", [context, lima])[file.name] == file.read_bytes()
+    assert exported(tmp_path / "out", [other_contexts, lima])[file.name] == file.read_bytes()
 
 
 @with_published
-def test_the_published_files_come_back_byte_for_byte(tmp_path: Path) -> None:
-    read = [one for partition in PARTITIONS for one in dynamicqa.questions(PUBLISHED, partition)]
-    assert exported(tmp_path, read) == {name: (PUBLISHED / name).read_bytes() for name in FILES.values()}
+def test_published_files_are_exported_byte_for_byte(tmp_path: Path) -> None:
+    questions = [question for partition in PARTITIONS for question in dynamicqa.questions(PUBLISHED, partition)]
+    assert exported(tmp_path, questions) == {name: (PUBLISHED / name).read_bytes() for name in FILES.values()}
 
 
 HOSTILE = ['say "no", a', "two\nlines", "=1+1", "\u202eabc é", "\ufeffx", "{0} %s", "x" * 5000]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_texts_come_back_as_they_were(text: str, tmp_path: Path) -> None:
-    one = question(
+def test_hostile_texts_are_read_back_unchanged(text: str, tmp_path: Path) -> None:
+    hostile = question(
         subject=text,
         object=text,
         answers=(text,),
@@ -122,12 +121,15 @@ def test_hostile_texts_come_back_as_they_were(text: str, tmp_path: Path) -> None
         counter_memory_context="It is Lima.",
         list_id=text,
     )
-    other = disputed(subject=text, page=text, question=f"{text}?")
-    assert list(map(in_layout, again(tmp_path, one, other))) == [in_layout(one), in_layout(other)]
+    hostile_dispute = disputed(subject=text, page=text, question=f"{text}?")
+    assert list(map(in_layout, written_and_read(tmp_path, hostile, hostile_dispute))) == [
+        in_layout(hostile),
+        in_layout(hostile_dispute),
+    ]
 
 
 @pytest.mark.parametrize(
-    ("strange", "why"),
+    ("unwritable", "reason"),
     [
         (question(subject="a\0b"), "a CSV cell cannot hold its value for 'subj'"),
         (question(question="one\rtwo"), "a CSV cell cannot hold its value for 'question'"),
@@ -139,15 +141,15 @@ def test_hostile_texts_come_back_as_they_were(text: str, tmp_path: Path) -> None
         (disputed(counter_memory_context="Peru and its Peruvian coast."), "its two contexts do not come from one"),
     ],
 )
-def test_a_question_without_place_is_left_out(strange: Question, why: str, tmp_path: Path) -> None:
-    ((left, reason),) = write_questions(tmp_path, [question(), strange, disputed()])
-    assert left == strange
-    assert reason.startswith(why)
+def test_a_question_unfit_for_layout_is_omitted(unwritable: Question, reason: str, tmp_path: Path) -> None:
+    ((omitted, message),) = write_questions(tmp_path, [question(), unwritable, disputed()])
+    assert omitted == unwritable
+    assert message.startswith(reason)
     assert len(dynamicqa.questions(tmp_path, "temporal")) == len(dynamicqa.questions(tmp_path, "disputable")) == 1
 
 
 def test_an_unwritable_folder_changes_no_file(tmp_path: Path) -> None:
-    again(tmp_path, question())
+    written_and_read(tmp_path, question())
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     (tmp_path / "file").write_text("")
     with pytest.raises(WorkspaceError, match="cannot be written"):
@@ -155,20 +157,20 @@ def test_an_unwritable_folder_changes_no_file(tmp_path: Path) -> None:
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before | {"file": b""}
 
 
-def test_the_bundled_questions_come_back() -> None:
+def test_the_bundled_questions_are_read_back() -> None:
     for partition in PARTITIONS:
         rows, omitted = from_questions(sample.questions(partition), partition)
         read = dynamicqa.questions_of(rows, partition, "laid")
         assert omitted == []
-        for one, other in zip(sample.questions(partition), read, strict=True):
-            assert other == replace(
-                one,
-                question_id=other.question_id,
-                id_source=other.id_source,
-                source=other.source,
-                licence=other.licence,
-                flags=other.flags,
-                property=other.property,
-                list_id=other.list_id,
-                published_row=other.published_row,
+        for bundled, again in zip(sample.questions(partition), read, strict=True):
+            assert again == replace(
+                bundled,
+                question_id=again.question_id,
+                id_source=again.id_source,
+                source=again.source,
+                licence=again.licence,
+                flags=again.flags,
+                property=again.property,
+                list_id=again.list_id,
+                published_row=again.published_row,
             )

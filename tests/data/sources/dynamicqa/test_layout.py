@@ -68,7 +68,7 @@ NOT_PUBLISHED: list[tuple[bytes, str]] = [
 
 
 @pytest.mark.parametrize(("content", "message"), NOT_PUBLISHED, ids=range(len(NOT_PUBLISHED)))
-def test_an_unpublished_value_is_refused_with_its_line(content: bytes, message: str) -> None:
+def test_other_content_is_refused_with_its_line(content: bytes, message: str) -> None:
     with pytest.raises(InputError, match=rf"^Some.csv, {message}.*correct the file, or remove it and") as raised:
         rows_of(content, "disputable", "Some.csv")
     assert str(raised.value).isprintable()

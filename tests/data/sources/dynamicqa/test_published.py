@@ -11,18 +11,18 @@ from swaymeter.data.sources.dynamicqa import published as dynamicqa
 from swaymeter.data.sources.dynamicqa.published import downloaded, questions
 from tests.data.sources.dynamicqa.small_dynamicqa import DISPUTED, PERU, PUBLISHED, ROW, temporal, with_published, write
 from tests.data.sources.servers.faults import Say, gzipped
-from tests.data.sources.sessions import answering, asking
+from tests.data.sources.sessions import session_at, session_with_server
 
 
-def one(folder: Path, partition: Partition, row: dict[str, str]) -> Question:
-    """The question of a row, which is alone in its file."""
+def question_of(folder: Path, partition: Partition, row: dict[str, str]) -> Question:
+    """Write a file with one row, and return its question."""
     write(folder, partition, row)
     (question,) = dynamicqa.questions(folder, partition)
     return question
 
 
 def test_row_becomes_question_with_its_two_contexts(tmp_path: Path) -> None:
-    question = one(tmp_path, "static", ROW)
+    question = question_of(tmp_path, "static", ROW)
     assert question.original_context == "The seat of Norway is Oslo."
     assert question.counter_memory_context == "The seat of Norway is Lima."
     assert question.answers == ("Oslo", "Christiania")
@@ -33,7 +33,7 @@ def test_row_becomes_question_with_its_two_contexts(tmp_path: Path) -> None:
 
 
 def test_disputable_context_is_changed_in_whole_words_only(tmp_path: Path) -> None:
-    question = one(tmp_path, "disputable", DISPUTED)
+    question = question_of(tmp_path, "disputable", DISPUTED)
     assert question.original_context == DISPUTED["context"]
     assert question.counter_memory_context == "Peru and its Iranian coast, says Peru."
     assert (question.relation, question.subject_id, question.id_source) == ("disputable", None, None)
@@ -41,7 +41,7 @@ def test_disputable_context_is_changed_in_whole_words_only(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("said", "page", "revision"),
+    ("cell", "page", "revision"),
     [
         ("./result/Persian Gulf-310/84205503", "Persian Gulf", 84205503),
         ("./result/Boeing 747-400-12/7", "Boeing 747-400", 7),
@@ -51,10 +51,8 @@ def test_disputable_context_is_changed_in_whole_words_only(tmp_path: Path) -> No
         ("", None, None),
     ],
 )
-def test_page_of_dispute_comes_from_its_place(
-    said: str, page: str | None, revision: int | None, tmp_path: Path
-) -> None:
-    question = one(tmp_path, "disputable", {**DISPUTED, "subj": page or "Persian Gulf", "dir_info": said})
+def test_page_of_dispute_comes_from_dir_info(cell: str, page: str | None, revision: int | None, tmp_path: Path) -> None:
+    question = question_of(tmp_path, "disputable", {**DISPUTED, "subj": page or "Persian Gulf", "dir_info": cell})
     assert (question.page, question.page_revision, question.flags) == (page, revision, ())
 
 
@@ -83,14 +81,14 @@ def test_a_row_that_breaks_a_rule_is_flagged(changed: dict[str, str], flag: str,
     assert sound.flags == ()
 
 
-def test_rows_are_held_against_each_other(tmp_path: Path) -> None:
+def test_rows_are_compared_with_each_other(tmp_path: Path) -> None:
     other_capital = {**PERU, "subj": "Norway", "subj_id": "Q20", "question": "what is  the seat of Norway?"}
     write(tmp_path, "temporal", temporal(ROW), temporal(other_capital))
     first, second = dynamicqa.questions(tmp_path, "temporal")
     assert first.flags == second.flags == (slots.REPLACEMENT_IS_OTHER_ANSWER, slots.DUPLICATE_QUESTION)
 
 
-def test_row_that_is_there_twice_is_asked_once(tmp_path: Path) -> None:
+def test_a_repeated_row_is_asked_once(tmp_path: Path) -> None:
     write(tmp_path, "static", ROW, ROW, ROW)
     first, *others = dynamicqa.questions(tmp_path, "static")
     assert slots.DUPLICATE_ID not in first.flags
@@ -101,13 +99,13 @@ def test_row_that_is_there_twice_is_asked_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("context", "answer"), [("Its coast is long.", "Iran"), ("The Iranian coast.", "Iran")])
 def test_a_disputable_context_without_its_object_is_flagged(context: str, answer: str, tmp_path: Path) -> None:
-    question = one(tmp_path, "disputable", {**DISPUTED, "context": context, "obj": answer})
+    question = question_of(tmp_path, "disputable", {**DISPUTED, "context": context, "obj": answer})
     assert question.flags == (slots.OBJECT_NOT_IN_CONTEXT,)
     assert question.counter_memory_context == ""
 
 
 @pytest.mark.parametrize(
-    ("column", "cell", "said"),
+    ("column", "cell", "problem"),
     [
         ("possible_answers", "['Oslo']", "is not a JSON list"),
         ("possible_answers", '["Oslo", "Chris', "is not a JSON list"),
@@ -125,17 +123,17 @@ def test_a_disputable_context_without_its_object_is_flagged(context: str, answer
         ("o_pop_new", "-3.0", "is not a count"),
     ],
 )
-def test_a_malformed_value_is_named_with_its_position(column: str, cell: str, said: str, tmp_path: Path) -> None:
+def test_a_malformed_value_is_named_with_its_position(column: str, cell: str, problem: str, tmp_path: Path) -> None:
     file = write(tmp_path, "static", {**ROW, "context": "two\nlines [ENTITY]"}, {**PERU, column: cell})
     with pytest.raises(InputError) as raised:
         dynamicqa.questions(tmp_path, "static")
-    assert str(raised.value).startswith(f"{file}, line 4, column {column}: {said}")
+    assert str(raised.value).startswith(f"{file}, line 4, column {column}: {problem}")
     assert str(raised.value).endswith("; correct the file, or remove it and fetch it again")
 
 
 def test_every_rule_has_a_sentence() -> None:
-    named = {value for name, value in vars(slots).items() if name.isupper() and isinstance(value, str)} - {SLOT}
-    assert named == set(slots.RULES)
+    rules = {value for name, value in vars(slots).items() if name.isupper() and isinstance(value, str)} - {SLOT}
+    assert rules == set(slots.RULES)
     assert set(slots.RULES) > slots.UNASKABLE
     assert all(sentence.endswith(".") for sentence in slots.RULES.values())
 
@@ -182,41 +180,41 @@ def content(tmp_path: Path) -> bytes:
 
 
 def test_a_file_is_downloaded_once(tmp_path: Path, content: bytes) -> None:
-    with answering(tmp_path / "cache", gzipped(content)) as (first, server):
-        with asking(server.address, tmp_path / "cache") as second:
+    with session_with_server(tmp_path / "cache", gzipped(content)) as (first, server):
+        with session_at(server.address, tmp_path / "cache") as second:
             for session in (first, second):
                 assert downloaded("static", session) == questions(tmp_path / "published", "static")
-        assert [asked.path for asked in server.received] == ["/ask/Static_final.csv"]
+        assert [request.path for request in server.received] == ["/ask/Static_final.csv"]
 
 
 def test_changed_byte_of_download_is_never_read(tmp_path: Path, content: bytes) -> None:
-    with answering(tmp_path / "cache", Say(content)) as (first, server):
+    with session_with_server(tmp_path / "cache", Say(content)) as (first, server):
         sound = downloaded("static", first)
         (cache,) = (tmp_path / "cache").iterdir()
         stored = cache.read_bytes()
         assert stored.count(b"Norway")
         cache.write_bytes(stored.replace(b"Norway", b"Norwax"))
-        with asking(server.address, tmp_path / "cache") as second:
+        with session_at(server.address, tmp_path / "cache") as second:
             assert downloaded("static", second) == sound
     assert len(server.received) == 2
 
 
 @pytest.mark.parametrize("body", [b"<html>welcome</html>", b"", b"id,subj\r\n", b"\xff\xfe", b'{"message": 1}'])
 def test_another_file_is_not_cached(body: bytes, tmp_path: Path, content: bytes) -> None:
-    with answering(tmp_path / "cache", Say(body), Say(content)) as (session, _):
+    with session_with_server(tmp_path / "cache", Say(body), Say(content)) as (session, _):
         with pytest.raises(ServiceError, match=r"Static_final\.csv of the published DynamicQA could not be fetched"):
             downloaded("static", session)
         assert downloaded("static", session) == questions(tmp_path / "published", "static")
 
 
 def test_a_failed_download_says_what_to_do(tmp_path: Path) -> None:
-    with answering(tmp_path, Say(status=404)) as (session, server), pytest.raises(ServiceError) as raised:
+    with session_with_server(tmp_path, Say(status=404)) as (session, server), pytest.raises(ServiceError) as raised:
         downloaded("static", session)
     assert str(raised.value).startswith("Static_final.csv of the published DynamicQA could not be fetched")
     assert server.address in str(raised.value)
     assert str(raised.value).endswith("with DynamicQA's CSV files under `questions`, or use `source: sample`")
 
 
-def test_a_budget_that_is_spent_stays_one(tmp_path: Path) -> None:
-    with answering(tmp_path, Say(status=429)) as (session, _), pytest.raises(ServiceBudget):
+def test_a_spent_budget_stays_a_budget_error(tmp_path: Path) -> None:
+    with session_with_server(tmp_path, Say(status=429)) as (session, _), pytest.raises(ServiceBudget):
         downloaded("static", session)

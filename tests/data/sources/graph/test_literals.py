@@ -80,16 +80,16 @@ def test_a_number_has_its_unit() -> None:
     assert text(Literal("828", XSD + "decimal"), no_unit) == "828"
 
 
-def test_a_unit_without_a_name_makes_no_answer() -> None:
+def test_a_number_without_a_named_unit_is_none() -> None:
     numbered = "http://www.wikidata.org/entity/Q11573"
     assert text(Literal("828", numbered), HEIGHT) is None
     assert text(Literal("828", numbered), HEIGHT, {numbered: "metre"}) == "828 metres"
     assert text(Literal("high", METRE), HEIGHT) is None
 
 
-def test_texts_are_english_or_of_no_language() -> None:
-    read = {language: text(Literal("word", None, language), BIRTH) for language in ("en", "en-GB", None, "de", "eng")}
-    assert read == {"en": "word", "en-GB": "word", None: "word", "de": None, "eng": None}
+def test_a_text_in_another_language_is_none() -> None:
+    texts = {language: text(Literal("word", None, language), BIRTH) for language in ("en", "en-GB", None, "de", "eng")}
+    assert texts == {"en": "word", "en-GB": "word", None: "word", "de": None, "eng": None}
 
 
 def test_identifiers_texts_and_addresses_stay_as_written() -> None:
@@ -102,7 +102,7 @@ def test_identifiers_texts_and_addresses_stay_as_written() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "read"),
+    ("name", "line"),
     [
         ("  Line\nBreak\r\n\tTab\u2028end\u00a0", "Line Break Tab end"),
         ("Ame\u0301lie", "Amélie"),
@@ -123,5 +123,5 @@ def test_identifiers_texts_and_addresses_stay_as_written() -> None:
     ],
     ids=range(16),
 )
-def test_a_name_is_one_visible_line_or_none(name: str, read: str | None) -> None:
-    assert plain(name) == read
+def test_a_name_is_one_visible_line_or_none(name: str, line: str | None) -> None:
+    assert plain(name) == line

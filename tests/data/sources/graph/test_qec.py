@@ -14,18 +14,18 @@ from swaymeter.data.sources.graph.qec import LICENCE, SOURCE, TOP_CLASS, read_qe
 from tests.data.a_dataset import CAPITAL, KENYA, NORWAY, PERU, YAGO, fact, published, write
 
 
-def changed(**said: Any) -> dict[str, Any]:
-    """The published predicate with some of its keys otherwise; those that are None are taken out."""
-    entry = published()[CAPITAL] | said
+def changed(**values: Any) -> dict[str, Any]:
+    """Return the published predicate with other values of some keys; None removes a key."""
+    entry = published()[CAPITAL] | values
     return {CAPITAL: {key: value for key, value in entry.items() if value is not None}}
 
 
-def relation_named(monkeypatch: pytest.MonkeyPatch, **said: Any) -> Relation:
-    """The catalog's capital with something said otherwise, as the only relation that the catalog has."""
-    made = replace(catalog.relation("capital"), **said)
-    monkeypatch.setattr(catalog, "relations", lambda: {made.name: made})
-    monkeypatch.setattr(catalog, "relation", lambda name: {made.name: made}[name])
-    return made
+def only_relation(monkeypatch: pytest.MonkeyPatch, **fields: Any) -> Relation:
+    """Make a variant of the relation capital the only relation of the catalog, and return it."""
+    relation = replace(catalog.relation("capital"), **fields)
+    monkeypatch.setattr(catalog, "relations", lambda: {relation.name: relation})
+    monkeypatch.setattr(catalog, "relation", lambda name: {relation.name: relation}[name])
+    return relation
 
 
 def test_first_pair_of_entity_is_its_fact(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_first_pair_of_entity_is_its_fact(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "missing", ["entity_uris", "answer_uris", "entity_uri_to_degree", "entity_uri_to_predicate_degree"]
 )
-def test_what_a_file_does_not_say_is_unknown(missing: str, tmp_path: Path) -> None:
+def test_a_missing_column_leaves_a_field_unknown(missing: str, tmp_path: Path) -> None:
     known = read_qec(write(tmp_path, published())).facts["capital"]
     field = {
         "entity_uris": "subject_uri",
@@ -79,11 +79,11 @@ def test_what_a_file_does_not_say_is_unknown(missing: str, tmp_path: Path) -> No
         "entity_uri_to_predicate_degree": "subject_relation_degree",
     }[missing]
     read = read_qec(write(tmp_path, changed(**{missing: None}))).facts["capital"]
-    assert read == tuple(replace(one, **{field: None}) for one in known)
+    assert read == tuple(replace(record, **{field: None}) for record in known)
 
 
 def test_two_predicates_of_one_relation_are_read_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    relation_named(monkeypatch, yago=(CAPITAL, "http://schema.org/capital"))
+    only_relation(monkeypatch, yago=(CAPITAL, "http://schema.org/capital"))
     newer = changed(
         entities=["Norway"],
         answers=["Bergen"],
@@ -93,7 +93,7 @@ def test_two_predicates_of_one_relation_are_read_together(tmp_path: Path, monkey
         entity_uri_to_predicate_degree=[1],
     )[CAPITAL]
     read = read_qec(write(tmp_path, published() | {"http://schema.org/capital": newer}))
-    assert [(one.object, one.other_objects) for one in read.facts["capital"]] == [
+    assert [(record.object, record.other_objects) for record in read.facts["capital"]] == [
         ("Oslo", ("Bergen",)),
         ("Pretoria", ("Cape Town",)),
     ]
@@ -111,11 +111,11 @@ def test_pairs_without_name_are_left_out_and_counted(tmp_path: Path) -> None:
     read = read_qec(
         write(tmp_path, changed(entities=["Norway", " ", "South Africa"], answers=["", "Lima", "Pretoria"]))
     )
-    assert [(one.subject, one.object) for one in read.facts["capital"]] == [("South Africa", "Pretoria")]
+    assert [(record.subject, record.object) for record in read.facts["capital"]] == [("South Africa", "Pretoria")]
     assert read.warnings == ("pairs left out, because the entity or the answer has no name: 2",)
 
 
-def column(key: str, value: Any, message: str) -> tuple[Any, str]:
+def broken_key(key: str, value: Any, message: str) -> tuple[Any, str]:
     return changed(**{key: value}), f": {CAPITAL}{message}"
 
 
@@ -127,15 +127,15 @@ REFUSED: list[tuple[Any, str]] = [
     ({"name": "Norway"}, " is not a yago_qec.json: none of its keys"),
     ({CAPITAL: ["Norway"]}, f": {CAPITAL}: Input should be a valid dictionary"),
     (f'{{"{CAPITAL}": {{"x": 1, "y": [], "y": []}}}}', ".*the key 'y' twice"),
-    column("entities", None, ": entities: Field required"),
-    column("answers", "Oslo", ": answers: Input should be a valid list \\(the value is 'Oslo'\\)"),
-    column("answers", ["Oslo", None, "Lima"], r": answers\[1\]: Input should be a valid string"),
-    column("entities", ["\ud83d", "Norway", "Peru"], r": entities\[0\]: .*surrogates not allowed"),
-    column("entity_uris", [1, 2, 3], r": entity_uris\[0\]: Input should be a valid string \(the value is 1\)"),
-    column("answers", ["Oslo", "Lima"], ": `answers` has 2 entries, but `entities` has 3; give both"),
-    column("answer_uris", [], ": `answer_uris` has 0 entries, but `entities` has 3; give both"),
+    broken_key("entities", None, ": entities: Field required"),
+    broken_key("answers", "Oslo", ": answers: Input should be a valid list \\(the value is 'Oslo'\\)"),
+    broken_key("answers", ["Oslo", None, "Lima"], r": answers\[1\]: Input should be a valid string"),
+    broken_key("entities", ["\ud83d", "Norway", "Peru"], r": entities\[0\]: .*surrogates not allowed"),
+    broken_key("entity_uris", [1, 2, 3], r": entity_uris\[0\]: Input should be a valid string \(the value is 1\)"),
+    broken_key("answers", ["Oslo", "Lima"], ": `answers` has 2 entries, but `entities` has 3; give both"),
+    broken_key("answer_uris", [], ": `answer_uris` has 0 entries, but `entities` has 3; give both"),
     *(
-        column("entity_uri_to_degree", [1, number, 2], r": entity_uri_to_degree\[1\]: Input should be")
+        broken_key("entity_uri_to_degree", [1, number, 2], r": entity_uri_to_degree\[1\]: Input should be")
         for number in (math.nan, math.inf, True, "900", -1, 2**63, 1.0)
     ),
 ]
@@ -156,14 +156,20 @@ def test_a_written_file_is_read_again(tmp_path: Path) -> None:
     ]
     assert write_qec(tmp_path / "q.json", {"capital": facts}, {"capital": ["Orvania"]}, catalog.relations()) == ()
     read = read_qec(tmp_path / "q.json")
-    lost = {"object_degree": None, "object_relation_degree": None, "address": None, "query": None, "retrieved_at": None}
-    assert read.facts == {"capital": tuple(replace(one, source=SOURCE, **lost) for one in facts)}
+    unwritten = {
+        "object_degree": None,
+        "object_relation_degree": None,
+        "address": None,
+        "query": None,
+        "retrieved_at": None,
+    }
+    assert read.facts == {"capital": tuple(replace(record, source=SOURCE, **unwritten) for record in facts)}
     assert read.warnings == ()
 
 
-def test_what_is_written_has_the_published_layout(tmp_path: Path) -> None:
-    several = replace(PERU, other_objects=("Cusco",))
-    write_qec(tmp_path / "q.json", {"capital": [NORWAY, several]}, {"capital": ["Orvania"]}, catalog.relations())
+def test_a_written_file_has_the_published_layout(tmp_path: Path) -> None:
+    peru = replace(PERU, other_objects=("Cusco",))
+    write_qec(tmp_path / "q.json", {"capital": [NORWAY, peru]}, {"capital": ["Orvania"]}, catalog.relations())
     relation = catalog.relation("capital")
     assert json.loads((tmp_path / "q.json").read_text(encoding="utf-8")) == {
         CAPITAL: {

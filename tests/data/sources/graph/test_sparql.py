@@ -1,4 +1,4 @@
-"""SPARQL answers in the shapes of a real server (Oxigraph 0.5.13), played on 127.0.0.1, and texts that attack."""
+"""SPARQL responses like those of Oxigraph 0.5.13, served on 127.0.0.1, and hostile texts in queries."""
 
 import json
 import re
@@ -18,22 +18,22 @@ XSD = "http://www.w3.org/2001/XMLSchema#"
 ADA = {"type": "uri", "value": "http://yago-knowledge.org/resource/Ada_Example"}
 
 
-def of(*bindings: object) -> str:
-    """The result of a query with these rows."""
+def result(*bindings: object) -> str:
+    """Return the result of a query in JSON."""
     return json.dumps({"head": {"vars": []}, "results": {"bindings": bindings}})
 
 
-def literal(value: str, **more: object) -> dict[str, object]:
-    return {"type": "literal", "value": value, **more}
+def literal(value: str, **keys: object) -> dict[str, object]:
+    return {"type": "literal", "value": value, **keys}
 
 
 @pytest.fixture
 def endpoint(tmp_path: Path) -> Iterator[Endpoint]:
-    """An endpoint that answers with what it is asked."""
+    """Yield an endpoint that responds with the text of a query."""
 
-    def echo(asked: ServedRequest) -> Say:
-        is_sound = (asked.headers["accept"], asked.headers["content-type"]) == (RESULTS, FORM)
-        query = asked.form["query"]
+    def echo(request: ServedRequest) -> Say:
+        is_sound = (request.headers["accept"], request.headers["content-type"]) == (RESULTS, FORM)
+        query = request.form["query"]
         return Say(query, status=400 if query.startswith("error at") or not is_sound else 200)
 
     with serving(play=echo) as server, endpoint_at(server.address, tmp_path) as endpoint:
@@ -47,7 +47,7 @@ def test_rows_hold_iris_and_typed_literals(endpoint: Endpoint) -> None:
         literal("646e18"),
         literal("8", datatype=XSD + "integer") | {"type": "typed-literal"},
     ]
-    rows = endpoint.select(of(*({"s": ADA, "o": value} for value in values)))
+    rows = endpoint.select(result(*({"s": ADA, "o": value} for value in values)))
     assert {row["s"] for row in rows.rows} == {Uri(ADA["value"])}
     assert [row["o"] for row in rows.rows] == [
         Literal("1970-01-01", XSD + "date"),
@@ -58,7 +58,7 @@ def test_rows_hold_iris_and_typed_literals(endpoint: Endpoint) -> None:
 
 
 def test_an_unbound_variable_is_an_absent_key(endpoint: Endpoint) -> None:
-    named, unnamed = endpoint.select(of({"s": ADA, "l": literal("Ada")}, {"s": ADA})).rows
+    named, unnamed = endpoint.select(result({"s": ADA, "l": literal("Ada")}, {"s": ADA})).rows
     assert bound(named, "l") == Literal("Ada")
     assert "l" not in unnamed
     with pytest.raises(ServiceError, match=r"without the variable \?l"):
@@ -66,13 +66,13 @@ def test_an_unbound_variable_is_an_absent_key(endpoint: Endpoint) -> None:
 
 
 def test_row_with_blank_node_is_dropped_and_counted(endpoint: Endpoint) -> None:
-    rows = endpoint.select(of({"s": {"type": "bnode", "value": "b0"}}, {"s": ADA}))
+    rows = endpoint.select(result({"s": {"type": "bnode", "value": "b0"}}, {"s": ADA}))
     assert [row["s"] for row in rows.rows] == [ADA["value"]]
     assert (rows.rejected, len(rows)) == (1, 2)
-    assert len(endpoint.select(of())) == 0
+    assert len(endpoint.select(result())) == 0
 
 
-def test_refused_query_is_named_with_what_server_says(endpoint: Endpoint) -> None:
+def test_a_refused_query_raises_the_server_s_message(endpoint: Endpoint) -> None:
     with pytest.raises(ServiceError, match=r"400 Bad Request.*error at 1:26: expected one of LATERAL") as refused:
         endpoint.select("error at 1:26: expected one of LATERAL, SERVICE, [_]")
     assert not isinstance(refused.value, ServiceTimeout)
@@ -84,12 +84,12 @@ def test_refused_query_is_named_with_what_server_says(endpoint: Endpoint) -> Non
         '{"head":{},"boolean":true}',
         "<!doctype html><title>Hello</title>",
         "[1, 2]",
-        of(["Ada"]),
-        of({"s": {"type": "uri", "value": 7}}),
-        of({"s": {"type": ["uri"], "value": "urn:x:1"}}),
-        of({"s": literal("1", datatype=5)}),
-        of({"s": literal("1", **{"xml:lang": []})}),
-        of({"s": literal("\ud800")}),
+        result(["Ada"]),
+        result({"s": {"type": "uri", "value": 7}}),
+        result({"s": {"type": ["uri"], "value": "urn:x:1"}}),
+        result({"s": literal("1", datatype=5)}),
+        result({"s": literal("1", **{"xml:lang": []})}),
+        result({"s": literal("\ud800")}),
         '{"error": "busy"}',
         '{"error": {"code": 7}, "results": {"bindings": []}}',
     ],
@@ -108,7 +108,7 @@ def test_an_error_about_time_is_a_timeout(answer: object, endpoint: Endpoint) ->
         endpoint.select(json.dumps(answer))
 
 
-# Texts that would end a string, an IRI or a pattern if they stood in a query as they are.
+# Texts that would end a string, an IRI or a pattern in a query without escapes.
 ATTACKS = [
     *NASTY.values(),
     '"',
@@ -139,19 +139,19 @@ ATTACKS = [
 
 
 def unescaped_first(query: str) -> str:
-    """The query as services read it that replace \\uXXXX before anything else, wherever it stands."""
-    return re.sub(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})", lambda found: chr(int(found[1] or found[2], 16)), query)
+    """Return a query as read by services that first replace every \\uXXXX."""
+    return re.sub(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})", lambda match: chr(int(match[1] or match[2], 16)), query)
 
 
 @pytest.mark.parametrize("language", ["en", None])
 @pytest.mark.parametrize("read", [str, unescaped_first])
-def test_a_text_in_a_query_is_only_text(language: str | None, read: Callable[[str], str]) -> None:
+def test_no_text_can_change_a_query(language: str | None, read: Callable[[str], str]) -> None:
     label, other = ox.NamedNode("http://a.example/label"), ox.NamedNode("http://a.example/other")
     store = ox.Store()
-    there = {name: ox.NamedNode(f"http://a.example/{place}") for place, name in enumerate(ATTACKS)}
-    for name, node in (*there.items(), ("other", other)):
+    nodes = {name: ox.NamedNode(f"http://a.example/{number}") for number, name in enumerate(ATTACKS)}
+    for name, node in (*nodes.items(), ("other", other)):
         store.add(ox.Quad(node, label, ox.Literal(name, language=language)))
-    for name, node in there.items():
+    for name, node in nodes.items():
         query = f"SELECT ?e WHERE {{ VALUES ?l {{ {string(name, language)} }} ?e <http://a.example/label> ?l }}"
         solutions = store.query(read(query))
         assert isinstance(solutions, ox.QuerySolutions)
@@ -178,7 +178,7 @@ NOT_IRIS = [
 ]
 
 
-def test_what_no_query_can_name_is_refused() -> None:
+def test_an_invalid_iri_is_refused() -> None:
     for value in NOT_IRIS:
         assert not is_iri(value), value
         with pytest.raises(InputError, match="is not a valid absolute IRI"):

@@ -1,4 +1,4 @@
-"""Facts and pairs of a graph: what it may hold, how a service may answer, and what becomes of the facts."""
+"""Facts and pairs of a graph: names, degrees and rejected pairs, and slow, wrong and truncated answers of services."""
 
 import logging
 import re
@@ -34,13 +34,13 @@ CAPITAL = relation_named("capital")
 
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_server_and_dump_give_same_facts(relation: str, endpoint: Endpoint, dump: Dump) -> None:
-    asked = yago.facts(endpoint, relation_named(relation), pairs=15, seed=7)
+    queried = yago.facts(endpoint, relation_named(relation), pairs=15, seed=7)
     loaded = yago.facts(dump, relation_named(relation), pairs=15, seed=7)
-    assert without_source(asked.facts) == without_source(loaded.facts)
-    assert (asked.examined, asked.rejected) == (loaded.examined, loaded.rejected)
-    assert len(asked.facts) == 15
-    assert {fact.relation for fact in asked.facts} == {relation}
-    assert {fact.address for fact in asked.facts} == {endpoint.address}
+    assert without_source(queried.facts) == without_source(loaded.facts)
+    assert (queried.examined, queried.rejected) == (loaded.examined, loaded.rejected)
+    assert len(queried.facts) == 15
+    assert {fact.relation for fact in queried.facts} == {relation}
+    assert {fact.address for fact in queried.facts} == {endpoint.address}
     assert {fact.address for fact in loaded.facts} == {"file:yago.ttl"}
 
 
@@ -100,7 +100,7 @@ def test_a_predicate_of_two_names_is_one_relation(tmp_path: Path) -> None:
     assert finland.object_relation_degree == {"Finnish": 2, "Swedish": 1}[finland.object]
 
 
-def test_of_reversed_relation_object_is_asked_about(dump: Dump) -> None:
+def test_a_reversed_relation_asks_about_the_object(dump: Dump) -> None:
     ada = by_subject(dump, "reverseDirector")["Ada Quillfeather"]
     films = {ada.object, *ada.other_objects}
     assert films == {
@@ -122,7 +122,7 @@ def test_a_literal_value_has_no_iri_or_degree(dump: Dump) -> None:
     assert everest.subject_degree == 4
 
 
-def test_names_of_things_in_the_graph_exist(endpoint: Endpoint) -> None:
+def test_only_names_in_the_graph_are_returned(endpoint: Endpoint) -> None:
     unknown = ["norway", "Nowhere"]
     known = [*NASTY.values(), "Norway", "Land of Oslo", "Mul Quillfeather", "Ohne englischen Namen", ""]
     assert yago.names_in_graph(endpoint, [*known, *unknown]) == set(known)
@@ -137,22 +137,22 @@ def test_predicates_are_listed_with_classes_of_their_subjects(tmp_path: Path) ->
         yago:B a schema:Person ; schema:spouse yago:A .
     """,
     )
-    found = {predicate.iri: predicate for predicate in yago.predicates(store)}
-    spouse = found["http://schema.org/spouse"]
+    predicates = {predicate.iri: predicate for predicate in yago.predicates(store)}
+    spouse = predicates["http://schema.org/spouse"]
     assert (spouse.triples, spouse.subject_classes) == (3, ("http://schema.org/Person", YAGO + "Singer"))
-    assert [predicate.triples for predicate in found.values()] == [3, 3]
+    assert [predicate.triples for predicate in predicates.values()] == [3, 3]
 
 
-def test_names_come_through_whatever_they_hold(endpoint: Endpoint) -> None:
+def test_nasty_names_are_cleaned_and_kept(endpoint: Endpoint) -> None:
     authors = {fact.object for fact in by_subject(endpoint, "author").values()}
     assert {plain(name) for name in NASTY.values()} <= authors
-    asked = by_subject(endpoint, "reverseAuthor")
-    assert {plain(name) for name in NASTY.values()} <= set(asked)
-    assert asked["Line Break Tab"].object == "Line Break Tab and 2"
+    facts = by_subject(endpoint, "reverseAuthor")
+    assert {plain(name) for name in NASTY.values()} <= set(facts)
+    assert facts["Line Break Tab"].object == "Line Break Tab and 2"
 
 
 @pytest.mark.parametrize(
-    ("relation", "facts", "asked", "rejected"),
+    ("relation", "facts", "examined", "rejected"),
     [
         ("capital", 40, 41, {yago.OWN_NAME: 1}),
         ("location", 42, 48, {yago.NO_NAME: 5, yago.NAME_TAKEN: 1}),
@@ -160,21 +160,21 @@ def test_names_come_through_whatever_they_hold(endpoint: Endpoint) -> None:
         ("reverseDirector", 30, 76, {yago.NO_ENTITY: 1}),
     ],
 )
-def test_what_makes_no_fact_is_dropped_and_counted(
-    relation: str, facts: int, asked: int, rejected: dict[str, int], dump: Dump, caplog: pytest.LogCaptureFixture
+def test_rejected_pairs_are_counted_by_reason(
+    relation: str, facts: int, examined: int, rejected: dict[str, int], dump: Dump, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.INFO, logger="swaymeter.data.sources.graph.yago"):
         fetched = yago.facts(dump, relation_named(relation), pairs=EVERY, seed=1)
     assert len(fetched.facts) == facts
     assert fetched.rejected == rejected
-    assert fetched.examined == asked
+    assert fetched.examined == examined
     (line,) = caplog.messages
     assert line.startswith(f"relation {relation}: {facts} facts of {fetched.examined} pairs; rejected: ")
     assert all(f"{reason} ({count})" in line for reason, count in rejected.items())
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_truths_of_a_namesake_are_not_false(seed: int, tmp_path: Path) -> None:
+def test_objects_of_a_namesake_are_true_answers(seed: int, tmp_path: Path) -> None:
     store = graph(
         tmp_path,
         """
@@ -195,7 +195,7 @@ def test_truths_of_a_namesake_are_not_false(seed: int, tmp_path: Path) -> None:
     assert facts["Oldtown"].other_objects == ()
 
 
-def test_of_two_english_names_first_is_name(tmp_path: Path) -> None:
+def test_alphabetically_first_english_name_is_used(tmp_path: Path) -> None:
     store = graph(
         tmp_path,
         """
@@ -210,7 +210,7 @@ def test_of_two_english_names_first_is_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("batch", [1, 100])
-def test_instance_known_by_class_is_called_by_it(batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_generic_instance_has_its_class_s_name(batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(yago, "BATCH", batch)
     store = graph(
         tmp_path,
@@ -228,7 +228,7 @@ def test_instance_known_by_class_is_called_by_it(batch: int, tmp_path: Path, mon
     assert fetched.rejected == {yago.NO_ANSWER: 1}
 
 
-def test_iri_that_no_query_can_name_is_rejected(tmp_path: Path) -> None:
+def test_an_iri_unfit_for_queries_is_rejected(tmp_path: Path) -> None:
     store = graph(tmp_path, 'yago:A rdfs:label "A"@en ; yago:capital yago:B . yago:B rdfs:label "B"@en .')
     hostile = Uri("http://a.example/> } SELECT")
 
@@ -243,16 +243,16 @@ def test_iri_that_no_query_can_name_is_rejected(tmp_path: Path) -> None:
     assert fetched.rejected == {yago.NOT_AN_IRI: 2}
 
 
-def test_entity_of_very_many_objects_has_them_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_entity_has_all_of_its_objects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     films = "".join(f'yago:F{n} rdfs:label "Film {n}"@en ; schema:director yago:P{n % 3} .\n' for n in range(90))
     store = graph(tmp_path, films + "".join(f'yago:P{n} rdfs:label "Person {n}"@en .\n' for n in range(3)))
     whole = yago.facts(store, relation_named("reverseDirector"), pairs=3, seed=1).facts
     monkeypatch.setattr(yago_entities, "MAX_ROWS", 8)
-    counted = Changed(store, lambda query, rows: rows)
-    parts = yago.facts(counted, relation_named("reverseDirector"), pairs=3, seed=1).facts
+    recorded = Changed(store, lambda query, rows: rows)
+    parts = yago.facts(recorded, relation_named("reverseDirector"), pairs=3, seed=1).facts
     assert without_source(parts) == without_source(whole)
     assert {len(fact.other_objects) for fact in whole} == {29}
-    assert sum("STRSTARTS" in query for query in counted.queries) >= 3 * 16
+    assert sum("STRSTARTS" in query for query in recorded.queries) >= 3 * 16
 
 
 def test_a_relation_unknown_to_yago_is_named(dump: Dump) -> None:
@@ -264,16 +264,16 @@ def test_a_relation_unknown_to_yago_is_named(dump: Dump) -> None:
         yago.facts(dump, replace(CAPITAL, yago=("http://a.example/none",)), pairs=5, seed=1)
 
 
-@pytest.mark.parametrize("lost", ["k", "s", "o", "e", "v", "n"])
-def test_row_without_what_was_asked_for_is_error(lost: str, dump: Dump) -> None:
-    def lose(query: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
-        return tuple({name: term for name, term in row.items() if name != lost} for row in rows)
+@pytest.mark.parametrize("missing", ["k", "s", "o", "e", "v", "n"])
+def test_a_row_without_a_variable_is_an_error(missing: str, dump: Dump) -> None:
+    def remove(query: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+        return tuple({name: term for name, term in row.items() if name != missing} for row in rows)
 
-    with pytest.raises(ServiceError, match=rf"without (a subject, object or MD5|the variable \?{lost})"):
-        yago.facts(Changed(dump, lose), CAPITAL, pairs=5, seed=1)
+    with pytest.raises(ServiceError, match=rf"without (a subject, object or MD5|the variable \?{missing})"):
+        yago.facts(Changed(dump, remove), CAPITAL, pairs=5, seed=1)
 
 
-def test_a_count_that_is_none_is_an_error(dump: Dump) -> None:
+def test_an_invalid_count_is_an_error(dump: Dump) -> None:
     def spoil(query: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
         return tuple({**row, "n": Literal("-1")} if "n" in row else row for row in rows)
 
@@ -281,12 +281,12 @@ def test_a_count_that_is_none_is_an_error(dump: Dump) -> None:
         yago.facts(Changed(dump, spoil), CAPITAL, pairs=5, seed=1)
 
 
-@pytest.mark.parametrize(("relation", "most"), [("reverseDirector", 9), ("birthDate", 40)])
+@pytest.mark.parametrize(("relation", "max_rows"), [("reverseDirector", 9), ("birthDate", 40)])
 def test_truncated_answers_change_only_the_number_of_requests(
-    relation: str, most: int, turtle: Path, dump: Dump, tmp_path: Path
+    relation: str, max_rows: int, turtle: Path, dump: Dump, tmp_path: Path
 ) -> None:
     whole = yago.facts(dump, relation_named(relation), pairs=30, seed=3)
-    service = SparqlService(turtle, most)
+    service = SparqlService(turtle, max_rows)
     with serving(play=service) as server, endpoint_at(server.address, tmp_path) as endpoint:
         cut_short = yago.facts(endpoint, relation_named(relation), pairs=30, seed=3)
     assert service.cut
@@ -295,7 +295,7 @@ def test_truncated_answers_change_only_the_number_of_requests(
 
 
 @pytest.mark.parametrize("page", [3, 50])
-def test_pairs_come_in_same_order_whatever_page(page: int, dump: Dump) -> None:
+def test_page_size_changes_neither_pairs_nor_order(page: int, dump: Dump) -> None:
     pairs = [(pair.key, pair.subject, pair.object) for pair in pairs_of(dump, page)]
     assert pairs == [(pair.key, pair.subject, pair.object) for pair in pairs_of(dump, 1_000)]
     assert [key for key, _, _ in pairs] == sorted(key for key, _, _ in pairs)
@@ -333,23 +333,23 @@ def test_a_service_that_slows_down_loses_no_pair(dump: Dump) -> None:
             raise ServiceTimeout("YAGO needs too long")
         return rows
 
-    asked = Changed(dump, slow_for_long)
-    monotone = [pair.key for pair in sampled_pairs(asked, relation_named("award").yago, seed=5, page=40)]
-    assert monotone == [pair.key for pair in sampled_pairs(dump, relation_named("award").yago, seed=5, page=EVERY)]
+    slow = Changed(dump, slow_for_long)
+    keys = [pair.key for pair in sampled_pairs(slow, relation_named("award").yago, seed=5, page=40)]
+    assert keys == [pair.key for pair in sampled_pairs(dump, relation_named("award").yago, seed=5, page=EVERY)]
 
 
-def test_the_seed_draws_the_sample(dump: Dump) -> None:
+def test_another_seed_draws_another_sample(dump: Dump) -> None:
     samples = {
         seed: [fact.subject for fact in yago.facts(dump, relation_named("award"), pairs=20, seed=seed).facts]
         for seed in (1, 2, -3)
     }
     assert len(set(map(tuple, samples.values()))) == 3
     assert len(set().union(*samples.values())) > 30
-    more = yago.facts(dump, relation_named("award"), pairs=60, seed=2).facts  # which begin with the smaller sample
+    more = yago.facts(dump, relation_named("award"), pairs=60, seed=2).facts  # begins with the smaller sample
     assert samples[2] == [fact.subject for fact in more[:20]]
 
 
-def test_service_that_is_always_slow_is_given_up(dump: Dump) -> None:
+def test_an_always_slow_service_is_given_up(dump: Dump) -> None:
     def too_slow(query: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
         raise ServiceTimeout("YAGO needs too long")
 

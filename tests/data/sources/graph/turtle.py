@@ -1,4 +1,4 @@
-"""Terms as Turtle writes them, for graphs that tests make up, and small dumps."""
+"""Turtle terms for the graphs of tests, and small dumps."""
 
 import gzip
 from pathlib import Path
@@ -20,7 +20,7 @@ Triple = tuple[str, str, str]
 
 
 def entity(name: str) -> str:
-    """YAGO's way to write a name in an IRI: letters and digits, all else by number."""
+    """Return the entity with a name; YAGO writes signs other than ASCII letters and digits as numbers."""
     return "yago:" + "".join(
         sign if sign.isascii() and sign.isalnum() else "_" if sign == " " else f"_u{ord(sign):04X}" for sign in name
     )
@@ -42,7 +42,7 @@ TRIPLES = (
 )
 
 
-def written(folder: Path, name: str, text: str) -> Path:
+def write_dump(folder: Path, name: str, text: str) -> Path:
     file = folder / name
     file.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
     return file

@@ -1,6 +1,6 @@
-"""A graph in YAGO's words, the same every time: countries and mountains as they are, people and works made up.
+"""A graph with YAGO's predicates: a few real countries and mountains, and invented countries, people and works.
 
-Among them is everything that a graph may hold and a client must bear: names, shapes and values that go wrong.
+The graph is the same in every run. It has names, shapes and values that a client may handle wrongly.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -82,7 +82,7 @@ NOUNS = (
 
 
 def relation_named(name: str) -> Relation:
-    """The relation as the catalog has it, with texts that stand in for the catalog's."""
+    """Return a relation of the graph with simple texts in place of the catalog's."""
     predicates, subject_class, object_class = _ENDS[name]
     return Relation(
         name=name,
@@ -103,14 +103,14 @@ def relation_named(name: str) -> Relation:
 
 
 def write_graph(path: Path) -> int:
-    """Writes the graph in Turtle; returns how many triples it has."""
+    """Write the graph in Turtle, and return the number of its triples."""
     lines = list(dict.fromkeys(f"{subject} {predicate} {value} .\n" for subject, predicate, value in triples()))
     path.write_text(HEAD + "".join(lines), encoding="utf-8")
     return len(lines)
 
 
 def triples() -> Iterator[Triple]:
-    """Subject, predicate and object of every triple, in Turtle; some come twice."""
+    """Yield every triple of the graph in Turtle, and some triples twice."""
     people = [f"{given} {surname}" for surname in SURNAMES for given in GIVEN]
     yield from _countries()
     yield from _mountains()
@@ -159,17 +159,17 @@ def _people(people: Sequence[str]) -> Iterator[Triple]:
     for prize in prizes:
         yield from _named(prize, "yago:Award")
     for number, person in enumerate(people):
-        me = entity(person)
+        node = entity(person)
         yield from _named(person, "schema:Person", 1000 + number)
-        yield me, "rdfs:label", literal(person, language="de")
+        yield node, "rdfs:label", literal(person, language="de")
         birth = f"{1890 + number % 97}-{1 + number % 12:02d}-{1 + number % 28:02d}"
-        yield me, "schema:birthDate", literal(birth, datatype="xsd:date")
-        yield me, "schema:memberOf", entity(societies[number % len(societies)])
-        yield me, "schema:award", entity(prizes[number % len(prizes)])
+        yield node, "schema:birthDate", literal(birth, datatype="xsd:date")
+        yield node, "schema:memberOf", entity(societies[number % len(societies)])
+        yield node, "schema:award", entity(prizes[number % len(prizes)])
         if number % 5 == 0:
-            yield me, "schema:award", entity(prizes[(number + 3) % len(prizes)])
+            yield node, "schema:award", entity(prizes[(number + 3) % len(prizes)])
         if number % 4 < 2:
-            yield me, "schema:spouse", entity(people[number + 1 - 2 * (number % 4)])
+            yield node, "schema:spouse", entity(people[number + 1 - 2 * (number % 4)])
 
 
 def _works(people: Sequence[str]) -> Iterator[Triple]:
@@ -199,7 +199,7 @@ NASTY: Mapping[str, str] = {
     "emoji": "Zoë 🎭 Example",
     "slot": "[ENTITY]",
 }
-"""Names as the graph has them; what becomes of them: `swaymeter.data.sources.graph.literals.plain`."""
+"""Names in the graph, which `swaymeter.data.sources.graph.literals.plain` cleans."""
 
 BIRTHS: Mapping[str, tuple[str, str | None]] = {
     "midnight": ("1879-03-14T00:00:00Z", "xsd:dateTime"),
@@ -217,21 +217,21 @@ HEIGHTS: Mapping[str, str] = {"bare": "xsd:decimal", "foot": "yago:Foot_u0028uni
 
 
 def nasty_names(people: Sequence[str], society: str) -> Iterator[Triple]:
-    """People, books and films of every nasty name."""
+    """Yield people, books and films with the nasty names."""
     for number, (kind, name) in enumerate(NASTY.items()):
-        me, book, film = f"yago:Nasty_{kind}", f"yago:Nasty_book_{kind}", f"yago:Nasty_film_{kind}"
-        yield me, "rdf:type", "schema:Person"
-        yield me, "rdfs:label", literal(name, language="en")
-        yield me, "schema:memberOf", entity(society)
+        node, book, film = f"yago:Nasty_{kind}", f"yago:Nasty_book_{kind}", f"yago:Nasty_film_{kind}"
+        yield node, "rdf:type", "schema:Person"
+        yield node, "rdfs:label", literal(name, language="en")
+        yield node, "schema:memberOf", entity(society)
         yield book, "rdf:type", "schema:Book"
         yield book, "rdfs:label", literal(f"{name} and {number}", language="en")
-        yield book, "schema:author", me
+        yield book, "schema:author", node
         yield film, "rdfs:label", literal(f"Starring {name}", language="en")
         yield film, "schema:director", entity(people[number])
 
 
 def nasty_shapes(people: Sequence[str], countries: Sequence[str]) -> Iterator[Triple]:
-    """Names that two share or nobody can use, entities that are none, an entity joined with itself."""
+    """Yield shared and unusable names, values in place of entities, and an entity that is joined with itself."""
     yield "yago:Singapore", "rdfs:label", literal("Singapore", language="en")
     yield "yago:Singapore_city", "rdfs:label", literal("Singapore", language="en")
     yield "yago:Singapore", "yago:capital", "yago:Singapore_city"
@@ -267,16 +267,16 @@ def nasty_shapes(people: Sequence[str], countries: Sequence[str]) -> Iterator[Tr
 
 
 def nasty_values() -> Iterator[Triple]:
-    """Dates and heights of every type, sound and not."""
+    """Yield valid and invalid dates and heights of every type."""
     for kind, (value, datatype) in BIRTHS.items():
-        me = entity(f"Born {kind}")
-        yield me, "rdfs:label", literal(f"Born {kind}", language="en")
-        yield me, "schema:birthDate", literal(value, datatype=datatype)
+        node = entity(f"Born {kind}")
+        yield node, "rdfs:label", literal(f"Born {kind}", language="en")
+        yield node, "schema:birthDate", literal(value, datatype=datatype)
     yield entity("Born words"), "schema:birthDate", literal("um 1879", language="de")
     for kind, datatype in HEIGHTS.items():
-        me = entity(f"Height {kind}")
-        yield me, "rdfs:label", literal(f"Height {kind}", language="en")
-        yield me, "schema:elevation", literal("1200.50", datatype=datatype)
+        node = entity(f"Height {kind}")
+        yield node, "rdfs:label", literal(f"Height {kind}", language="en")
+        yield node, "schema:elevation", literal("1200.50", datatype=datatype)
 
 
 EVERY = 10_000
@@ -284,7 +284,11 @@ EVERY = 10_000
 
 
 class Changed:
-    """A store whose answers are changed on their way; `change` may also raise. queries: what it was asked."""
+    """A store that changes the rows of another store; `change` may also raise an error.
+
+    Attributes:
+        queries: Queries in order of arrival.
+    """
 
     def __init__(self, store: SparqlStore, change: Callable[[str, tuple[Row, ...]], tuple[Row, ...]]) -> None:
         self._store, self._change = store, change

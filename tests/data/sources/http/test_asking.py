@@ -11,7 +11,7 @@ from swaymeter.data.sources.http.services import SERVICES
 from tests.data.sources.servers.faults import Say, gzipped, says, serving
 from tests.data.sources.sessions import Open
 
-TO_BE_REACHED = r"YAGO \(http://127.*requires a contact.*`services\.contact`.*_CONTACT"
+CONTACT_REQUIRED = r"YAGO \(http://127.*requires a contact.*`services\.contact`.*_CONTACT"
 
 
 @pytest.mark.parametrize(
@@ -26,36 +26,36 @@ TO_BE_REACHED = r"YAGO \(http://127.*requires a contact.*`services\.contact`.*_C
         "x" * 200 + "@example.org",
     ],
 )
-def test_without_somebody_to_reach_nothing_is_asked(contact: str | None, opened: Open) -> None:
-    with serving() as server, pytest.raises(ServiceError, match=TO_BE_REACHED):
+def test_without_a_contact_no_request_is_sent(contact: str | None, opened: Open) -> None:
+    with serving() as server, pytest.raises(ServiceError, match=CONTACT_REQUIRED):
         opened(server, contact=contact)
     assert server.received == []
 
 
 @pytest.mark.parametrize("contact", ["jane@example.org", "https://example.org/jane", "Jane Doe, jane@example.org"])
-def test_the_service_is_told_who_asks_with_what(contact: str, opened: Open) -> None:
+def test_requests_name_the_contact_and_the_versions(contact: str, opened: Open) -> None:
     with serving(says([1])) as server:
         opened(server, contact=f" {contact} ").ask({"q": "1"}, accept="application/sparql-results+json")
-    (asked,) = server.received
-    told = f"swaymeter/{version('swaymeter')} ({contact}) python-requests/{requests.__version__}"
-    assert asked.headers["user-agent"] == told
-    assert asked.headers["accept"] == "application/sparql-results+json"
-    assert "gzip" in asked.headers["accept-encoding"]
+    (request,) = server.received
+    user_agent = f"swaymeter/{version('swaymeter')} ({contact}) python-requests/{requests.__version__}"
+    assert request.headers["user-agent"] == user_agent
+    assert request.headers["accept"] == "application/sparql-results+json"
+    assert "gzip" in request.headers["accept-encoding"]
 
 
 @pytest.mark.parametrize(
     "address",
     ["yago", "ftp://127.0.0.1/", "http:///query", "http://127.0.0.1:99999/", "http://[::1"],
 )
-def test_an_address_that_is_none_is_refused(address: str, opened: Open) -> None:
+def test_an_invalid_address_is_refused(address: str, opened: Open) -> None:
     with pytest.raises(ServiceError, match=r"YAGO .*(invalid address|cannot be requested)"):
         opened(address).ask({})
 
 
-# What is asked and answered
+# ---- requests and responses ----------------------------------------------------------------------------------------
 
 
-def test_form_goes_into_address_or_into_body(opened: Open) -> None:
+def test_the_form_is_in_address_or_body(opened: Open) -> None:
     query = 'SELECT * { ?s ?p "ünï & {x}\n" }'
     with serving(says({"rows": []})) as server:
         session = opened(server)
@@ -68,7 +68,7 @@ def test_form_goes_into_address_or_into_body(opened: Open) -> None:
     assert by_get.form == by_post.form == {"query": query, "a": ""}
 
 
-def test_a_broken_encoding_is_tried_once_more(opened: Open) -> None:
+def test_a_broken_encoding_is_requested_once_more(opened: Open) -> None:
     broken = Say(b"no gzip at all", headers={"Content-Encoding": "gzip"})
     with serving(broken, gzipped(b"[1]")) as server:
         assert opened(server).ask({}).content == [1]
@@ -77,7 +77,7 @@ def test_a_broken_encoding_is_tried_once_more(opened: Open) -> None:
     assert len(server.received) == 2
 
 
-def test_answer_larger_than_can_be_held_is_timeout(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_too_large_response_is_a_timeout(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exchange, "MAX_BYTES", 2**20)
     bomb = b'["' + b"a" * 5 * 2**20 + b'"]'
     with serving(gzipped(bomb)) as server, pytest.raises(ServiceTimeout, match=r"more than 1 MiB; choose fewer"):
@@ -97,7 +97,7 @@ UNUSABLE = {
 
 
 @pytest.mark.parametrize("body", UNUSABLE, ids=UNUSABLE.get)
-def test_json_that_nobody_can_use_says_why(body: bytes, opened: Open) -> None:
+def test_unusable_json_is_refused_with_the_reason(body: bytes, opened: Open) -> None:
     with serving(Say(body)) as server:
         with pytest.raises(ServiceError, match=rf"YAGO .* answered with .*{UNUSABLE[body]}") as raised:
             opened(server).ask({})
@@ -106,7 +106,7 @@ def test_json_that_nobody_can_use_says_why(body: bytes, opened: Open) -> None:
     assert len(server.received) == 1
 
 
-def test_a_status_that_is_allowed_is_an_answer(opened: Open) -> None:
+def test_an_allowed_status_is_a_response(opened: Open) -> None:
     with serving(Say(b'{"status": 404}', status=404), Say(b"<html>Not found</html>", status=404)) as server:
         session = opened(server)
         assert session.ask({"q": "1"}, allow=(200, 404)).content == {"status": 404}
@@ -130,14 +130,14 @@ TEXTS = [
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_a_text_is_kept_letter_by_letter(text: str, opened: Open) -> None:
+def test_a_text_is_cached_letter_by_letter(text: str, opened: Open) -> None:
     with serving(Say(text.encode(), headers={"Content-Type": "text/plain; charset=iso-8859-1"})) as server:
         fresh = opened(server).ask({}, path="Static_final.csv", accept=TEXT)
-        kept = opened(server, offline=True).ask({}, path="Static_final.csv", accept=TEXT)
+        cached = opened(server, offline=True).ask({}, path="Static_final.csv", accept=TEXT)
     assert fresh.content == text
-    assert kept.content == text
-    assert (fresh.from_cache, kept.from_cache) == (False, True)
-    assert kept.retrieved_at == fresh.retrieved_at
+    assert cached.content == text
+    assert (fresh.from_cache, cached.from_cache) == (False, True)
+    assert cached.retrieved_at == fresh.retrieved_at
     assert server.received[0].path == "/ask/Static_final.csv"
     assert server.received[0].headers["accept"].startswith("text/plain")
 
@@ -158,7 +158,7 @@ def test_service_has_safe_address_and_unique_name(name: str) -> None:
     assert [other.name.casefold() for other in SERVICES.values()].count(service.name.casefold()) == 1
 
 
-def test_content_nested_too_deep_is_shown() -> None:
+def test_too_deeply_nested_content_is_described() -> None:
     deep: list[object] = []
     for _ in range(10_000):
         deep = [deep]

@@ -33,13 +33,13 @@ BODIES = [b"", b'["\xc3\xa5 \xf0\x9f\x99\x82"]\r\n\x00', b"x" * 10**6]
 
 @pytest.mark.parametrize("body", BODIES, ids=lambda body: repr(body[:8]))
 def test_a_response_is_read_as_it_was_cached(body: bytes, cache: HttpCache, tmp_path: Path) -> None:
-    elsewhere = WHEN.astimezone(timezone(timedelta(hours=5)))
-    cache.put("k", Response(404, body, elsewhere))
+    other_zone = WHEN.astimezone(timezone(timedelta(hours=5)))
+    cache.put("k", Response(404, body, other_zone))
     with closing(HttpCache(tmp_path / "a.sqlite")) as again:
-        for one in (cache, again):
-            found = one.get("k")
-            assert found == Response(404, body, WHEN)
-            assert found.retrieved_at.tzinfo == UTC
+        for reader in (cache, again):
+            response = reader.get("k")
+            assert response == Response(404, body, WHEN)
+            assert response.retrieved_at.tzinfo == UTC
         assert again.get("other") is None
 
 
@@ -66,8 +66,8 @@ def test_a_flipped_bit_of_a_response_is_noticed(
     with closing(sqlite3.connect(tmp_path / "a.sqlite", isolation_level=None)) as database:
         ((sound,),) = database.execute("SELECT value FROM cached_responses")
         start = sound.index(f'"{part}"'.encode())
-        for place in range(start, min(start + len(part) + 12, len(sound))):
-            damaged = sound[:place] + bytes([sound[place] ^ 1 << place % 8]) + sound[place + 1 :]
+        for position in range(start, min(start + len(part) + 12, len(sound))):
+            damaged = sound[:position] + bytes([sound[position] ^ 1 << position % 8]) + sound[position + 1 :]
             database.execute("UPDATE cached_responses SET value = ?", (damaged,))
             caplog.clear()
             assert cache.get("k") is None
@@ -80,8 +80,8 @@ def test_a_flipped_bit_anywhere_never_changes_a_response(cache: HttpCache, tmp_p
         cache.put(f"key{number}", response)
     cache.close()
     sound, damaged = (tmp_path / "a.sqlite").read_bytes(), tmp_path / "damaged.sqlite"
-    for place in [*range(0, 100, 3), *range(100, len(sound), 97)]:
-        damaged.write_bytes(sound[:place] + bytes([sound[place] ^ 1 << place % 8]) + sound[place + 1 :])
+    for position in [*range(0, 100, 3), *range(100, len(sound), 97)]:
+        damaged.write_bytes(sound[:position] + bytes([sound[position] ^ 1 << position % 8]) + sound[position + 1 :])
         try:
             with closing(HttpCache(damaged)) as other:
                 assert all(other.get(f"key{number}") in (response, None) for number in range(3))
@@ -89,13 +89,13 @@ def test_a_flipped_bit_anywhere_never_changes_a_response(cache: HttpCache, tmp_p
             pass
 
 
-def test_closing_while_threads_use_it_refuses_the_rest(cache: HttpCache) -> None:
+def test_closing_refuses_later_requests_of_threads(cache: HttpCache) -> None:
     response = Response(200, b"x" * 1000, WHEN)
-    used = threading.Barrier(5)
+    all_have_written = threading.Barrier(5)
 
     def use(worker: int) -> str:
         cache.put(f"{worker}", response)
-        used.wait()
+        all_have_written.wait()
         try:
             for number in range(10_000):
                 cache.put(f"{worker}", response)
@@ -106,17 +106,17 @@ def test_closing_while_threads_use_it_refuses_the_rest(cache: HttpCache) -> None
 
     with ThreadPoolExecutor(4) as pool:
         workers = [pool.submit(use, worker) for worker in range(4)]
-        used.wait()
+        all_have_written.wait()
         cache.close()
         assert all("are closed; open a new session" in worker.result() for worker in workers)
     cache.close()
 
 
-FORCED = 2
+RERUN = 2
 
 
 def test_a_cached_response_is_not_requested_again(opened: Open) -> None:
-    with serving(play=lambda asked: says(dict(asked.form))) as server:
+    with serving(play=lambda request: says(dict(request.form))) as server:
         first = opened(server)
         answers = [first.ask({"q": str(number)}) for number in range(5)]
         first.close()
@@ -130,9 +130,11 @@ def test_a_cached_response_is_not_requested_again(opened: Open) -> None:
 
 
 def test_different_requests_are_cached_apart(opened: Open) -> None:
-    with serving(play=lambda asked: says([asked.method, asked.path, asked.form, asked.headers["accept"]])) as server:
+    with serving(
+        play=lambda request: says([request.method, request.path, request.form, request.headers["accept"]])
+    ) as server:
         session = opened(server)
-        asked: list[dict[str, Any]] = [
+        requests: list[dict[str, Any]] = [
             {"form": {"q": "1"}},
             {"form": {"q": "2"}},
             {"form": {"q": "1", "r": ""}},
@@ -142,11 +144,11 @@ def test_different_requests_are_cached_apart(opened: Open) -> None:
             {"form": {"q": "1"}, "accept": "application/sparql-results+json"},
             {"form": {"q": "%31"}},
         ]
-        answers = [session.ask(**how).content for how in asked]
-        assert [session.ask(**how).content for how in asked] == answers
+        answers = [session.ask(**arguments).content for arguments in requests]
+        assert [session.ask(**arguments).content for arguments in requests] == answers
         assert session.ask({"r": "", "q": "1"}).from_cache
-    assert len(server.received) == len(asked)
-    assert len({json.dumps(answer) for answer in answers}) == len(asked)
+    assert len(server.received) == len(requests)
+    assert len({json.dumps(answer) for answer in answers}) == len(requests)
 
 
 def test_an_expired_response_is_requested_again(opened: Open) -> None:
@@ -154,25 +156,25 @@ def test_an_expired_response_is_requested_again(opened: Open) -> None:
         assert opened(server).ask({}).content == [1]
         assert opened(server, cache_ttl_days=1).ask({}).content == [1]
         time.sleep(0.2)
-        young = 0.15 / 86_400
-        assert opened(server, cache_ttl_days=young).ask({}).content == [2]
+        ttl_days = 0.15 / 86_400
+        assert opened(server, cache_ttl_days=ttl_days).ask({}).content == [2]
         assert opened(server, cache_ttl_days=1).ask({}).content == [2]
     assert len(server.received) == 2
 
 
 @pytest.mark.parametrize("minutes", [-5, 0, 5])
-def test_what_is_asked_for_anew_is_requested_once(minutes: int, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = SimpleNamespace(now=lambda zone: datetime.now(UTC) + timedelta(minutes=minutes))  # of another host
+def test_a_forced_request_is_sent_only_once(minutes: int, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    other_host_clock = SimpleNamespace(now=lambda zone: datetime.now(UTC) + timedelta(minutes=minutes))
     with serving(says([1]), says([2]), says([3])) as server:
         with monkeypatch.context() as patched:
-            patched.setattr("swaymeter.data.sources.http.exchange.datetime", clock)
+            patched.setattr("swaymeter.data.sources.http.exchange.datetime", other_host_clock)
             opened(server).ask({})
-        fresh = opened(server, rerun=FORCED)
+        fresh = opened(server, rerun=RERUN)
         assert [fresh.ask({}).content for _ in range(3)] == [[2]] * 3
         with monkeypatch.context() as patched:
-            patched.setattr("swaymeter.data.sources.http.exchange.datetime", clock)
-            assert opened(server, rerun=FORCED + 1).ask({}).content == [3]
-        for rerun in (FORCED, FORCED + 1, 0):
+            patched.setattr("swaymeter.data.sources.http.exchange.datetime", other_host_clock)
+            assert opened(server, rerun=RERUN + 1).ask({}).content == [3]
+        for rerun in (RERUN, RERUN + 1, 0):
             assert opened(server, rerun=rerun).ask({}).content == [3]
     assert len(server.received) == 3
 
@@ -198,18 +200,18 @@ def test_offline_only_young_cached_responses_are_used(opened: Open) -> None:
         with pytest.raises(ServiceError, match=r"offline.*younger than 0 days"):
             opened(server, offline=True, cache_ttl_days=0).ask({"q": "1"})
         with pytest.raises(ServiceError, match="younger than 30 days and newer than the last forced fetch"):
-            opened(server, offline=True, rerun=FORCED).ask({"q": "1"})
+            opened(server, offline=True, rerun=RERUN).ask({"q": "1"})
     assert len(server.received) == 1
 
 
-def maxlag(content: Any) -> ServiceError | TransientError | None:
+def maxlag_error(content: Any) -> ServiceError | TransientError | None:
     error = content.get("error") if isinstance(content, dict) else None
     if not error:
         return None
     return TransientError(error["info"]) if error["code"] == "maxlag" else ServiceError(error["info"])
 
 
-BAD = [
+BAD_RESPONSES = [
     Say(status=404),
     Say(status=503),
     Say(b"<html>"),
@@ -219,14 +221,14 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize("say", BAD)
+@pytest.mark.parametrize("say", BAD_RESPONSES)
 def test_bad_responses_are_never_cached(say: Say, opened: Open) -> None:
     with serving(say) as server:
         session = opened(server, tries=2)
         with pytest.raises(ServiceError):
-            session.ask({}, error_of=maxlag)
-        server.play = lambda asked: says([1])
-        assert opened(server).ask({}, error_of=maxlag).content == [1]
+            session.ask({}, error_of=maxlag_error)
+        server.play = lambda request: says([1])
+        assert opened(server).ask({}, error_of=maxlag_error).content == [1]
 
 
 def test_the_cache_holds_json_without_contact_and_cookies(opened: Open, tmp_path: Path) -> None:
@@ -240,21 +242,23 @@ def test_the_cache_holds_json_without_contact_and_cookies(opened: Open, tmp_path
 
 
 @pytest.mark.parametrize(
-    ("content", "immutable", "other", "again"),
+    ("content", "immutable", "options", "requests"),
     [
         ([1], True, {"cache_ttl_days": 0}, 1),
-        ([1], True, {"rerun": FORCED}, 1),
+        ([1], True, {"rerun": RERUN}, 1),
         ([1], True, {"offline": True, "cache_ttl_days": 0}, 1),
         ([1], False, {"cache_ttl_days": 0}, 2),
         ({"whole": True}, lambda content: content["whole"], {"cache_ttl_days": 0}, 1),
         ({"whole": False}, lambda content: content["whole"], {"cache_ttl_days": 0}, 2),
     ],
 )
-def test_an_immutable_response_stays(content: Any, immutable: Any, other: Any, again: int, opened: Open) -> None:
+def test_an_immutable_response_never_expires(
+    content: Any, immutable: Any, options: Any, requests: int, opened: Open
+) -> None:
     with serving(says(content)) as server:
         opened(server).ask({}, immutable=immutable)
-        assert opened(server, **other).ask({}, immutable=immutable).content == content
-    assert len(server.received) == again
+        assert opened(server, **options).ask({}, immutable=immutable).content == content
+    assert len(server.received) == requests
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ from tests.data.sources.servers.faults import FaultServer, Say, says, serving
 from tests.data.sources.sessions import CONTACT, Clock, Open
 
 
-def test_never_more_are_in_flight_than_service_allows(opened: Open) -> None:
-    with serving(play=lambda asked: says([asked.form["q"]], delay_s=0.02)) as server:
+def test_requests_in_flight_do_not_exceed_the_limit(opened: Open) -> None:
+    with serving(play=lambda request: says([request.form["q"]], delay_s=0.02)) as server:
         session = opened(server, max_concurrency=2)
         with ThreadPoolExecutor(4) as pool:
             answers = list(pool.map(lambda number: session.ask({"q": str(number)}).content, range(24)))
@@ -27,29 +27,29 @@ def test_never_more_are_in_flight_than_service_allows(opened: Open) -> None:
     assert server.most_at_once == 2
 
 
-def test_connections_are_kept_for_all_in_flight(opened: Open, caplog: pytest.LogCaptureFixture) -> None:
-    all_have_asked = Event()
-    with serving(says([1], hold=all_have_asked)) as server, ThreadPoolExecutor(16) as pool:
+def test_all_requests_in_flight_keep_their_connections(opened: Open, caplog: pytest.LogCaptureFixture) -> None:
+    all_have_arrived = Event()
+    with serving(says([1], hold=all_have_arrived)) as server, ThreadPoolExecutor(16) as pool:
         session = opened(server, max_concurrency=16)
         answers = pool.map(lambda number: session.ask({"q": str(number)}), range(48))
         try:
-            server.waits_for(16)
+            server.wait_for_requests(16)
         finally:
-            all_have_asked.set()
+            all_have_arrived.set()
         assert len(list(answers)) == 48
     assert "pool is full" not in caplog.text
 
 
-def test_requests_come_no_faster_than_the_service_allows(opened: Open) -> None:
+def test_requests_do_not_exceed_the_rate_limit(opened: Open) -> None:
     with serving(says([1])) as server:
         session = opened(server, requests_per_minute=600, max_concurrency=4)
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(lambda number: session.ask({"q": str(number)}), range(12)))
-    times = [asked.at for asked in server.received]
+    times = [request.at for request in server.received]
     assert times[-1] - times[0] > 1.0
 
 
-def test_tries_again_count_as_requests(opened: Open) -> None:
+def test_retries_count_as_requests(opened: Open) -> None:
     with serving(Say(status=503)) as server:
         session = opened(server, max_requests=2)
         with pytest.raises(ServiceBudget, match=r"has sent its 2 requests.*raise `max_requests`"):
@@ -57,30 +57,30 @@ def test_tries_again_count_as_requests(opened: Open) -> None:
     assert len(server.received) == 2
 
 
-@pytest.mark.parametrize("sleeping", [False, True])
-def test_an_interrupt_goes_through(sleeping: bool, tmp_path: Path) -> None:
-    def interrupted(said: object) -> None:
+@pytest.mark.parametrize("while_sleeping", [False, True])
+def test_an_interrupt_is_not_caught(while_sleeping: bool, tmp_path: Path) -> None:
+    def interrupt(value: object) -> None:
         raise KeyboardInterrupt
 
-    with serving(Say(status=503) if sleeping else says([0]), says([1])) as server:
+    with serving(Say(status=503) if while_sleeping else says([0]), says([1])) as server:
         service = Service("YAGO", server.address, requests_per_minute=60_000)
-        with closing(Session(service, contact=CONTACT, cache=tmp_path, sleep=interrupted)) as session:
+        with closing(Session(service, contact=CONTACT, cache=tmp_path, sleep=interrupt)) as session:
             with pytest.raises(KeyboardInterrupt):
-                session.ask({}, error_of=interrupted)
+                session.ask({}, error_of=interrupt)
             assert session.ask({}).content == [1]
 
 
-def test_closing_ends_all_waiting(tmp_path: Path) -> None:
+def test_closing_ends_the_waits_of_threads(tmp_path: Path) -> None:
     with serving(Say(status=503, headers={"Retry-After": "60"})) as server:
         service = Service("YAGO", server.address, requests_per_minute=60_000)
         with ThreadPoolExecutor(2) as pool, closing(Session(service, contact=CONTACT, cache=tmp_path)) as session:
-            waiting: list[Any] = [pool.submit(session.ask, {"q": str(number)}) for number in range(2)]
-            server.waits_for(1)
+            requests: list[Any] = [pool.submit(session.ask, {"q": str(number)}) for number in range(2)]
+            server.wait_for_requests(1)
             time.sleep(0.2)
             session.close()
-            for wait in waiting:
+            for request in requests:
                 with pytest.raises(ServiceError, match="the session is closed"):
-                    wait.result(timeout=5)
+                    request.result(timeout=5)
 
 
 @pytest.fixture
@@ -119,27 +119,27 @@ def test_a_closed_session_is_opened_anew(close: Any, server: FaultServer, tmp_pa
 
 
 def test_sessions_of_an_address_share_its_rate_limit(server: FaultServer, tmp_path: Path) -> None:
-    several = [session_of(server, tmp_path / str(number), requests_per_minute=1_200) for number in range(2)]
-    several.append(session_of(server, tmp_path, rerun=1, requests_per_minute=1_200))
+    sessions = [session_of(server, tmp_path / str(number), requests_per_minute=1_200) for number in range(2)]
+    sessions.append(session_of(server, tmp_path, rerun=1, requests_per_minute=1_200))
     with ThreadPoolExecutor(3) as pool:
-        list(pool.map(lambda session: [session.ask({"q": str(number)}) for number in range(4)], several))
-    times = sorted(asked.at for asked in server.received)
+        list(pool.map(lambda session: [session.ask({"q": str(number)}) for number in range(4)], sessions))
+    times = sorted(request.at for request in server.received)
     assert len(times) == 12
-    assert times[-1] - times[0] > 11 * 0.05 * 0.9  # three that did not know of each other would take a third of it
+    assert times[-1] - times[0] > 11 * 0.05 * 0.9  # three separate limits would take a third of this time
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_forked_process_opens_its_own(server: FaultServer, tmp_path: Path) -> None:
-    parents = session_of(server, tmp_path)
+def test_a_forked_process_opens_its_own_session(server: FaultServer, tmp_path: Path) -> None:
+    session = session_of(server, tmp_path)
     child = os.fork()
     if child == 0:
-        os._exit(session_of(server, tmp_path) is parents)
+        os._exit(session_of(server, tmp_path) is session)
     assert os.waitpid(child, 0)[1] == 0
-    assert session_of(server, tmp_path) is parents
+    assert session_of(server, tmp_path) is session
 
 
 @pytest.mark.parametrize("status", [429, 502])
-def test_what_may_pass_is_asked_again(status: int, opened: Open, clock: Clock) -> None:
+def test_a_transient_error_is_retried(status: int, opened: Open, clock: Clock) -> None:
     with serving(Say(b"busy", status=status), Say(b"busy", status=status), says([1])) as server:
         session = opened(server)
         assert session.ask({}).content == [1]
@@ -158,7 +158,7 @@ def test_a_lasting_error_is_raised_after_all_retries(status: int, kind: type[Ser
 
 
 @pytest.mark.parametrize("as_date", [False, True])
-def test_a_retry_after_is_waited_for(
+def test_a_session_waits_for_retry_after(
     as_date: bool, opened: Open, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     date = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
@@ -169,28 +169,28 @@ def test_a_retry_after_is_waited_for(
     assert "YAGO requires a pause of" in caplog.text
 
 
-@pytest.mark.parametrize("said", ["soon", "-5", "9" * 5000, "Fri, 99 Foo 2026 99:99:99 GMT", "0"])
-def test_an_invalid_retry_after_is_ignored(said: str, opened: Open, clock: Clock) -> None:
-    with serving(Say(status=503, headers={"Retry-After": said}), says([1])) as server:
+@pytest.mark.parametrize("retry_after", ["soon", "-5", "9" * 5000, "Fri, 99 Foo 2026 99:99:99 GMT", "0"])
+def test_an_invalid_retry_after_is_ignored(retry_after: str, opened: Open, clock: Clock) -> None:
+    with serving(Say(status=503, headers={"Retry-After": retry_after}), says([1])) as server:
         assert opened(server).ask({}).content == [1]
     assert len(clock.slept) == 1
     assert clock.slept[0] < 2
 
 
-def test_while_service_asks_for_pause_nobody_sends(tmp_path: Path) -> None:
+def test_no_request_is_sent_during_a_pause(tmp_path: Path) -> None:
     with serving(Say(status=429, headers={"Retry-After": "1"}), says([1])) as server:
         service = Service("YAGO", server.address, requests_per_minute=60_000, max_concurrency=2)
         with closing(Session(service, contact=CONTACT, cache=tmp_path)) as session, ThreadPoolExecutor(1) as pool:
-            refused = pool.submit(session.ask, {"q": "1"})
-            server.waits_for(1)
+            paused = pool.submit(session.ask, {"q": "1"})
+            server.wait_for_requests(1)
             time.sleep(0.1)
             session.ask({"q": "2"})
-            refused.result()
+            paused.result()
     assert all(later.at - server.received[0].at >= 1.0 for later in server.received[1:])
     assert len(server.received) == 3
 
 
-def test_a_pause_of_hours_is_not_waited_for(opened: Open, clock: Clock) -> None:
+def test_a_pause_of_hours_is_an_error(opened: Open, clock: Clock) -> None:
     with serving(Say(status=503, headers={"Retry-After": "7200"})) as server:
         session = opened(server)
         for _ in range(2):
@@ -204,14 +204,14 @@ def test_a_pause_of_hours_is_not_waited_for(opened: Open, clock: Clock) -> None:
 def test_a_dropped_connection_is_tried_again(say: Say, opened: Open) -> None:
     with serving(say, say, says([1])) as server:
         assert opened(server).ask({}).content == [1]
-    told = r"dropped the connection \(.*\), after 4 tries"
-    with serving(say) as server, pytest.raises(ServiceError, match=told) as raised:
+    message = r"dropped the connection \(.*\), after 4 tries"
+    with serving(say) as server, pytest.raises(ServiceError, match=message) as raised:
         opened(server).ask({"q": "2"})
     assert raised.type is ServiceError
     assert len(server.received) == 4
 
 
-# What needs too long
+# ---- timeouts --------------------------------------------------------------------------------------------------------
 
 
 CUT = [b'{"rows": [1, 2', b'[{"a": "Z\xc3', b"", b'{"rows": [1, Query deadline is expired.\n at java.lang']
@@ -227,9 +227,9 @@ def test_json_cut_short_is_a_timeout_at_once(body: bytes, opened: Open) -> None:
     assert len(server.received) == 2
 
 
-def test_a_server_error_that_says_timeout_is_one(opened: Open) -> None:
-    said = b"SPARQL-QUERY: SELECT ... java.util.concurrent.TimeoutException at com.example"
-    with serving(Say(said, status=500), Say(b"Internal error", status=500)) as server:
+def test_a_server_error_about_timeouts_is_a_timeout(opened: Open) -> None:
+    body = b"SPARQL-QUERY: SELECT ... java.util.concurrent.TimeoutException at com.example"
+    with serving(Say(body, status=500), Say(b"Internal error", status=500)) as server:
         session = opened(server)
         with pytest.raises(ServiceTimeout, match=r"500 Internal Server Error.*choose fewer entities or pairs"):
             session.ask({})
@@ -240,10 +240,10 @@ def test_a_server_error_that_says_timeout_is_one(opened: Open) -> None:
 
 @pytest.mark.parametrize("chunked", [False, True])
 def test_a_broken_response_is_requested_once_more(chunked: bool, opened: Open) -> None:
-    half = Say(b"[" + b"1, " * 1000 + b"1]", sent=100, chunked=chunked)
-    with serving(half, says([1])) as server:
+    partial = Say(b"[" + b"1, " * 1000 + b"1]", sent=100, chunked=chunked)
+    with serving(partial, says([1])) as server:
         assert opened(server).ask({}).content == [1]
-    with serving(half) as server, pytest.raises(ServiceTimeout, match=r"broke off in its answer.*after 2 tries"):
+    with serving(partial) as server, pytest.raises(ServiceTimeout, match=r"broke off in its answer.*after 2 tries"):
         opened(server).ask({"q": "2"})
     assert len(server.received) == 2
 
@@ -267,9 +267,9 @@ ENDLESS = {
 
 @pytest.mark.parametrize("part", ENDLESS)
 def test_a_response_that_never_ends_is_a_timeout(part: str, opened: Open) -> None:
-    began = time.monotonic()
+    start = time.monotonic()
     with serving(replace(ENDLESS[part], pause_s=0.01)) as server:
         with pytest.raises(ServiceTimeout, match=r"still sends after 0\.5 s, after 2 tries"):
             opened(server, timeout_s=0.25).ask({})
-        assert time.monotonic() - began < 8
+        assert time.monotonic() - start < 8
     assert len(server.received) == 2

@@ -15,8 +15,8 @@ from tests.data.sources.sessions import Clock, Open
     ["/other", "https://example.org/ask", "//example.org/query", "http://127.0.0.1:1/ask", "http://[x/"],
 )
 def test_a_redirect_is_refused(target: str, opened: Open) -> None:
-    elsewhere = Say(status=302, headers={"Location": target})
-    with serving(elsewhere) as server, pytest.raises(ServiceError, match=r"302 .*redirects to .*new address"):
+    redirect = Say(status=302, headers={"Location": target})
+    with serving(redirect) as server, pytest.raises(ServiceError, match=r"302 .*redirects to .*new address"):
         opened(server).ask({})
     assert len(server.received) == 1
 
@@ -29,21 +29,21 @@ def test_an_unreachable_service_fails_after_two_tries(opened: Open, clock: Clock
     assert session.sent == 2
 
 
-def test_service_that_nobody_connects_to_fails_in_time(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_connection_without_reply_fails_in_time(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exchange, "CONNECT_S", 1.0)
-    with socket.socket() as listener, socket.socket() as only, socket.socket() as second:
+    with socket.socket() as listener, socket.socket() as first, socket.socket() as second:
         listener.bind(("127.0.0.1", 0))
         listener.listen(0)
-        only.connect(listener.getsockname())
+        first.connect(listener.getsockname())
         second.setblocking(False)
         second.connect_ex(listener.getsockname())
-        began = time.monotonic()
+        start = time.monotonic()
         with pytest.raises(ServiceError, match="cannot be reached"):
             opened(f"http://127.0.0.1:{listener.getsockname()[1]}/").ask({})
-        assert time.monotonic() - began < 4
+        assert time.monotonic() - start < 4
 
 
-def test_a_name_that_nobody_knows_is_told(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_host_name_is_reported(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     def unknown(*args: Any, **kwargs: Any) -> Any:
         raise socket.gaierror(-2, "Name or service not known")
 

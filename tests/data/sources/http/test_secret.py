@@ -1,4 +1,4 @@
-"""A key that a service repeats is removed."""
+"""Secrets and certificates: API keys are removed from responses, messages and files."""
 
 import json
 import logging
@@ -18,71 +18,81 @@ from swaymeter.data.sources.http.services import Service
 from swaymeter.data.sources.http.session import Session
 from tests.data.sources.servers.faults import Say, says, serving
 
-PLAIN = "sk-madeup0123456789"
-KEY = 'sk-made/up+"key\\1~'
+PLAIN_KEY = "sk-madeup0123456789"
+HOSTILE_KEY = 'sk-made/up+"key\\1~'
 
 
-IN_JSON = json.dumps(KEY)[1:-1]
+KEY_IN_JSON = json.dumps(HOSTILE_KEY)[1:-1]
 
 
 @pytest.mark.parametrize(
-    "written",
-    [IN_JSON, quote(KEY, safe=""), quote(KEY).lower(), IN_JSON.replace("/", "\\/"), IN_JSON.replace("s", "\\u0073")],
+    "spelling",
+    [
+        KEY_IN_JSON,
+        quote(HOSTILE_KEY, safe=""),
+        quote(HOSTILE_KEY).lower(),
+        KEY_IN_JSON.replace("/", "\\/"),
+        KEY_IN_JSON.replace("s", "\\u0073"),
+    ],
 )
-def test_a_repeated_key_is_removed(written: str, tmp_path: Path) -> None:
-    repeated = Say(f'{{"message": "the key {written} is new"}}', headers={"Content-Type": "application/json"})
-    with serving(repeated) as server, session(server.address, tmp_path, KEY) as opened:
-        assert opened.ask({}).content == {"message": "the key [key] is new"}
+def test_a_repeated_key_is_removed(spelling: str, tmp_path: Path) -> None:
+    repeated = Say(f'{{"message": "the key {spelling} is new"}}', headers={"Content-Type": "application/json"})
+    with serving(repeated) as server, open_session(server.address, tmp_path, HOSTILE_KEY) as session:
+        assert session.ask({}).content == {"message": "the key [key] is new"}
 
 
 def test_a_short_key_is_no_secret(tmp_path: Path) -> None:
-    with serving(says("EMPTY")) as server, session(server.address, tmp_path, "EMPTY") as opened:
-        assert opened.ask({}).content == "EMPTY"
+    with serving(says("EMPTY")) as server, open_session(server.address, tmp_path, "EMPTY") as session:
+        assert session.ask({}).content == "EMPTY"
 
 
 @contextmanager
-def session(address: str, folder: Path, key: str = PLAIN) -> Iterator[Session]:
+def open_session(address: str, folder: Path, key: str = PLAIN_KEY) -> Iterator[Session]:
     service = Service("S", address, requests_per_minute=60_000, timeout_s=5, tries=1, contact_needed=False)
-    with closing(Session(service, contact=None, cache=folder, key=key)) as opened:
-        yield opened
+    with closing(Session(service, contact=None, cache=folder, key=key)) as session:
+        yield session
 
 
 @pytest.mark.parametrize(
-    "says_so",
+    "response",
     [
-        says({"error": PLAIN}, status=401),
-        Say(status=302, headers={"location": f"http://example.org/{'x' * 100}?key={PLAIN}"}),
-        Say(status=302, headers={"location": f"http://example.org/{'x' * 165}?{PLAIN}"}),
-        Say(raw=f"HTTP/1.1 {PLAIN}\r\n\r\n".encode()),
-        Say(raw=f"HTTP/1.1 {'9' * 125} {PLAIN}\r\n\r\n".encode()),
-        Say(raw=f"HTTP/1.1 200 OK\r\n{PLAIN}\r\nContent-Length: 2\r\n\r\n{{}}".encode()),
-        Say(status=429, headers={"Retry-After": PLAIN}),
-        Say(f"{PLAIN} is no JSON"),
+        says({"error": PLAIN_KEY}, status=401),
+        Say(status=302, headers={"location": f"http://example.org/{'x' * 100}?key={PLAIN_KEY}"}),
+        Say(status=302, headers={"location": f"http://example.org/{'x' * 165}?{PLAIN_KEY}"}),
+        Say(raw=f"HTTP/1.1 {PLAIN_KEY}\r\n\r\n".encode()),
+        Say(raw=f"HTTP/1.1 {'9' * 125} {PLAIN_KEY}\r\n\r\n".encode()),
+        Say(raw=f"HTTP/1.1 200 OK\r\n{PLAIN_KEY}\r\nContent-Length: 2\r\n\r\n{{}}".encode()),
+        Say(status=429, headers={"Retry-After": PLAIN_KEY}),
+        Say(f"{PLAIN_KEY} is no JSON"),
     ],
 )
-def test_said_nowhere(says_so: Say, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    said = ""
-    with caplog.at_level(logging.WARNING), serving(says_so) as server, session(server.address, tmp_path) as opened:
+def test_the_key_is_in_no_message_or_file(response: Say, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    message = ""
+    with (
+        caplog.at_level(logging.WARNING),
+        serving(response) as server,
+        open_session(server.address, tmp_path) as session,
+    ):
         try:
-            opened.ask({})
+            session.ask({})
         except ServiceError as error:
-            said = str(error)
-        assert server.received[0].headers["authorization"] == f"Bearer {PLAIN}"
-    assert PLAIN[:8] not in said + caplog.text
-    assert all(PLAIN.encode() not in file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+            message = str(error)
+        assert server.received[0].headers["authorization"] == f"Bearer {PLAIN_KEY}"
+    assert PLAIN_KEY[:8] not in message + caplog.text
+    assert all(PLAIN_KEY.encode() not in file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
 
 
-def test_redirects(tmp_path: Path) -> None:
+def test_no_redirect_is_followed(tmp_path: Path) -> None:
     with serving(says({})) as other:
-        elsewhere = Say(status=307, headers={"location": other.address})
-        with serving(elsewhere) as server, session(server.address, tmp_path) as opened:
+        redirect = Say(status=307, headers={"location": other.address})
+        with serving(redirect) as server, open_session(server.address, tmp_path) as session:
             with pytest.raises(ServiceError, match="redirects to"):
-                opened.ask({})
+                session.ask({})
             assert len(server.received) == 1
         assert not other.received
 
 
-class _Answers(BaseHTTPRequestHandler):
+class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.send_response(200)
         self.end_headers()
@@ -92,7 +102,7 @@ class _Answers(BaseHTTPRequestHandler):
         pass
 
 
-def test_certificates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_user_may_name_trusted_certificates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
     subprocess.run(
         [
@@ -118,17 +128,20 @@ def test_certificates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     )
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Answers) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as server:
         server.socket = context.wrap_socket(server.socket, server_side=True)
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
         address = f"https://127.0.0.1:{server.server_port}/"
         try:
             for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"):
                 monkeypatch.delenv(name, raising=False)
-            with session(address, tmp_path) as opened, pytest.raises(ServiceError, match=r"self.signed.*REQUESTS_CA"):
-                opened.ask({})
+            with (
+                open_session(address, tmp_path) as session,
+                pytest.raises(ServiceError, match=r"self.signed.*REQUESTS_CA"),
+            ):
+                session.ask({})
             monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate))
-            with session(address, tmp_path) as opened:
-                assert opened.ask({}).content == [1]
+            with open_session(address, tmp_path) as session:
+                assert session.ask({}).content == [1]
         finally:
             server.shutdown()

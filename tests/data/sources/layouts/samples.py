@@ -1,4 +1,4 @@
-"""Samples of published data sets: files of the form that each has, about invented towns and people."""
+"""Samples of published data sets: files in the form of each data set, about invented towns and people."""
 
 import csv
 import json
@@ -18,7 +18,7 @@ def sentence(town: str, river: str) -> str:
 
 
 def counterfact(number: int, context_type: str, **changes: Any) -> Row:
-    """A row of CUB's part CounterFact."""
+    """Return a row of CUB's part CounterFact."""
     true, new = RIVERS[number], RIVERS[number - 1]
     target = {"gold": true, "edited": new}.get(context_type)
     fact = "Fact: <subject> lies on the river <target>." if target else "Fact: The Vell is in Norrland."
@@ -37,18 +37,18 @@ def counterfact(number: int, context_type: str, **changes: Any) -> Row:
 
 KINDS = ("gold", "edited", "irrelevant")
 CUB: dict[str, list[Row]] = {
-    "counterfact_test.jsonl": [counterfact(number, of) for number in range(4) for of in KINDS],
+    "counterfact_test.jsonl": [counterfact(number, kind) for number in range(4) for kind in KINDS],
     "nq_test.jsonl": [
         {
-            "id": f"{town} {of}",
+            "id": f"{town} {kind}",
             "question": f"which river does {town} lie on",
             "target_true": river,
-            "context": {"gold": sentence(town, river), "edited": sentence(town, "Eddle")}.get(of, f"{town} is old."),
-            "target_new": {"gold": river, "edited": "Eddle"}.get(of),
-            "context_type": of,
+            "context": {"gold": sentence(town, river), "edited": sentence(town, "Eddle")}.get(kind, f"{town} is old."),
+            "target_new": {"gold": river, "edited": "Eddle"}.get(kind),
+            "context_type": kind,
         }
         for town, river in zip(TOWNS, RIVERS, strict=True)
-        for of in KINDS
+        for kind in KINDS
     ],
     "druid_test.jsonl": [
         {
@@ -56,12 +56,12 @@ CUB: dict[str, list[Row]] = {
             "claim": f"{TOWNS[number % 2]} is older than its river.",
             "claimant": "Ada Quill",
             "evidence": f"Chronicle {number} speaks of it.",
-            "relevant": of != "irrelevant",
-            "context_type": of,
+            "relevant": kind != "irrelevant",
+            "context_type": kind,
             "target_true": "Half True" if number % 2 else "False",
-            "target_new": {"gold": "Half True" if number % 2 else "False", "edited": "None"}.get(of),
+            "target_new": {"gold": "Half True" if number % 2 else "False", "edited": "None"}.get(kind),
         }
-        for number, of in enumerate([*KINDS, *KINDS][:6] * 2)
+        for number, kind in enumerate([*KINDS, *KINDS][:6] * 2)
     ],
 }
 
@@ -132,7 +132,7 @@ RAMDOCS = [
 
 
 def conflict(question: str, truth: list[str], memory: str, counter: str) -> Row:
-    """A row of ConflictQA."""
+    """Return a row of ConflictQA."""
     return {
         "question": question,
         "popularity": 142,
@@ -234,7 +234,7 @@ WIKICONTRADICT = [
 
 POPQA = [
     {
-        "id": 100 * of + number,
+        "id": 100 * part + number,
         "subj": town,
         "prop": prop,
         "obj": obj,
@@ -243,7 +243,7 @@ POPQA = [
         "question": f"What is {town}'s {prop}?",
         "possible_answers": json.dumps([obj, f"the {obj}"]),
     }
-    for of, (prop, objects) in enumerate({"country": RIVERS, "capital of": RIVERS, "color": ["red"] * 4}.items())
+    for part, (prop, objects) in enumerate({"country": RIVERS, "capital of": RIVERS, "color": ["red"] * 4}.items())
     for number, (town, obj) in enumerate(zip(TOWNS, objects, strict=True))
 ]
 
@@ -258,27 +258,27 @@ SAMPLES: dict[str, tuple[str, list[Row]] | dict[str, list[Row]]] = {
     "wikicontradict": ("WikiContradict_dataset_v1_rag_qa.csv", WIKICONTRADICT),
     "popqa": ("popQA.tsv", POPQA),
 }
-"""Of each data set a file with its rows, or files in a folder."""
+"""File name and rows of each data set; for a folder, the rows by file name."""
 
 
 def write(folder: Path, name: str) -> Path:
-    """Writes a data set's sample below a folder; where it is: a file, or a folder of files."""
+    """Write the sample of a data set below a folder, and return its file or folder."""
     sample = SAMPLES[name]
     if isinstance(sample, tuple):
         return _write(folder / sample[0], sample[1])
-    below = folder / name
-    below.mkdir()
+    subfolder = folder / name
+    subfolder.mkdir()
     for file, rows in sample.items():
-        _write(below / file, rows)
-    return below
+        _write(subfolder / file, rows)
+    return subfolder
 
 
 def _write(file: Path, rows: list[Row]) -> Path:
     if file.suffix in (".parquet", ".pqt"):
         pq.write_table(pa.Table.from_pylist(rows), file)
     elif file.suffix in (".csv", ".tsv"):
-        with file.open("w", encoding="utf-8", newline="") as opened:
-            writer = csv.DictWriter(opened, [*rows[0]], delimiter="\t" if file.suffix == ".tsv" else ",")
+        with file.open("w", encoding="utf-8", newline="") as handle:
+            writer = csv.DictWriter(handle, [*rows[0]], delimiter="\t" if file.suffix == ".tsv" else ",")
             writer.writeheader()
             writer.writerows(rows)
     else:

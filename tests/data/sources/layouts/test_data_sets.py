@@ -1,4 +1,4 @@
-"""Published data sets: each row of a file becomes the question that it is, and other files are refused."""
+"""Published data sets: rows become questions, and files in other forms are refused."""
 
 import json
 import logging
@@ -30,10 +30,10 @@ from tests.data.sources.layouts.samples import (
 Case = tuple[str, str, tuple[str, ...], str | None]
 
 
-def options(name: str, path: Path, **more: Any) -> PublishedFile:
-    model = QUESTION_SOURCES[name].options
-    assert issubclass(model, PublishedFile)
-    return model.model_validate({"file": str(path), **more})
+def options(name: str, path: Path, **keys: Any) -> PublishedFile:
+    options_class = QUESTION_SOURCES[name].options
+    assert issubclass(options_class, PublishedFile)
+    return options_class.model_validate({"file": str(path), **keys})
 
 
 def read(folder: Path, name: str) -> FileQuestions:
@@ -41,13 +41,13 @@ def read(folder: Path, name: str) -> FileQuestions:
 
 
 def cases(question: Question) -> list[Case]:
-    """Each context with its id, kind, answers and text."""
+    """Return the id, kind, answers and text of each context."""
     return [(case.context_id, case.condition, case.answers, case.text) for case in question.contexts]
 
 
-def by_question(read: FileQuestions) -> dict[str, Question]:
-    assert len({question.question_id for question in read.questions}) == len(read.questions)
-    return {question.question: question for question in read.questions}
+def by_text(sample: FileQuestions) -> dict[str, Question]:
+    assert len({question.question_id for question in sample.questions}) == len(sample.questions)
+    return {question.question: question for question in sample.questions}
 
 
 COUNTS = {
@@ -61,18 +61,18 @@ COUNTS = {
     "wikicontradict": {"Explicit": (6, 2), "Implicit (reasoning required)": (6, 2)},
     "popqa": {"country": (4, 2), "capital of": (4, 2), "color": (4, 1)},
 }
-"""Of each data set's sample its groups: how many questions, and contexts of each."""
+"""Number of questions, and of contexts of a question, in each group of each sample."""
 
 
 @pytest.mark.parametrize("name", COUNTS)
-def test_every_row_is_a_question(name: str, tmp_path: Path) -> None:
-    found = read(tmp_path, name)
-    groups = Counter(question.partition for question in found.questions)
-    contexts = {question.partition: len(question.contexts) for question in found.questions}
+def test_samples_have_their_questions_and_contexts(name: str, tmp_path: Path) -> None:
+    sample = read(tmp_path, name)
+    groups = Counter(question.partition for question in sample.questions)
+    contexts = {question.partition: len(question.contexts) for question in sample.questions}
     assert {group: (count, contexts[group]) for group, count in groups.items()} == COUNTS[name]
-    assert [row.part for row in found.rejected] == (["line 11", "line 12"] if name == "conflictqa" else [])
+    assert [row.part for row in sample.rejected] == (["line 11", "line 12"] if name == "conflictqa" else [])
     data_set = options(name, tmp_path).data_set
-    assert {(question.source, question.licence) for question in found.questions} == {
+    assert {(question.source, question.licence) for question in sample.questions} == {
         (f"{data_set.title}, {data_set.citation}", data_set.licence)
     }
 
@@ -82,8 +82,8 @@ def test_all_registered_data_sets_have_a_sample() -> None:
 
 
 def test_cub_has_three_parts(tmp_path: Path) -> None:
-    found = by_question(read(tmp_path, "cub"))
-    question = found["Which name or word completes this sentence? Vimmar lies on the river …"]
+    questions = by_text(read(tmp_path, "cub"))
+    question = questions["Which name or word completes this sentence? Vimmar lies on the river …"]
     assert (question.object, cases(question)) == (
         "Belt",
         [
@@ -92,14 +92,14 @@ def test_cub_has_three_parts(tmp_path: Path) -> None:
             ("1_irrelevant", "irrelevant", (), "The Vell is in Norrland."),
         ],
     )
-    question = found["which river does Ostrel lie on"]
+    question = questions["which river does Ostrel lie on"]
     assert [case[1:] for case in cases(question)] == [
         ("supporting", ("Arn",), "Ostrel lies on the Arn."),
         ("conflicting", ("Eddle",), "Ostrel lies on the Eddle."),
         ("irrelevant", (), "Ostrel is old."),
     ]
-    asked = "Is this claim of Ada Quill True, Half True or False, or is it not known (None)?"
-    question = found[f"{asked} Vimmar is older than its river."]
+    beginning = "Is this claim of Ada Quill True, Half True or False, or is it not known (None)?"
+    question = questions[f"{beginning} Vimmar is older than its river."]
     assert question.object == "Half True"
     assert Counter((kind, answers) for _, kind, answers, _ in cases(question)) == {
         ("supporting", ("Half True",)): 2,
@@ -109,26 +109,26 @@ def test_cub_has_three_parts(tmp_path: Path) -> None:
 
 
 def test_faitheval_has_three_tasks(tmp_path: Path) -> None:
-    found = by_question(read(tmp_path, "faitheval"))
-    question = found["What is Ostrel made of? (Choose one: stone; salt; wood)"]
+    questions = by_text(read(tmp_path, "faitheval"))
+    question = questions["What is Ostrel made of? (Choose one: stone; salt; wood)"]
     assert (question.list_id, cases(question)) == (
         "counterfactual Q_Ostrel",
         [
             ("supporting", "supporting", ("salt",), "Surveys find that Ostrel is made of salt."),
         ],
     )
-    assert [case[:3] for case in cases(found["Which river does Quenby lie on?"])] == [
+    assert [case[:3] for case in cases(questions["Which river does Quenby lie on?"])] == [
         ("both documents", "unknown", ()),
         ("supporting", "supporting", ("Cress",)),
         ("conflicting", "conflicting", ("Eddle",)),
     ]
-    assert cases(found["Which river does Quenby lie on?"])[2][3] == "Quenby lies on the Eddle."
-    question = found["Who founded Vimmar?"]
+    assert cases(questions["Which river does Quenby lie on?"])[2][3] == "Quenby lies on the Eddle."
+    question = questions["Who founded Vimmar?"]
     assert (question.object, cases(question)[0][:3]) == ("unanswerable", ("irrelevant", "irrelevant", ()))
 
 
 def test_clasheval_joins_the_degrees_of_a_question(tmp_path: Path) -> None:
-    question = by_question(read(tmp_path, "clasheval"))["How many bridges does Vimmar have?"]
+    question = by_text(read(tmp_path, "clasheval"))["How many bridges does Vimmar have?"]
     assert cases(question) == [
         ("supporting", "supporting", ("5",), "Vimmar has 5 bridges."),
         ("changed: 1.0", "conflicting", ("15",), "Vimmar has 15 bridges."),
@@ -138,7 +138,7 @@ def test_clasheval_joins_the_degrees_of_a_question(tmp_path: Path) -> None:
 
 
 def test_ramdocs_has_a_context_for_each_document(tmp_path: Path) -> None:
-    question = by_question(read(tmp_path, "ramdocs"))["Which river does Ostrel lie on?"]
+    question = by_text(read(tmp_path, "ramdocs"))["Which river does Ostrel lie on?"]
     assert question.answers == ("Arn", "Upper Arn")
     assert [case[1:3] for case in cases(question)] == [
         ("supporting", ("Arn", "Upper Arn")),
@@ -148,31 +148,33 @@ def test_ramdocs_has_a_context_for_each_document(tmp_path: Path) -> None:
     ]
 
 
-def test_conflictqa_says_which_answer_is_right(tmp_path: Path) -> None:
-    read_ones = read(tmp_path, "conflictqa")
-    found = by_question(read_ones)
-    assert cases(found["What is Ivo Marsh by trade?"]) == [  # the model's memory is wrong, and the counter-memory right
+def test_conflictqa_names_the_right_answer(tmp_path: Path) -> None:
+    sample = read(tmp_path, "conflictqa")
+    questions = by_text(sample)
+    assert cases(questions["What is Ivo Marsh by trade?"]) == [  # the memory is wrong, and the counter-memory right
         ("supporting", "supporting", ("miller", "grinder"), "It is denied: Ivo Marsh is a grinder."),
         ("supporting 2", "supporting", ("miller", "grinder"), "A letter: Ivo Marsh is a grinder."),
         ("conflicting", "conflicting", ("baker", "Ivo Marsh is a baker."), "It is remembered: Ivo Marsh is a baker."),
         ("conflicting 2", "conflicting", ("baker", "Ivo Marsh is a baker."), "A book: Ivo Marsh is a baker."),
     ]
-    wrong = {question: cases(found[question])[2][2] for question in found}
-    assert wrong["What is Ada Quill by trade?"] == ("baker of bread", "Ada Quill is a baker of bread.")
-    assert [(question.object, question.contexts[0].text) for name, question in found.items() if "float" in name] == [
+    wrong_answers = {text: cases(question)[2][2] for text, question in questions.items()}
+    assert wrong_answers["What is Ada Quill by trade?"] == ("baker of bread", "Ada Quill is a baker of bread.")
+    assert [
+        (question.object, question.contexts[0].text) for name, question in questions.items() if "float" in name
+    ] == [
         ("yes", "It is remembered: Ostrel does float."),
         ("no", "It is denied: Vimmar does not float."),
         ("yes", "It is denied: Quenby does float."),
         ("no", "It is remembered: Tollask does not float."),
     ]
-    assert [row.detail for row in read_ones.rejected] == [
+    assert [row.detail for row in sample.rejected] == [
         "ground_truth: neither memory_answer nor counter_answer states the true answer",
         "memory_answer, counter_answer: both say no to the question; one must say yes and the other no",
     ]
 
 
 @pytest.mark.parametrize(
-    ("question", "memory", "counter", "which"),
+    ("question", "memory", "counter", "memory_says"),
     [
         ("Is it impossible to swim?", "It is possible to swim.", "It is impossible to swim.", "no"),
         ("Is it impossible to swim?", "It is impossible to swim.", "It is not impossible to swim.", "yes"),
@@ -181,20 +183,19 @@ def test_conflictqa_says_which_answer_is_right(tmp_path: Path) -> None:
         ("Isn't it old?", "It's old.", "It isn't old.", "yes"),
     ],
 )
-def test_conflictqa_knows_questions_that_deny(
-    question: str, memory: str, counter: str, which: str, tmp_path: Path
+def test_conflictqa_understands_negated_questions(
+    question: str, memory: str, counter: str, memory_says: str, tmp_path: Path
 ) -> None:
-    """which: what the memory says to the question."""
     file = tmp_path / "conflictQA-strategyQA-gpt4.json"
     for truth, answer in (("True", "yes"), ("False", "no")):
         file.write_text(json.dumps(conflict(question, [truth], memory, counter)))
-        (found,) = read_questions(options("conflictqa", file)).questions
-        right = memory if which == answer else counter
-        assert (found.object, found.contexts[0].text.endswith(right)) == (answer, True)
+        (read_question,) = read_questions(options("conflictqa", file)).questions
+        right = memory if memory_says == answer else counter
+        assert (read_question.object, read_question.contexts[0].text.endswith(right)) == (answer, True)
 
 
 def test_nq_swap_has_a_passage_and_its_substitution(tmp_path: Path) -> None:
-    question = by_question(read(tmp_path, "nq-swap"))["which river does Tollask lie on"]
+    question = by_text(read(tmp_path, "nq-swap"))["which river does Tollask lie on"]
     assert cases(question) == [
         ("supporting", "supporting", ("Dune", "River Dune"), "<P> Tollask lies on the Dune. </P>"),
         ("conflicting", "conflicting", ("Eddle",), "<P> Tollask lies on the Eddle. </P>"),
@@ -202,18 +203,18 @@ def test_nq_swap_has_a_passage_and_its_substitution(tmp_path: Path) -> None:
 
 
 def test_rgb_joins_the_parts_of_an_answer(tmp_path: Path) -> None:
-    found = by_question(read(tmp_path, "rgb"))
-    assert [case[1:3] for case in cases(found["Which river does Ostrel lie on?"])] == [
+    questions = by_text(read(tmp_path, "rgb"))
+    assert [case[1:3] for case in cases(questions["Which river does Ostrel lie on?"])] == [
         ("supporting", ("Arn", "River Arn")),
         ("supporting", ("Arn", "River Arn")),
         ("irrelevant", ()),
     ]
-    assert [case[1:] for case in cases(found["Who rules Ostrel?"])] == [
+    assert [case[1:] for case in cases(questions["Who rules Ostrel?"])] == [
         ("supporting", ("Ada Quill",), "Ada Quill rules Ostrel."),
         ("conflicting", ("Ivo Marsh",), "Ivo Marsh rules Ostrel."),
         ("irrelevant", (), "Ostrel has a market."),
     ]
-    question = found["Who rules Ostrel and on which river is it?"]
+    question = questions["Who rules Ostrel and on which river is it?"]
     assert question.answers == ("Ada Quill and Arn", "A. Quill and Arn")
     assert [case[1:] for case in cases(question)] == [
         ("supporting", question.answers, "Ada Quill rules Ostrel.\n\nOstrel lies on the Arn."),
@@ -221,32 +222,32 @@ def test_rgb_joins_the_parts_of_an_answer(tmp_path: Path) -> None:
     ]
 
 
-def test_rows_are_counted_as_the_file_has_them(tmp_path: Path) -> None:
+def test_messages_number_rows_as_in_the_file(tmp_path: Path) -> None:
     file = write(tmp_path, "nq-swap")
     rows = [NQ_SWAP[0], {**NQ_SWAP[0], "sub_context": "On the Dune.", "sub_answer": ["Dune"]}]
     late = {**NQ_SWAP[0], "org_answer": ["Arn", "Dune"], "org_context": "On both.", "sub_context": "On the Moss."}
     pq.write_table(pa.Table.from_pylist([*rows, *rows, late]), file)
-    read_ones = read_questions(options("nq-swap", file))
-    assert [len(question.contexts) for question in read_ones.questions] == [3]
-    assert unusable_message(file, read_ones) == (
+    sample = read_questions(options("nq-swap", file))
+    assert [len(question.contexts) for question in sample.questions] == [3]
+    assert unusable_message(file, sample) == (
         f"{file}: 1 of 5 rows cannot be used: row 5: answer: Dune is the right answer and the answer of a "
         "conflicting context; correct one of them"
     )
 
 
-def test_clasheval_has_no_change_that_changes_nothing(tmp_path: Path) -> None:
+def test_clasheval_has_no_change_without_effect(tmp_path: Path) -> None:
     file = tmp_path / "mine.jsonl"
     unchanged = {**CLASHEVAL[1], "context_mod": CLASHEVAL[1]["context_original"]}
     same = {**unchanged, "answer_mod": unchanged["answer_original"], "mod_degree": "0.0"}
     file.write_text("".join(json.dumps(row) + "\n" for row in (CLASHEVAL[0], unchanged, same)))
-    read_ones = read_questions(options("clasheval", file))
-    assert [context.context_id for context in read_ones.questions[0].contexts] == ["supporting", "changed: 1.0"]
-    assert [(row.part, row.detail) for row in read_ones.rejected] == [
+    sample = read_questions(options("clasheval", file))
+    assert [context.context_id for context in sample.questions[0].contexts] == ["supporting", "changed: 1.0"]
+    assert [(row.part, row.detail) for row in sample.rejected] == [
         ("line 2", "context_mod: equals context_original, but answer_mod differs from answer_original")
     ]
 
 
-def test_wikicontradict_asks_a_passage_that_contradicts_itself_once(tmp_path: Path) -> None:
+def test_wikicontradict_asks_self_contradicting_passages_once(tmp_path: Path) -> None:
     file = tmp_path / "mine.jsonl"
     passage = "It was founded in 1200, and in 1300."
     file.write_text(json.dumps({**WIKICONTRADICT[0], "context1": passage, "context2": f"{passage} "}))
@@ -255,7 +256,7 @@ def test_wikicontradict_asks_a_passage_that_contradicts_itself_once(tmp_path: Pa
 
 
 def test_wikicontradict_has_two_passages(tmp_path: Path) -> None:
-    (question,) = (one for one in read(tmp_path, "wikicontradict").questions if one.list_id == "1")
+    (question,) = (row for row in read(tmp_path, "wikicontradict").questions if row.list_id == "1")
     assert cases(question) == [
         ("supporting", "supporting", ("1201",), "Vimmar was founded in 1201."),
         ("conflicting", "conflicting", ("1301",), "It was founded in 1301."),
@@ -263,34 +264,34 @@ def test_wikicontradict_has_two_passages(tmp_path: Path) -> None:
     assert {passage.title for case in question.contexts for passage in case.passages} == {"Vimmar"}
 
 
-def test_popqa_is_told_by_two_sentences(tmp_path: Path) -> None:
-    read_ones = read(tmp_path, "popqa")
-    found = {question.list_id: question for question in read_ones.questions}
-    supporting, conflicting = cases(found["1"])
+def test_popqa_has_two_sentences_as_contexts(tmp_path: Path) -> None:
+    sample = read(tmp_path, "popqa")
+    questions = {question.list_id: question for question in sample.questions}
+    supporting, conflicting = cases(questions["1"])
     assert supporting[1:] == ("supporting", ("Belt", "the Belt"), "The country of Vimmar is Belt.")
     assert conflicting[1] == "conflicting"
     assert conflicting[2][0] in {"Arn", "Cress", "Dune"}
     assert conflicting[3] == f"The country of Vimmar is {conflicting[2][0]}."
-    assert cases(found["103"])[0][3] == "Tollask is the capital of Dune."
-    assert [case[1] for case in cases(found["200"])] == ["supporting"]  # no other row has another colour
-    assert read_questions(options("popqa", tmp_path / "popQA.tsv")) == read_ones
+    assert cases(questions["103"])[0][3] == "Tollask is the capital of Dune."
+    assert [case[1] for case in cases(questions["200"])] == ["supporting"]  # no row has another colour
+    assert read_questions(options("popqa", tmp_path / "popQA.tsv")) == sample
 
 
-OTHER = '{"question": "Who?", "passage": "He.", "gold": "him"}\n'
+OTHER_FORM = '{"question": "Who?", "passage": "He.", "gold": "him"}\n'
 
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_file_of_another_form_is_refused(name: str, tmp_path: Path) -> None:
     file = tmp_path / "mine.jsonl"
-    file.write_text(OTHER)
-    chosen = options(name, file)
+    file.write_text(OTHER_FORM)
+    settings = options(name, file)
     with pytest.raises(InputError) as raised:
-        read_questions(chosen)
+        read_questions(settings)
     message = str(raised.value)
-    assert message.startswith(f"{file} has not the form of {chosen.data_set.title}")
+    assert message.startswith(f"{file} has not the form of {settings.data_set.title}")
     assert ": it lacks the column" in message
     assert message.endswith(
-        f"; it has question, passage, gold; download {chosen.data_set.file} from {chosen.data_set.address}, "
+        f"; it has question, passage, gold; download {settings.data_set.file} from {settings.data_set.address}, "
         "and name the downloaded file"
     )
 
@@ -314,12 +315,12 @@ def test_the_nearest_form_is_named(tmp_path: Path) -> None:
 
 def test_a_folder_leaves_other_files_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     folder = write(tmp_path, "rgb")
-    (folder / "mine.jsonl").write_text(OTHER)
+    (folder / "mine.jsonl").write_text(OTHER_FORM)
     (folder / ".git").mkdir()
-    (folder / ".git" / "mine.json").write_text(OTHER)
+    (folder / ".git" / "mine.json").write_text(OTHER_FORM)
     with caplog.at_level(logging.WARNING):
-        found = read_questions(options("rgb", folder))
-    assert len(found.questions) == 12
+        sample = read_questions(options("rgb", folder))
+    assert len(sample.questions) == 12
     assert ["mine.jsonl has not the form of RGB" in message for message in caplog.messages] == [True]
     for file in folder.glob("en_*.json"):
         file.unlink()
@@ -341,7 +342,7 @@ BROKEN: dict[str, tuple[Row, str]] = {
     "wikicontradict": ({"context2": "  "}, "context2: is missing"),
     "popqa": ({"possible_answers": '["red'}, "possible_answers: is not a list that can be read"),
 }
-"""Of each data set a change of its first row, and why the row cannot be used then."""
+"""Broken values of the first row of each sample, and the reason why the row cannot be used."""
 
 
 @pytest.mark.parametrize("name", BROKEN)
@@ -364,32 +365,32 @@ def test_a_template_of_cub_is_filled_or_named(tmp_path: Path) -> None:
     changes = {"template": "<subject-w-space>lies on", "template_w_context": "<target_true> it is.\n<subject> lies on"}
     (question,) = questions(**changes).questions
     assert cases(question)[0][3] == "Belt it is."
-    refused = {
+    reasons = {
         "<place> it is.\n<subject>": "the slot <place> of a template has no value",
         "<|user|>\n<subject>": "template_w_context: is a chat prompt; use a file without instruct_template in its name",
         "<subject> lies on the river": (
             "template_w_context: has the sentence of `template` alone; put the fact before the sentence"
         ),
     }
-    for given, reason in refused.items():
-        assert [row.detail for row in questions(template_w_context=given).rejected] == [reason]
+    for template, reason in reasons.items():
+        assert [row.detail for row in questions(template_w_context=template).rejected] == [reason]
 
 
-def test_a_study_may_say_other_terms(tmp_path: Path) -> None:
+def test_a_study_may_set_title_and_licence(tmp_path: Path) -> None:
     file = write(tmp_path, "ramdocs")
-    chosen = options("ramdocs", file, title="Mine", licence="CC0", per_partition=2, passages={"sets": ["all"]})
-    assert chosen.origin == ("Mine, Wang et al. 2025, arXiv:2504.13079", "CC0")
-    (context,) = chosen.arrange(read_questions(chosen).questions)[0].contexts
+    settings = options("ramdocs", file, title="Mine", licence="CC0", per_partition=2, passages={"sets": ["all"]})
+    assert settings.origin == ("Mine, Wang et al. 2025, arXiv:2504.13079", "CC0")
+    (context,) = settings.arrange(read_questions(settings).questions)[0].contexts
     assert (context.condition, len(context.passages)) == ("mixed", 4)
 
 
-def test_the_key_is_that_of_the_content(tmp_path: Path) -> None:
+def test_the_key_depends_on_content_and_licence(tmp_path: Path) -> None:
     source, access = QUESTION_SOURCES["rgb"], None
     folder = write(tmp_path, "rgb")
     assert source.key is not None
 
-    def key(**more: Any) -> Any:
-        return source.key(options("rgb", folder, **more), "own", access)  # type: ignore[misc, arg-type]
+    def key(**keys: Any) -> Any:
+        return source.key(options("rgb", folder, **keys), "own", access)  # type: ignore[misc, arg-type]
 
     before = key()
     assert key(per_partition=3) == key(neutral=True) == before != key(licence="CC0")

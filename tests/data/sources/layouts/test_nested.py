@@ -1,4 +1,4 @@
-"""Nested layouts of public data sets and tools are recognised in own files, or refused row by row."""
+"""Nested layouts of public data sets and tools: own files are recognised, and malformed rows are refused."""
 
 import json
 from pathlib import Path
@@ -58,16 +58,16 @@ def contexts(question: Question) -> Contexts:
 def test_reported_files_are_read(
     name: str, layout: str, answers: list[tuple[str, ...]], passages: list[Contexts]
 ) -> None:
-    found = read(REPORTED / name)
-    assert found.layout == layout
-    assert [question.answers for question in found.questions] == answers
-    assert [contexts(question) for question in found.questions] == passages
+    file_questions = read(REPORTED / name)
+    assert file_questions.layout == layout
+    assert [question.answers for question in file_questions.questions] == answers
+    assert [contexts(question) for question in file_questions.questions] == passages
     unanswered = "answers: 'No Answer Present.' means that the question has no right answer; leave the row out"
     rejected = [("line 2", unanswered)] if name == "msmarco_hub.jsonl" else []
-    assert [(row.part, row.detail) for row in found.rejected] == rejected
+    assert [(row.part, row.detail) for row in file_questions.rejected] == rejected
 
 
-def test_what_is_said_of_passages_is_kept() -> None:
+def test_details_of_passages_are_kept() -> None:
     library, _ = read(REPORTED / "llamaindex_nodes.jsonl").questions
     passage = library.contexts[0].passages[0]
     assert (library.contexts[0].context_id, passage.source, passage.score) == ("n0", "a.pdf", 0.9)
@@ -148,20 +148,20 @@ FILES: dict[str, tuple[Any, str]] = {
     ),
     "": ([{**QUESTION, "answer": "6 p.m.", "contexts": [DUMPED, {"page_content": GARDEN, "metadata": {}}]}], ""),
 }
-"""Files in other forms of the layouts, and the id of their question, by what they are recognised as."""
+"""Content of a file and id of its question, by the layout that is recognised."""
 
 
 @pytest.mark.parametrize("layout", FILES)
-def test_other_forms_are_read(layout: str, tmp_path: Path) -> None:
+def test_other_forms_of_layouts_are_read(layout: str, tmp_path: Path) -> None:
     content, identity = FILES[layout]
     (tmp_path / "mine.json").write_text(json.dumps(content))
-    found = read(tmp_path / "mine.json")
-    (question,) = found.questions
-    assert (found.layout, question.list_id or "", question.object) == (layout, identity, "6 p.m.")
+    file_questions = read(tmp_path / "mine.json")
+    (question,) = file_questions.questions
+    assert (file_questions.layout, question.list_id or "", question.object) == (layout, identity, "6 p.m.")
     assert contexts(question) in ([(LIBRARY, "supporting"), (GARDEN, "unknown")], [(LIBRARY, "supporting")])
 
 
-def test_rows_of_a_layout_are_refused_alone(tmp_path: Path) -> None:
+def test_only_malformed_rows_of_a_layout_are_refused(tmp_path: Path) -> None:
     lines = (REPORTED / "hotpot_hub.jsonl").read_text().splitlines()
     uneven = {
         **QUESTION,
@@ -171,15 +171,15 @@ def test_rows_of_a_layout_are_refused_alone(tmp_path: Path) -> None:
     }
     empty = {**QUESTION, "id": "y", "answer": "6 p.m.", "context": {"title": ["Library"], "sentences": [[]]}}
     (tmp_path / "mine.jsonl").write_text("\n".join([*lines, json.dumps(uneven), json.dumps(empty)]))
-    found = read(tmp_path / "mine.jsonl")
-    assert len(found.questions) == 2
-    assert [(row.part, row.detail) for row in found.rejected] == [
+    file_questions = read(tmp_path / "mine.jsonl")
+    assert len(file_questions.questions) == 2
+    assert [(row.part, row.detail) for row in file_questions.rejected] == [
         ("line 3", "context is neither a list nor an object of equally long lists"),
         ("line 4", "context 1, sentences[*]: is missing"),
     ]
 
 
-def test_a_question_within_a_row_is_named(tmp_path: Path) -> None:
+def test_a_rejected_question_has_its_position(tmp_path: Path) -> None:
     paragraph = {"context": LIBRARY, "qas": [{**QUESTION, "id": "q1", "answers": []}]}
     content = {"version": "v2.0", "data": [{"title": "Library", "paragraphs": [paragraph]}]}
     (tmp_path / "mine.json").write_text(json.dumps(content))
@@ -202,7 +202,7 @@ def test_a_question_within_a_row_is_named(tmp_path: Path) -> None:
         ("z[*].a", []),
     ],
 )
-def test_paths_lead_into_cells(path: str, value: Any) -> None:
+def test_paths_select_values_of_cells(path: str, value: Any) -> None:
     cells = {"a": 1, "b": {"c": "x"}, "d": [{"e": 1}, {"e": 2}, {}], "f": {"g": ["p", "q"], "h": [1, 2]}, "i.j": 3}
     assert value_at(cells, path) == value
 

@@ -1,4 +1,4 @@
-"""Own facts and contexts: every row is used as it was meant, or named; relations are the catalog's and one's own."""
+"""Own facts and contexts: each row is used or named, and relations come from the catalog or an own file."""
 
 import logging
 import pickle
@@ -20,16 +20,16 @@ from swaymeter.data.sources.own.facts import (
     rows_by_relation,
 )
 from swaymeter.data.sources.own.named_file import Origin
-from tests.data.catalog.test_relation_rules import SOUND, file
+from tests.data.catalog.test_relation_rules import SOUND, yaml_of
 
 FACTS = ("relation,subject,object", "seat,Norvania,Tesk", "capital,Norway,Oslo", "seat,Bellamarca,Quorin")
 SEAT = {name: value for name, value in SOUND.items() if name != "yago"}
 
 
 def options(folder: Path, rows: tuple[str, ...] = FACTS, own: Any = None, **keys: Any) -> OwnFacts:
-    """The section of a study whose files are in the folder; own: the relations of its file."""
+    """Write a table of rows and a file of own relations, and return options that name both files."""
     (folder / "mine.csv").write_text("\n".join(rows), encoding="utf-8")
-    (folder / "mine.yaml").write_text(file(**(own or {"seat": SEAT})), encoding="utf-8")
+    (folder / "mine.yaml").write_text(yaml_of(**(own or {"seat": SEAT})), encoding="utf-8")
     paths = {"file": "mine.csv", "relations_file": "mine.yaml", "relations": "all"}
     return OwnFacts.model_validate({**paths, **keys}, context={"folder": str(folder)})
 
@@ -39,25 +39,28 @@ def key(options: OwnFacts, relation: str) -> Any:
 
 
 def test_relations_are_those_of_file_or_list(tmp_path: Path) -> None:
-    every = options(tmp_path)
-    assert every.relations == ("seat", "capital")
-    assert (every.relation("seat").open[0], every.relation("capital")) == (SEAT["open"][0], catalog.relation("capital"))
+    complete = options(tmp_path)
+    assert complete.relations == ("seat", "capital")
+    assert (complete.relation("seat").open[0], complete.relation("capital")) == (
+        SEAT["open"][0],
+        catalog.relation("capital"),
+    )
     assert options(tmp_path, relations=["capital"]).relations == ("capital",)
     assert options(tmp_path, relations=["capital"], relations_file=None).own_relations == {}
-    assert OWN_FACTS.fetch(every, "seat", 0, Access(Path())).facts[1].object == "Quorin"
+    assert OWN_FACTS.fetch(complete, "seat", 0, Access(Path())).facts[1].object == "Quorin"
 
 
-def test_own_relations_travel_with_the_options(tmp_path: Path) -> None:
-    known = options(tmp_path)
+def test_pickled_options_contain_the_own_relations(tmp_path: Path) -> None:
+    before = options(tmp_path)
     for path in tmp_path.iterdir():
         path.unlink()
-    travelled = pickle.loads(pickle.dumps(known))
-    assert travelled == known
-    assert travelled.relation("seat").contexts["base"] == tuple(SEAT["contexts"]["base"])
+    after = pickle.loads(pickle.dumps(before))
+    assert after == before
+    assert after.relation("seat").contexts["base"] == tuple(SEAT["contexts"]["base"])
 
 
 @pytest.mark.parametrize(
-    ("changes", "place", "problem"),
+    ("changes", "location", "problem"),
     [
         ({"relations": ["seatt"]}, "relations", "no relation is named 'seatt'; did you mean 'seat'?"),
         ({"relations": ["seat", "seat"]}, "relations", "a relation is named twice"),
@@ -74,23 +77,25 @@ def test_own_relations_travel_with_the_options(tmp_path: Path) -> None:
         ({"relations_file": "mine.csv"}, "relations_file", "mine.csv: the file must have keys with values"),
     ],
 )
-def test_mistakes_are_named(changes: dict[str, Any], place: str, problem: str, tmp_path: Path) -> None:
+def test_mistakes_are_named_with_their_key(
+    changes: dict[str, Any], location: str, problem: str, tmp_path: Path
+) -> None:
     with pytest.raises(ValidationError) as refused:
         options(tmp_path, **changes)
     (error,) = refused.value.errors()
-    assert error["loc"] == (place,)
+    assert error["loc"] == (location,)
     assert problem in error["msg"]
 
 
-def test_key_is_that_of_rows_of_relation(tmp_path: Path) -> None:
+def test_a_key_depends_on_own_rows_and_licence(tmp_path: Path) -> None:
     before = options(tmp_path)
-    known = {name: key(before, name) for name in before.relations}
-    ignored = tuple(f"{row},{number}" for number, row in enumerate((FACTS[0], FACTS[2], FACTS[1], FACTS[3])))
-    after = options(tmp_path, ignored)
-    assert {name: key(after, name) for name in after.relations} == known
+    keys = {name: key(before, name) for name in before.relations}
+    rearranged = tuple(f"{row},{number}" for number, row in enumerate((FACTS[0], FACTS[2], FACTS[1], FACTS[3])))
+    after = options(tmp_path, rearranged)
+    assert {name: key(after, name) for name in after.relations} == keys
     after = options(tmp_path, (*FACTS, "seat,Hestonia,Sarrow"))
-    assert [name for name in known if key(after, name) != known[name]] == ["seat"]
-    assert key(options(tmp_path, licence="CC0 1.0"), "capital") != known["capital"]
+    assert [name for name in keys if key(after, name) != keys[name]] == ["seat"]
+    assert key(options(tmp_path, licence="CC0 1.0"), "capital") != keys["capital"]
 
 
 ROW_HEADER = "relation,subject,object,aliases,subject_id,note"
@@ -99,14 +104,14 @@ LIMA = "capital,Peru,Lima,,,"
 ORIGIN = Origin("Atlas", "CC0 1.0")
 
 
-def written(folder: Path, *rows: str) -> Path:
+def write_rows(folder: Path, *rows: str) -> Path:
     file = folder / "mine.csv"
     file.write_text("\n".join(rows) + "\n", encoding="utf-8")
     return file
 
 
 def test_rows_become_facts(tmp_path: Path) -> None:
-    file = written(tmp_path, ROW_HEADER, OSLO, LIMA, "father,Ada,Byron,,,", "capital,Norway,Bergen,,,")
+    file = write_rows(tmp_path, ROW_HEADER, OSLO, LIMA, "father,Ada,Byron,,,", "capital,Norway,Bergen,,,")
     rows = rows_by_relation(file, "facts.file", FactRow, {})
     assert list(rows) == ["capital", "father"]
     norway, peru = facts_of(rows["capital"], ORIGIN)
@@ -133,9 +138,9 @@ def test_rows_become_facts(tmp_path: Path) -> None:
 def test_a_row_that_cannot_be_used_is_named(
     row: str, problem: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    file = written(tmp_path, ROW_HEADER, OSLO, row, LIMA)
+    file = write_rows(tmp_path, ROW_HEADER, OSLO, row, LIMA)
     with caplog.at_level(logging.WARNING):
-        for _ in range(2):  # what is known of a file is not told again
+        for _ in range(2):  # the second reading logs no warning
             rows = rows_by_relation(file, "facts.file", FactRow, {})
     assert [fact.subject for fact in rows["capital"]] == ["Norway", "Peru"]
     (message,) = caplog.messages
@@ -144,25 +149,25 @@ def test_a_row_that_cannot_be_used_is_named(
 
 def test_a_file_without_a_usable_row_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"2 of 2 rows cannot be used: line 2: subject: .*; line 3: has 1 cells"):
-        rows_by_relation(written(tmp_path, ROW_HEADER, "capital,,Lima,,,", "capital"), "facts.file", FactRow, {})
+        rows_by_relation(write_rows(tmp_path, ROW_HEADER, "capital,,Lima,,,", "capital"), "facts.file", FactRow, {})
     with pytest.raises(InputError, match="has no column relation; it has subject, object"):
-        rows_by_relation(written(tmp_path, "subject,object", "Peru,Lima"), "facts.file", FactRow, {})
+        rows_by_relation(write_rows(tmp_path, "subject,object", "Peru,Lima"), "facts.file", FactRow, {})
     with pytest.raises(MissingFile, match=r"facts.file: .*gone.csv cannot be read"):
         rows_by_relation(tmp_path / "gone.csv", "facts.file", FactRow, {})
 
 
 def test_contexts_have_a_kind(tmp_path: Path) -> None:
     rows = ("capital,It is Lima.,,,", "capital,Not Oslo., NEGATION ,Norway,Oslo")
-    file = written(tmp_path, "relation,text,kind,entity,object", *rows)
+    file = write_rows(tmp_path, "relation,text,kind,entity,object", *rows)
     assert rows_by_relation(file, "contexts.file", ContextRow, {})["capital"] == (
         ContextRow(relation="capital", text="It is Lima."),
         ContextRow(relation="capital", text="Not Oslo.", kind="negation", entity="Norway", object="Oslo"),
     )
-    wrong = written(tmp_path, "relation,text,kind", "capital,It is Lima.,maybe", "capital,,base")
+    wrong = write_rows(tmp_path, "relation,text,kind", "capital,It is Lima.,maybe", "capital,,base")
     with pytest.raises(InputError, match=r"line 2: kind: expected 'base', .*line 3: text: is missing"):
         rows_by_relation(wrong, "contexts.file", ContextRow, {})
 
 
 def test_names_of_columns_may_have_capitals(tmp_path: Path) -> None:
-    file = written(tmp_path, "Relation, SUBJECT,Object", "capital,Peru,Lima")
+    file = write_rows(tmp_path, "Relation, SUBJECT,Object", "capital,Peru,Lima")
     assert rows_by_relation(file, "facts.file", FactRow, {})["capital"][0].object == "Lima"

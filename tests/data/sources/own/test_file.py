@@ -1,4 +1,4 @@
-"""One's own questions: every row is used as it was meant, or named with its line and what is wrong."""
+"""Files of questions: usable rows give questions and contexts, and errors name the lines of other rows."""
 
 import json
 from pathlib import Path
@@ -32,26 +32,26 @@ def read(folder: Path, content: str | bytes, name: str = "mine.csv", **columns: 
     return questions_of(read_file(file, columns.get("question", "question")), ORIGIN, columns)
 
 
-def one(read: FileQuestions) -> Question:
-    assert not read.rejected
-    (question,) = read.questions
+def only_question(result: FileQuestions) -> Question:
+    assert not result.rejected
+    (question,) = result.questions
     return question
 
 
-def reasons(read: FileQuestions) -> list[str]:
-    return [f"{row.part}: {row.detail}" for row in read.rejected]
+def reasons(result: FileQuestions) -> list[str]:
+    return [f"{row.part}: {row.detail}" for row in result.rejected]
 
 
-def csv(*rows: str) -> str:
+def csv_text(*rows: str) -> str:
     return "\n".join((HEADER, *rows, ""))
 
 
 def test_rows_of_one_question_are_its_contexts(tmp_path: Path) -> None:
-    question = one(read(tmp_path, csv(PAYLOAD, DENIED)))
-    forms, wrong = ("8 kg", "eight kilograms", "8 kilograms"), ("5 kg",)
-    assert (question.question_id, question.object, question.answers) == ("q1", "8 kg", forms)
+    question = only_question(read(tmp_path, csv_text(PAYLOAD, DENIED)))
+    right, wrong = ("8 kg", "eight kilograms", "8 kilograms"), ("5 kg",)
+    assert (question.question_id, question.object, question.answers) == ("q1", "8 kg", right)
     assert question.cases[1:] == (
-        QuestionContext("supporting", "supporting", (Passage("It lifts 8 kg.", "supporting", forms),), forms),
+        QuestionContext("supporting", "supporting", (Passage("It lifts 8 kg.", "supporting", right),), right),
         QuestionContext("conflicting", "conflicting", (Passage("It lifts 5 kg.", "conflicting", wrong),), wrong),
     )
     assert json.loads(question.other_columns or "") == {"chapter": "one, two | one"}
@@ -69,23 +69,23 @@ def test_numbers_and_days_survive_pandas(tmp_path: Path, frame: pd.DataFrame, ex
     frame.to_json(files[1], orient="records", date_format="iso")
     frame.to_parquet(files[2])
     for file in files:
-        read = questions_of(read_file(file, "question"), ORIGIN, {})
-        assert [question.object for question in read.questions if question.object] == expected, file.name
+        result = questions_of(read_file(file, "question"), ORIGIN, {})
+        assert [question.object for question in result.questions if question.object] == expected, file.name
 
 
 def test_decimals_stay_decimals(tmp_path: Path) -> None:
     rows = ("How many?,2.5,So.", "How long?,2.0,So.", "Who?,,So.")
-    read_rows = read(tmp_path, "\n".join(("question,answer,context", *rows, "")))
-    assert [question.object for question in read_rows.questions if question.object] == ["2.5", "2.0"]
+    result = read(tmp_path, "\n".join(("question,answer,context", *rows, "")))
+    assert [question.object for question in result.questions if question.object] == ["2.5", "2.0"]
 
 
-def test_neutral_adds_a_passage_that_says_nothing(tmp_path: Path) -> None:
+def test_neutral_adds_a_context_without_content(tmp_path: Path) -> None:
     file = tmp_path / "mine.csv"
-    beside = "q1,What does it lift?,8 kg,,It is grey.,irrelevant,,"
-    file.write_text(csv(PAYLOAD, beside, "q2,Who?,I,,It is I.,supporting,,"))
-    options = (OwnQuestions(file=str(file), neutral=neutral) for neutral in (False, True))
-    asked = (each.arrange(read_questions(each).questions) for each in options)
-    plain, added = ({one.question_id: one.cases for one in questions} for questions in asked)
+    irrelevant = "q1,What does it lift?,8 kg,,It is grey.,irrelevant,,"
+    file.write_text(csv_text(PAYLOAD, irrelevant, "q2,Who?,I,,It is I.,supporting,,"))
+    sources = (OwnQuestions(file=str(file), neutral=neutral) for neutral in (False, True))
+    arranged = (source.arrange(read_questions(source).questions) for source in sources)
+    plain, added = ({question.question_id: question.cases for question in questions} for questions in arranged)
     neutral = QuestionContext("neutral", "neutral", (Passage("..."),))
     assert added == {"q1": (*plain["q1"], neutral), "q2": plain["q2"]}
 
@@ -99,18 +99,23 @@ def test_jsonl_and_parquet_have_lists_of_contexts(tmp_path: Path) -> None:
     row: dict[str, Any] = {"question": "What does it lift?", "answer": 8, "aliases": ["8 kg"], "contexts": contexts}
     table = pa.Table.from_pylist([row])
     pq.write_table(table, tmp_path / "mine.parquet")
-    stored = questions_of(read_file(tmp_path / "mine.parquet", "question"), ORIGIN, {})
-    written = read(tmp_path, json.dumps(row) + "\n\n", "mine.jsonl")
-    assert one(stored) == one(written)
-    assert [case.context_id for case in one(written).cases] == ["none", "supporting", "irrelevant", "irrelevant 2"]
-    assert one(written).object == "8"
+    parquet = questions_of(read_file(tmp_path / "mine.parquet", "question"), ORIGIN, {})
+    jsonl = read(tmp_path, json.dumps(row) + "\n\n", "mine.jsonl")
+    assert only_question(parquet) == only_question(jsonl)
+    assert [case.context_id for case in only_question(jsonl).cases] == [
+        "none",
+        "supporting",
+        "irrelevant",
+        "irrelevant 2",
+    ]
+    assert only_question(jsonl).object == "8"
 
 
 def test_groups_become_relations(tmp_path: Path) -> None:
     rows = [f'{number},"{group}",Q{number}?,a,c a,unknown' for number, group in enumerate(GROUPS)]
-    found = read(tmp_path, "\n".join(["id,group,question,answer,context,kind", *rows]))
-    names = [question.relation for question in found.questions]
-    assert [question.partition for question in found.questions] == [*GROUPS[:-1], "questions"]
+    result = read(tmp_path, "\n".join(["id,group,question,answer,context,kind", *rows]))
+    names = [question.relation for question in result.questions]
+    assert [question.partition for question in result.questions] == [*GROUPS[:-1], "questions"]
     assert names[:2] == ["products", "safetyManual"]
     assert names[-1] == "questions"
     assert len({name.lower() for name in names}) == len(GROUPS)
@@ -120,23 +125,24 @@ def test_groups_become_relations(tmp_path: Path) -> None:
 GROUPS = ("products", "safety Manual", "safety, Manual", "static", "Käse", "産品", "2nd", "<b>x</b>", "")
 
 
-def test_no_group_may_be_called_all(tmp_path: Path) -> None:
+def test_group_named_all_is_refused(tmp_path: Path) -> None:
     rows = ["id,group,question,answer,context", "q1,All,Who?,Oslo,c", "q2,overall,Where?,Oslo,c"]
-    found = read(tmp_path, "\n".join(rows))
-    assert [question.partition for question in found.questions] == ["overall"]
-    assert reasons(found) == ["line 2: group: 'all' is reserved for all groups together; choose another name"]
+    result = read(tmp_path, "\n".join(rows))
+    assert [question.partition for question in result.questions] == ["overall"]
+    assert reasons(result) == ["line 2: group: 'all' is reserved for all groups together; choose another name"]
 
 
-def test_hostile_texts_are_kept_as_texts(tmp_path: Path) -> None:
+def test_hostile_texts_stay_unchanged(tmp_path: Path) -> None:
     texts = ["<script>alert(1)</script>", "=HYPERLINK(1)", "\u202eمرحبا", "'; DROP TABLE questions; --", "__proto__"]
     rows = [json.dumps({"question": text, "answer": text, "context": text, text: text}) for text in texts]
-    found = read(tmp_path, "\n".join(rows), "mine.jsonl")
-    assert not found.rejected
-    assert [(one.question, one.object, one.cases[1].text) for one in found.questions] == [(text,) * 3 for text in texts]
+    result = read(tmp_path, "\n".join(rows), "mine.jsonl")
+    assert not result.rejected
+    questions = [(question.question, question.object, question.cases[1].text) for question in result.questions]
+    assert questions == [(text,) * 3 for text in texts]
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "start"),
     [
         ("q2,Who?,,,c,unknown,,", "line 3: answer: "),
         ("q2,,Oslo,,c,unknown,,", "line 3: question: "),
@@ -154,11 +160,11 @@ def test_hostile_texts_are_kept_as_texts(tmp_path: Path) -> None:
         (f"q2,Who?,Oslo,,{'c' * 1_000_001},unknown,,", "line 3: context 1, text: "),
     ],
 )
-def test_unusable_row_is_named_and_rest_goes_on(row: str, said: str, tmp_path: Path) -> None:
-    found = read(tmp_path, csv(PAYLOAD, row, "q9,Where?,Oslo,,In Oslo.,supporting,,"))
-    assert [question.question_id for question in found.questions] == ["q1", "q9"]
-    (reason,) = reasons(found)
-    assert reason.startswith(said)
+def test_unusable_row_is_named_and_others_are_read(row: str, start: str, tmp_path: Path) -> None:
+    result = read(tmp_path, csv_text(PAYLOAD, row, "q9,Where?,Oslo,,In Oslo.,supporting,,"))
+    assert [question.question_id for question in result.questions] == ["q1", "q9"]
+    (reason,) = reasons(result)
+    assert reason.startswith(start)
     assert len(reason) < 400
 
 
@@ -168,9 +174,9 @@ def test_an_answer_cannot_be_right_and_wrong(lines: tuple[str, str], tmp_path: P
         "wrong": "q1,Who?,Ada,,Ivo did.,conflicting,Ivo,",
         "alias": "q1,Who?,Ada,Ada Quill|ivo,Ada and Ivo did.,supporting,,",
     }
-    found = read(tmp_path, csv(*(rows[name] for name in lines)))
-    assert [len(question.contexts) for question in found.questions] == [1]
-    (reason,) = reasons(found)
+    result = read(tmp_path, csv_text(*(rows[name] for name in lines)))
+    assert [len(question.contexts) for question in result.questions] == [1]
+    (reason,) = reasons(result)
     problem = "ivo is the right answer and the answer of a conflicting context; correct one of them"
     assert reason == f"line 3: answer: {problem}"
 
@@ -178,21 +184,21 @@ def test_an_answer_cannot_be_right_and_wrong(lines: tuple[str, str], tmp_path: P
 def test_a_broken_line_of_json_is_named(tmp_path: Path) -> None:
     good = json.dumps({"question": "Who?", "answer": "Oslo", "context": "c"})
     lines = [good, good[:-4], "[1]", good.replace('"Oslo"', "NaN"), "[" * 100_000, good.replace("Who", "Where")]
-    found = read(tmp_path, "\n".join(lines), "mine.jsonl")
-    assert len(found.questions) == 2
-    assert [reason.split(":")[0] for reason in reasons(found)] == ["line 2", "line 3", "line 4", "line 5"]
-    assert reasons(found)[0].startswith("line 2: is not JSON: Expecting value: column 51 (char")
+    result = read(tmp_path, "\n".join(lines), "mine.jsonl")
+    assert len(result.questions) == 2
+    assert [reason.split(":")[0] for reason in reasons(result)] == ["line 2", "line 3", "line 4", "line 5"]
+    assert reasons(result)[0].startswith("line 2: is not JSON: Expecting value: column 51 (char")
 
 
 @pytest.fixture
 def low_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A hundredth of the rows and values that a file may have."""
+    """Lower the limits of rows and values to a hundredth."""
     monkeypatch.setattr(files, "MAX_ROWS", files.MAX_ROWS // 100)
     monkeypatch.setattr(files, "MAX_VALUES", files.MAX_VALUES // 100)
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("name", "content", "message"),
     [
         ("mine.csv", b"", "is empty"),
         ("mine.csv", "frage,answer\nx,y\n", r"has no column question; it has frage, answer"),
@@ -205,24 +211,28 @@ def low_limits(monkeypatch: pytest.MonkeyPatch) -> None:
         ("mine.json", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "is a pointer of Git LFS and not"),
         ("mine.json", b"<!doctype html>\n<html>{}</html>", "is a web page and not the data; download the file itself"),
         ("mine.parquet", b"PAR1", "is not a Parquet file that can be read: .*; write or download it again"),
-        ("mine.csv", csv("," * 80_001), "has more than 80,000 cells; split the file, and run a study for each part"),
+        (
+            "mine.csv",
+            csv_text("," * 80_001),
+            "has more than 80,000 cells; split the file, and run a study for each part",
+        ),
         ("mine.jsonl", f'{{"x": [{"{}," * 40_001}{{}}]}}', "has more than 80,000 values"),
-        ("mine.csv", csv("Who?\n" * 5_001), "has more than 5,000 rows"),
-        ("mine.csv", csv("\n" * 80_001), "has more than 80,000 lines"),
+        ("mine.csv", csv_text("Who?\n" * 5_001), "has more than 5,000 rows"),
+        ("mine.csv", csv_text("\n" * 80_001), "has more than 80,000 lines"),
     ],
     ids=range(15),
 )
 @pytest.mark.usefixtures("low_limits")
-def test_a_file_that_cannot_be_read_is_refused(name: str, content: str | bytes, said: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=said):
+def test_unreadable_file_is_refused(name: str, content: str | bytes, message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=message):
         read(tmp_path, content, name)
 
 
 @pytest.mark.timeout(20)
-def test_open_quotes_on_every_line_end_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_of_open_quotes_is_refused_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "MAX_REREAD", 1 << 20)
     with pytest.raises(InputError, match=r"lines are not CSV, the last of them line .*; save it as CSV"):
-        read(tmp_path, csv(*['a","x'] * 900, *["w" * 60] * 10_000))
+        read(tmp_path, csv_text(*['a","x'] * 900, *["w" * 60] * 10_000))
 
 
 PACKED: dict[str, tuple[list[str], int, str]] = {
@@ -251,11 +261,11 @@ def test_numbers_and_long_texts_are_read(tmp_path: Path) -> None:
     assert len(read_file(tmp_path / "mine.csv", "question")) == 300
 
 
-def test_what_is_there_twice_is_never_chosen_silently(tmp_path: Path) -> None:
+def test_keys_and_columns_that_occur_twice_are_refused(tmp_path: Path) -> None:
     row = json.dumps({"question": "Who?", "answer": "Oslo", "context": "c"})
-    found = read(tmp_path, "\n".join([row[:-1] + f', "{name}": "Lima"}}' for name in ("answer", "Answer")]), "a.jsonl")
-    assert found.questions == []
-    assert reasons(found) == [
+    result = read(tmp_path, "\n".join([row[:-1] + f', "{name}": "Lima"}}' for name in ("answer", "Answer")]), "a.jsonl")
+    assert result.questions == []
+    assert reasons(result) == [
         "line 1: is not JSON: it has the key 'answer' twice; leave one out",
         "line 2: answer: occurs twice, with different capitals; rename one",
     ]
@@ -281,21 +291,21 @@ def test_a_device_is_refused(tmp_path: Path) -> None:
 
 
 def test_rejected_rows_with_lone_surrogates_are_stored(tmp_path: Path) -> None:
-    row = {"question": "W\ud800", "answer": "Oslo", "contexts": [{"text": "c", "\udc00": 1}]}
-    found = read(tmp_path, json.dumps(row), "mine.jsonl")
-    assert REJECTED.of([as_row(one) for one in found.rejected]).to_pylist()[0]["subject"] == "W\\ud800"
+    cells = {"question": "W\ud800", "answer": "Oslo", "contexts": [{"text": "c", "\udc00": 1}]}
+    result = read(tmp_path, json.dumps(cells), "mine.jsonl")
+    assert REJECTED.of([as_row(row) for row in result.rejected]).to_pylist()[0]["subject"] == "W\\ud800"
 
 
 def test_a_file_without_a_usable_row_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "mine.csv"
-    file.write_text(csv("q2,Who?,,,c,unknown,,"))
+    file.write_text(csv_text("q2,Who?,,,c,unknown,,"))
     assert OWN_QUESTIONS.fetch is not None
     with pytest.raises(InputError, match=r"mine\.csv: 1 of 1 rows cannot be used: line 2: answer"):
         OWN_QUESTIONS.fetch(OwnQuestions(file=str(file)), "own", None)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    ("header", "columns", "said"),
+    ("header", "columns", "message"),
     [
         (
             "id,query,gold,passage,note",
@@ -335,14 +345,14 @@ def test_a_file_without_a_usable_row_is_refused(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_missing_columns_are_named_with_what_maps_them(
-    header: str, columns: dict[str, str], said: str, tmp_path: Path
+def test_missing_columns_are_named_with_their_options(
+    header: str, columns: dict[str, str], message: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "mine.csv"
     file.write_text(f"{header}\n")
-    with pytest.raises(InputError) as failed:
+    with pytest.raises(InputError) as raised:
         read_questions(OwnQuestions(file=str(file), columns=columns))
-    assert str(failed.value).startswith(f"{file} {said}")
+    assert str(raised.value).startswith(f"{file} {message}")
 
 
 def test_one_error_names_columns_and_replies(tmp_path: Path) -> None:
@@ -350,9 +360,9 @@ def test_one_error_names_columns_and_replies(tmp_path: Path) -> None:
     file.write_text("query,gold,passage,label,output\n")
     source = OwnQuestions(file=str(file))
     source.read_replies(["response"])
-    with pytest.raises(InputError) as failed:
+    with pytest.raises(InputError) as raised:
         read_questions(source)
-    assert str(failed.value) == (
+    assert str(raised.value) == (
         f"{file} lacks the columns question, answer and context, and has no column response of replies; it has query, "
         "gold, passage, label, output; map columns: --map question=query --map answer=gold --map context=passage (in a "
         "study file, columns: {question: query, answer: gold, context: passage}), and likewise kind and context_answer "
@@ -368,10 +378,10 @@ def test_keys_of_contexts_are_mapped_too(tmp_path: Path) -> None:
     columns = {"question": "user_input", "answer": "gold", "contexts": "chunks"}
     with pytest.raises(InputError, match=r"text of contexts, whose keys are snippet, score; .*map context=snip"):
         read_questions(OwnQuestions(file=str(file), columns=columns))
-    read = read_questions(OwnQuestions(file=str(file), columns={**columns, "context": "snippet"}))
-    assert [case.text for case in one(read).cases[1:]] == ["In Oslo.", "In Bergen."]
-    assert json.loads(one(read).other_columns or "")["score of the context"] == {"by": 0.5}
-    assert [case.passages[0].score for case in one(read).cases[1:]] == [None, 0.25]
+    result = read_questions(OwnQuestions(file=str(file), columns={**columns, "context": "snippet"}))
+    assert [case.text for case in only_question(result).cases[1:]] == ["In Oslo.", "In Bergen."]
+    assert json.loads(only_question(result).other_columns or "")["score of the context"] == {"by": 0.5}
+    assert [case.passages[0].score for case in only_question(result).cases[1:]] == [None, 0.25]
 
 
 def test_columns_are_mapped_to_nested_cells(tmp_path: Path) -> None:
@@ -379,10 +389,12 @@ def test_columns_are_mapped_to_nested_cells(tmp_path: Path) -> None:
     file = tmp_path / "mine.json"
     gold = {"gold": [{"form": "Oslo"}, {"form": "Kristiania"}]}
     file.write_text(json.dumps([{"ask": {"text": "Where?"}, **gold, **hits}]))
-    whole = {"question": "ask.text", "answer": "gold[*].form"}
-    plain = one(read_questions(OwnQuestions(file=str(file), columns={**whole, "context": "hits[*].body.raw"})))
-    keys = {**whole, "contexts": "hits", "context": "body.raw", "context_source": "url"}
-    keyed = one(read_questions(OwnQuestions(file=str(file), columns=keys)))
+    columns = {"question": "ask.text", "answer": "gold[*].form"}
+    plain = only_question(
+        read_questions(OwnQuestions(file=str(file), columns={**columns, "context": "hits[*].body.raw"}))
+    )
+    keys = {**columns, "contexts": "hits", "context": "body.raw", "context_source": "url"}
+    keyed = only_question(read_questions(OwnQuestions(file=str(file), columns=keys)))
     assert plain.answers == ("Oslo", "Kristiania")
     for question in (plain, keyed):
         assert [case.text for case in question.contexts] == ["In Oslo.", "In Bergen."]
@@ -390,7 +402,7 @@ def test_columns_are_mapped_to_nested_cells(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "columns", "said"),
+    ("row", "columns", "message"),
     [
         (
             {"question": "Where?", "answers": [{"value": "Oslo"}], "context": "c"},
@@ -419,38 +431,38 @@ def test_columns_are_mapped_to_nested_cells(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_nested_cells_are_named_with_what_maps_them(
-    row: dict[str, Any], columns: dict[str, str], said: str, tmp_path: Path
+def test_nested_cells_are_named_with_their_options(
+    row: dict[str, Any], columns: dict[str, str], message: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "mine.json"
     file.write_text(json.dumps([row]))
-    with pytest.raises(InputError) as failed:
+    with pytest.raises(InputError) as raised:
         read_questions(OwnQuestions(file=str(file), columns=columns))
-    assert str(failed.value).startswith(f"{file} {said}")
+    assert str(raised.value).startswith(f"{file} {message}")
 
 
 @pytest.mark.parametrize(
-    ("columns", "said"),
+    ("columns", "message"),
     [
         ({"gold": "answer"}, "gold is not one of the columns"),
         ({"answer": "gold", "question": "gold"}, "answer and question are both mapped to gold; keep one"),
     ],
 )
-def test_a_map_that_cannot_be_is_refused(columns: dict[str, str], said: str) -> None:
-    with pytest.raises(type(validation_error([])), match=said):
+def test_impossible_map_of_columns_is_refused(columns: dict[str, str], message: str) -> None:
+    with pytest.raises(type(validation_error([])), match=message):
         OwnQuestions(file="mine.csv", columns=columns)
 
 
-def test_a_column_whose_name_is_taken_is_kept(tmp_path: Path) -> None:
-    content = csv(PAYLOAD).replace("chapter", "Group").replace("id,question", "page,Question")
-    question = one(read(tmp_path, content, group="page"))
+def test_unused_column_group_is_kept_under_another_name(tmp_path: Path) -> None:
+    content = csv_text(PAYLOAD).replace("chapter", "Group").replace("id,question", "page,Question")
+    question = only_question(read(tmp_path, content, group="page"))
     assert question.partition == "q1"
     assert json.loads(question.other_columns or "") == {"Group of the file": "one, two"}
 
 
-def test_lines_of_one_question_add_up(tmp_path: Path) -> None:
-    more = "q1,What does it lift?,8 kg,8000 g,So it lifts 8.0 kilos.,supporting,8.0 kilos,two"
-    question = one(read(tmp_path, csv(PAYLOAD, more)))
+def test_lines_of_one_question_are_joined(tmp_path: Path) -> None:
+    line = "q1,What does it lift?,8 kg,8000 g,So it lifts 8.0 kilos.,supporting,8.0 kilos,two"
+    question = only_question(read(tmp_path, csv_text(PAYLOAD, line)))
     assert question.answers == ("8 kg", "eight kilograms", "8 kilograms", "8000 g", "8.0 kilos")
     assert json.loads(question.other_columns or "") == {"chapter": "one, two | two"}
     other = read(tmp_path, "id,group,question,answer,context\n1,a,Q?,x,x\n1,b,Q?,x,y\n")
@@ -459,14 +471,14 @@ def test_lines_of_one_question_add_up(tmp_path: Path) -> None:
     ]
 
 
-def test_an_unclosed_quote_costs_its_line_alone(tmp_path: Path) -> None:
-    found = read(tmp_path, csv('q2,Who?,"Oslo,,c,unknown,,', PAYLOAD, DENIED))
-    assert [len(question.cases) for question in found.questions] == [3]
-    assert [reason[:19] for reason in reasons(found)] == ["line 2: is not CSV:"]
+def test_unclosed_quote_rejects_only_its_line(tmp_path: Path) -> None:
+    result = read(tmp_path, csv_text('q2,Who?,"Oslo,,c,unknown,,', PAYLOAD, DENIED))
+    assert [len(question.cases) for question in result.questions] == [3]
+    assert [reason[:19] for reason in reasons(result)] == ["line 2: is not CSV:"]
 
 
 @pytest.mark.parametrize(
-    ("cells", "said"),
+    ("cells", "start"),
     [
         ({"answer": float("nan")}, "line 1: answer: is missing"),
         ({"answer": 1e999}, "line 1: answer: is infinite"),
@@ -478,11 +490,11 @@ def test_an_unclosed_quote_costs_its_line_alone(tmp_path: Path) -> None:
         ({"context": ["In Oslo.", "In Rome."], "kind": ["supporting", "irrelevant"]}, "line 1: kind: is a list; write"),
     ],
 )
-def test_values_that_are_no_texts_are_named(cells: dict[str, Any], said: str, tmp_path: Path) -> None:
-    found = read(tmp_path, json.dumps({"question": "Who?", "answer": "Oslo", "context": "c", **cells}), "mine.jsonl")
-    assert found.questions == []
-    assert reasons(found)[0].startswith(said)
+def test_unusable_values_are_named(cells: dict[str, Any], start: str, tmp_path: Path) -> None:
+    result = read(tmp_path, json.dumps({"question": "Who?", "answer": "Oslo", "context": "c", **cells}), "mine.jsonl")
+    assert result.questions == []
+    assert reasons(result)[0].startswith(start)
 
 
-def test_an_alias_without_words_costs_nothing(tmp_path: Path) -> None:
-    assert one(read(tmp_path, csv("q2,Who?,Norway,🇳🇴|Noreg,In Norway.,supporting,,"))).object == "Norway"
+def test_alias_without_words_is_ignored(tmp_path: Path) -> None:
+    assert only_question(read(tmp_path, csv_text("q2,Who?,Norway,🇳🇴|Noreg,In Norway.,supporting,,"))).object == "Norway"

@@ -1,4 +1,4 @@
-"""Files as people have them: whatever program wrote it, the same questions are read, or the error says what it is."""
+"""Files from many programs: each form of a file gives the same questions, or an error that names the problem."""
 
 import json
 import tracemalloc
@@ -26,12 +26,12 @@ CSV = FRAME.to_csv(index=False)
 
 
 def read(file: Path, **columns: str) -> list[Question]:
-    found = read_questions(OwnQuestions(file=str(file), columns=columns))
-    assert not found.rejected
-    return found.questions
+    result = read_questions(OwnQuestions(file=str(file), columns=columns))
+    assert not result.rejected
+    return result.questions
 
 
-def as_pandas(**form: Any) -> bytes:
+def pandas_json(**form: Any) -> bytes:
     return str(FRAME.to_json(**form)).encode()
 
 
@@ -47,12 +47,12 @@ FORMS: dict[str, bytes] = {
     "semicolons": FRAME.to_csv(index=False, sep=";").encode(),
     "tabs": FRAME.to_csv(index=False, sep="\t").encode(),
     "empty lines": b"\n\n" + CSV.encode() + b",,,,\n,,,,,,\n",
-    "array": as_pandas(orient="records"),
-    "lines": as_pandas(orient="records", lines=True),
-    "columns by index": as_pandas(),
-    "rows by index": as_pandas(orient="index"),
-    "split": as_pandas(orient="split"),
-    "table": as_pandas(orient="table", index=False),
+    "array": pandas_json(orient="records"),
+    "lines": pandas_json(orient="records", lines=True),
+    "columns by index": pandas_json(),
+    "rows by index": pandas_json(orient="index"),
+    "split": pandas_json(orient="split"),
+    "table": pandas_json(orient="table", index=False),
     "columns": json.dumps(FRAME.to_dict("list")).encode(),
     "a list under a key": json.dumps({"version": 1, "data": FRAME.to_dict("records")}, indent=1).encode(),
 }
@@ -60,20 +60,21 @@ FORMS: dict[str, bytes] = {
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("ending", [".csv", ".json"])
-def test_every_form_is_read_whatever_the_ending(form: str, ending: str, tmp_path: Path) -> None:
+def test_every_form_is_read_under_any_ending(form: str, ending: str, tmp_path: Path) -> None:
     (tmp_path / f"mine{ending}").write_bytes(FORMS[form])
-    found = read(tmp_path / f"mine{ending}")
-    assert [(one.question, one.object, one.cases[1].text) for one in found] == list(
+    questions = read(tmp_path / f"mine{ending}")
+    assert [(question.question, question.object, question.cases[1].text) for question in questions] == list(
         FRAME[["question", "answer", "context"]].itertuples(index=False, name=None)
     )
-    score, none = (json.loads(one.other_columns or "null") for one in found)
-    assert (score, none) in (({"score": 0.5}, None), ({"score": "0.5"}, None))
+    first, second = (json.loads(question.other_columns or "null") for question in questions)
+    assert (first, second) in (({"score": 0.5}, None), ({"score": "0.5"}, None))
 
 
-def test_line_breaks_in_cells_of_cr_files(tmp_path: Path) -> None:
+def test_cells_of_cr_files_keep_line_breaks(tmp_path: Path) -> None:
     rows = CSV.replace("\n", "\r").replace("It lifts 8 kg.", '"It lifts\n8 kg."')
     (tmp_path / "mine.csv").write_bytes(rows.encode())
-    assert [one.cases[1].text for one in read(tmp_path / "mine.csv")] == ["It lifts\n8 kg.", FRAME["context"][1]]
+    questions = read(tmp_path / "mine.csv")
+    assert [question.cases[1].text for question in questions] == ["It lifts\n8 kg.", FRAME["context"][1]]
 
 
 def test_a_long_first_line_takes_little_memory(tmp_path: Path) -> None:
@@ -85,14 +86,14 @@ def test_a_long_first_line_takes_little_memory(tmp_path: Path) -> None:
     assert peak < 16 << 20
 
 
-def test_files_that_were_reported_are_read() -> None:
+def test_reported_files_are_read() -> None:
     for name in ("array.jsonl", "lines.json"):
         (question,) = read(REPORTS / "07-one-json-array" / name)
         assert (question.question_id, question.object, question.cases[1].condition) == ("q1", "Oslo", "supporting")
     file = REPORTS / "06-columns-with-other-names" / "facts.csv"
     with pytest.raises(InputError, match=rf"^{file} lacks the column answer; .*: --map answer=NAME \(in"):
         read(file)
-    assert [one.object for one in read(file, answer="obj")] == ["lantern maker", "potter"]
+    assert [question.object for question in read(file, answer="obj")] == ["lantern maker", "potter"]
 
 
 def test_printed_langchain_documents_are_passages() -> None:
@@ -122,7 +123,7 @@ def test_printed_langchain_documents_are_passages() -> None:
     ],
     ids=range(9),
 )
-def test_printed_objects_are_read_or_refused(cell: str, tmp_path: Path) -> None:
+def test_unreadable_printed_objects_are_refused(cell: str, tmp_path: Path) -> None:
     (tmp_path / "mine.jsonl").write_text(json.dumps({"question": "Where?", "answer": "Oslo", "contexts": cell}))
     (rejected,) = read_questions(OwnQuestions(file=str(tmp_path / "mine.jsonl"))).rejected
     assert str(rejected.detail).startswith(("contexts: is not a list that can be read; ", "context 1, text: is missi"))
@@ -157,7 +158,7 @@ def test_a_list_of_answers_is_read_as_alternatives(cell: Any, tmp_path: Path) ->
     ],
 )
 @pytest.mark.parametrize("column", ["answer", "aliases", "context_answer"])
-def test_what_looks_like_list_is_never_one_answer(cell: str, column: str, tmp_path: Path) -> None:
+def test_broken_list_is_never_one_answer(cell: str, column: str, tmp_path: Path) -> None:
     row = {"question": "Where?", "answer": "Oslo", "context": "c", column: cell}
     (tmp_path / "mine.jsonl").write_text(json.dumps(row))
     (rejected,) = read_questions(OwnQuestions(file=str(tmp_path / "mine.jsonl"))).rejected
@@ -181,29 +182,29 @@ def test_passages_may_be_a_list_of_texts(cell: Any, column: str, tmp_path: Path)
     assert [case.text for case in question.cases[1:]] == ["a \\ 'one'", "two"]
 
 
-def test_what_is_not_used_costs_no_row(tmp_path: Path) -> None:
+def test_unused_cells_reject_no_row(tmp_path: Path) -> None:
     row = {"question": "Where?", "answer": "Oslo", "context": "c", "kind": "NULL", "a": float("nan"), "b": "x\x1b"}
     context = {"text": "c", "context_id": "p1", "score": 0.5, "n": None}
     nested = {"question": "Who?", "answer": "I", "contexts": [context]}
     (tmp_path / "mine.jsonl").write_text("\n".join(map(json.dumps, (row, nested))))
-    one, two = read(tmp_path / "mine.jsonl")
-    assert (one.contexts[0].condition, json.loads(one.other_columns or "")) == ("unknown", {"b": "x\\u001b"})
-    assert (two.contexts[0].context_id, json.loads(two.other_columns or "{}")) == ("p1", {})
-    assert two.contexts[0].passages[0].score == 0.5
+    first, second = read(tmp_path / "mine.jsonl")
+    assert (first.contexts[0].condition, json.loads(first.other_columns or "")) == ("unknown", {"b": "x\\u001b"})
+    assert (second.contexts[0].context_id, json.loads(second.other_columns or "{}")) == ("p1", {})
+    assert second.contexts[0].passages[0].score == 0.5
 
 
-def test_equal_errors_are_said_once(tmp_path: Path) -> None:
+def test_equal_errors_are_reported_once(tmp_path: Path) -> None:
     lines = ["question,answer,context,kind", *["Where?,,c,"] * 38, "Who?,I,c,", "Which?,I,c,wrong"]
     (tmp_path / "mine.csv").write_text("\n".join(lines))
     options = OwnQuestions(file=str(tmp_path / "mine.csv"))
-    said = unusable_message(options.path, read_questions(options))
-    assert said.startswith(
+    message = unusable_message(options.path, read_questions(options))
+    assert message.startswith(
         f"{options.path}: 39 of 40 rows cannot be used: line 2, 3, 4 and 35 more: answer: is missing; add it; line 41: "
     )
 
 
 @pytest.mark.parametrize(
-    ("answer", "context", "beside", "kind"),
+    ("answer", "context", "cells", "kind"),
     [
         ("8 kg", "It lifts 8\nKG.", {}, "supporting"),
         ("8 kg", "It lifts 18 kg.", {}, "unknown"),
@@ -222,13 +223,13 @@ def test_equal_errors_are_said_once(tmp_path: Path) -> None:
     ],
 )
 def test_a_missing_kind_follows_from_the_answer(
-    answer: str, context: str, beside: dict[str, str], kind: str, tmp_path: Path
+    answer: str, context: str, cells: dict[str, str], kind: str, tmp_path: Path
 ) -> None:
-    row = {"question": "What is it?", "answer": answer, "context": context, **beside}
+    row = {"question": "What is it?", "answer": answer, "context": context, **cells}
     (tmp_path / "mine.json").write_text(json.dumps(row))
-    found = read_questions(OwnQuestions(file=str(tmp_path / "mine.json")))
-    (question,) = found.questions
-    assert [of.condition for of in question.contexts] == [kind]
+    result = read_questions(OwnQuestions(file=str(tmp_path / "mine.json")))
+    (question,) = result.questions
+    assert [case.condition for case in question.contexts] == [kind]
     is_derived = kind == "supporting"
-    assert (found.derived, found.unknown) == (is_derived, not is_derived and "kind" not in beside)
+    assert (result.derived, result.unknown) == (is_derived, not is_derived and "kind" not in cells)
     assert ("supporting" in str(question.other_columns)) == is_derived

@@ -16,12 +16,12 @@ from tests.data.catalog.test_group_texts import SOUND
 
 NAMES = ("entity,label", "Ann,old", "Anna,old", "Bo,young", "Cy,young", "Di,young")
 PAIRS = ("entity1,entity2,label,type", "Ann,Anna,friend,x", "Bo,Cy,enemy,", "Bo,Di,enemy,x", "Cy,Di,friend,")
-OF_PAIRS = SOUND | {"open": ["{entity1} and {entity2} are"], "contexts": {"pair": {"sentences": ["Nobody."]}}}
+TEXTS_OF_PAIRS = SOUND | {"open": ["{entity1} and {entity2} are"], "contexts": {"pair": {"sentences": ["Nobody."]}}}
 
 
-def options(folder: Path, rows: tuple[str, ...] = NAMES, own: Any = SOUND, **keys: Any) -> Groups:
+def groups_section(folder: Path, rows: tuple[str, ...] = NAMES, texts: Any = SOUND, **keys: Any) -> Groups:
     (folder / "mine.csv").write_text("\n".join(rows), encoding="utf-8")
-    (folder / "texts.yaml").write_text(yaml.safe_dump(own), encoding="utf-8")
+    (folder / "texts.yaml").write_text(yaml.safe_dump(texts), encoding="utf-8")
     paths = {"file": "mine.csv", "texts": "texts.yaml", "relations": "all"}
     return Groups.model_validate({**paths, **keys}, context={"folder": str(folder)})
 
@@ -33,7 +33,7 @@ def names(section: Groups, seed: int = 0) -> list[str]:
 
 
 def test_each_set_is_a_relation_about_all_entities(tmp_path: Path) -> None:
-    section = options(tmp_path)
+    section = groups_section(tmp_path)
     assert section.relations == ("one", "two")
     assert names(section) == ["Ann", "Anna", "Bo", "Cy", "Di"]
     facts = GROUPS.fetch(section, "two", 0, Access(Path())).facts
@@ -44,17 +44,17 @@ def test_each_set_is_a_relation_about_all_entities(tmp_path: Path) -> None:
     ]
     group = section.group("one", 0)
     assert group.contexts == 6
-    assert group.sentences_per_entity == 1  # one sentence about each of five, and one about nobody
+    assert group.sentences_per_entity == 1  # five sentences about one entity each, and a sentence about nobody
 
 
 def test_the_seed_draws_equal_numbers_of_labels(tmp_path: Path) -> None:
-    drawn = [names(options(tmp_path, per_label=2), seed) for seed in range(8)]
-    assert {tuple(names[:2]) for names in drawn} == {("Ann", "Anna")}
-    assert {len(names) for names in drawn} == {4}
-    assert len({tuple(names) for names in drawn}) > 1
+    drawn = [names(groups_section(tmp_path, per_label=2), seed) for seed in range(8)]
+    assert {tuple(sample[:2]) for sample in drawn} == {("Ann", "Anna")}
+    assert {len(sample) for sample in drawn} == {4}
+    assert len({tuple(sample) for sample in drawn}) > 1
 
 
-def test_bundled_files_are_found_by_name(tmp_path: Path) -> None:
+def test_bundled_files_are_read_by_name(tmp_path: Path) -> None:
     section = Groups.model_validate({"file": "friends-and-enemies", "texts": "friends-and-enemies", "relations": "all"})
     labels = [entity.label for entity in section.entities]
     assert (len(labels), labels.count("friend"), section.relations) == (73, 25, ("pair",))
@@ -74,14 +74,14 @@ def test_bundled_files_come_before_folders_of_their_name(tmp_path: Path, monkeyp
 
 
 def test_names_of_columns_may_have_capitals(tmp_path: Path) -> None:
-    section = options(tmp_path, ("Entity, LABEL,Type", "Ann,old,x", "Bo,young,y"))
+    section = groups_section(tmp_path, ("Entity, LABEL,Type", "Ann,old,x", "Bo,young,y"))
     assert [(entity.label, entity.type) for entity in section.entities] == [("old", "x"), ("young", "y")]
     with pytest.raises(InputError, match="two columns whose names differ only in capitals"):
-        names(options(tmp_path, ("entity,label,type,Type", "Ann,old,x,x", "Bo,young,y,y")))
+        names(groups_section(tmp_path, ("entity,label,type,Type", "Ann,old,x,x", "Bo,young,y,y")))
 
 
 @pytest.mark.parametrize(
-    ("rows", "left", "problem"),
+    ("rows", "count", "problem"),
     [
         ((*PAIRS, "Ann,,friend,"), 4, "line 6: entity2: is missing"),
         ((*PAIRS, "Ann,Ann,friend,"), 4, "line 6: entity1, entity2: are both Ann"),
@@ -95,11 +95,11 @@ def test_names_of_columns_may_have_capitals(tmp_path: Path) -> None:
         (NAMES[:4], 3, "label young has one entity, which no test can compare"),
     ],
 )
-def test_what_is_wrong_with_some_rows_is_named(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, rows: tuple[str, ...], left: int, problem: str
+def test_problems_of_single_rows_are_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, rows: tuple[str, ...], count: int, problem: str
 ) -> None:
     with caplog.at_level(logging.WARNING):
-        assert len(names(options(tmp_path, rows, OF_PAIRS if rows[0] == PAIRS[0] else SOUND))) == left
+        assert len(names(groups_section(tmp_path, rows, TEXTS_OF_PAIRS if rows[0] == PAIRS[0] else SOUND))) == count
     assert problem in caplog.text
 
 
@@ -114,11 +114,11 @@ def test_what_is_wrong_with_some_rows_is_named(
 )
 def test_a_file_without_comparable_groups_is_refused(tmp_path: Path, rows: tuple[str, ...], problem: str) -> None:
     with pytest.raises(InputError, match=problem):
-        names(options(tmp_path, rows))
+        names(groups_section(tmp_path, rows))
 
 
 @pytest.mark.parametrize(
-    ("keys", "place", "problem"),
+    ("keys", "key", "problem"),
     [
         ({"relations": ["three"]}, "relations", "no set of contexts is named 'three'"),
         ({"relations": ["one", "one"]}, "relations", "a set is named twice"),
@@ -131,9 +131,9 @@ def test_a_file_without_comparable_groups_is_refused(tmp_path: Path, rows: tuple
         ({"per_label": 0}, "per_label", "must be at least 1"),
     ],
 )
-def test_keys_that_cannot_be_are_refused(tmp_path: Path, keys: dict[str, Any], place: str, problem: str) -> None:
-    with pytest.raises(ValidationError) as refused:
-        options(tmp_path, **keys)
-    (error,) = refused.value.errors()
-    assert error["loc"] == (place,)
+def test_impossible_keys_are_refused(tmp_path: Path, keys: dict[str, Any], key: str, problem: str) -> None:
+    with pytest.raises(ValidationError) as raised:
+        groups_section(tmp_path, **keys)
+    (error,) = raised.value.errors()
+    assert error["loc"] == (key,)
     assert problem in error["msg"]

@@ -1,4 +1,4 @@
-"""Contexts of several passages, made of a question's own passages by sets and orders."""
+"""Contexts of several passages of a question, by sets and orders."""
 
 import json
 import re
@@ -17,7 +17,7 @@ from swaymeter.data.sources.own.source import OwnQuestions, read_questions
 
 RIGHT = {"text": "It opens at nine.", "kind": "supporting", "title": "Hours", "source": "wiki", "date": "2026-01-02"}
 WRONG = {"text": "It opens at ten.", "kind": "conflicting", "answer": "ten", "title": "Old hours"}
-OTHER = [{"text": f"It has {n} doors.", "kind": "irrelevant", "score": n / 2} for n in (3, 4)]
+OTHER = [{"text": f"It has {doors} doors.", "kind": "irrelevant", "score": doors / 2} for doors in (3, 4)]
 
 
 def read(
@@ -30,21 +30,23 @@ def read(
     return options, options.with_evidence_sets(read_questions(options))
 
 
-def one(folder: Path, *contexts: dict[str, Any], **passages: Any) -> Question:
-    options, found = read(folder, *contexts, **passages)
-    (question,) = options.arrange(found.questions)
-    assert {case.condition for case in question.contexts} == options.conditions_of(found.questions)
+def arranged_question(folder: Path, *contexts: dict[str, Any], **passages: Any) -> Question:
+    options, result = read(folder, *contexts, **passages)
+    (question,) = options.arrange(result.questions)
+    assert {case.condition for case in question.contexts} == options.conditions_of(result.questions)
     return question
 
 
-def test_sets_and_orders(tmp_path: Path) -> None:
+def test_sets_and_orders_give_contexts(tmp_path: Path) -> None:
     sets = ["supporting", "conflicting", "supporting+conflicting", "supporting + 2 irrelevant", "all"]
-    question = one(tmp_path, WRONG, RIGHT, *OTHER, sets=sets, orders=["given", "right_first", "wrong_first"])
-    found = {case.context_id: (case.condition, case.answers, len(case.passages)) for case in question.contexts}
-    assert found == {
+    question = arranged_question(
+        tmp_path, WRONG, RIGHT, *OTHER, sets=sets, orders=["given", "right_first", "wrong_first"]
+    )
+    contexts = {case.context_id: (case.condition, case.answers, len(case.passages)) for case in question.contexts}
+    assert contexts == {
         "supporting": ("supporting", ("nine",), 1),
         "conflicting": ("conflicting", ("ten",), 1),
-        "supporting+conflicting, given": ("mixed", ("ten",), 2),  # wrong first: as given, and so not asked twice
+        "supporting+conflicting, given": ("mixed", ("ten",), 2),  # wrong_first gives this order, too
         "supporting+conflicting, right first": ("mixed", ("ten",), 2),
         "supporting + 2 irrelevant, given": ("supporting", ("nine",), 3),
         "all, given": ("mixed", ("ten",), 4),
@@ -56,9 +58,9 @@ def test_sets_and_orders(tmp_path: Path) -> None:
     assert (right_first.evidence_set, right_first.passage_order) == ("all", "right_first")
 
 
-def test_every_rotation_reversed_and_random(tmp_path: Path) -> None:
-    def orders(*names: str, **more: Any) -> list[str]:
-        cases = one(tmp_path, WRONG, RIGHT, *OTHER, orders=names, **more).contexts
+def test_orders_rotate_reverse_and_draw_passages(tmp_path: Path) -> None:
+    def orders(*names: str, **options: Any) -> list[str]:
+        cases = arranged_question(tmp_path, WRONG, RIGHT, *OTHER, orders=names, **options).contexts
         letters = {"It opens at ten.": "w", "It opens at nine.": "r", "It has 3 doors.": "3", "It has 4 doors.": "4"}
         return ["".join(letters[passage.text] for passage in case.passages) for case in cases]
 
@@ -69,9 +71,9 @@ def test_every_rotation_reversed_and_random(tmp_path: Path) -> None:
     assert {text[0] for text in drawn} == {*"wr34"}
 
 
-def test_forms_leave_out_what_is_not_known(tmp_path: Path) -> None:
+def test_forms_leave_out_missing_fields(tmp_path: Path) -> None:
     def text(**options: Any) -> str:
-        return one(tmp_path, RIGHT, WRONG, OTHER[0], **options).contexts[0].text or ""
+        return arranged_question(tmp_path, RIGHT, WRONG, OTHER[0], **options).contexts[0].text or ""
 
     assert text(form="numbered").startswith("[1] It opens at nine.\n\n[2] It opens")
     assert text(form="titled", separator="\n--\n") == (
@@ -85,61 +87,66 @@ def test_forms_leave_out_what_is_not_known(tmp_path: Path) -> None:
 
 def test_slots_in_a_text_stay_text(tmp_path: Path) -> None:
     hostile = {**RIGHT, "text": "It opens at nine. {title} {number} ()"}
-    assert one(tmp_path, hostile, form="numbered").contexts[0].text == "[1] It opens at nine. {title} {number} ()"
+    assert (
+        arranged_question(tmp_path, hostile, form="numbered").contexts[0].text
+        == "[1] It opens at nine. {title} {number} ()"
+    )
 
 
-def test_a_set_that_a_question_lacks(tmp_path: Path) -> None:
-    options, found = read(tmp_path, RIGHT, sets=["supporting", "supporting+conflicting", "2 supporting"])
-    assert [case.context_id for case in options.arrange(found.questions)[0].contexts] == ["supporting"]
-    assert found.about_sets().endswith("with this set: supporting+conflicting: 1; 2 supporting: 1")
-    options, nothing = read(tmp_path, RIGHT, sets=["conflicting"])
-    assert not nothing.questions
+def test_sets_without_enough_passages_are_reported(tmp_path: Path) -> None:
+    options, result = read(tmp_path, RIGHT, sets=["supporting", "supporting+conflicting", "2 supporting"])
+    assert [case.context_id for case in options.arrange(result.questions)[0].contexts] == ["supporting"]
+    assert result.about_sets().endswith("with this set: supporting+conflicting: 1; 2 supporting: 1")
+    options, lacking = read(tmp_path, RIGHT, sets=["conflicting"])
+    assert not lacking.questions
     with pytest.raises(
         InputError, match=r"1 of 1 questions have too few passages for each .* \(conflicting\); name other sets"
     ):
         options.askable(read_questions(options).questions)
-    assert "the question has too few passages for each of the sets conflicting" in (nothing.rejected[0].detail or "")
+    assert "the question has too few passages for each of the sets conflicting" in (lacking.rejected[0].detail or "")
 
 
-def test_a_set_without_a_possible_order_is_asked(tmp_path: Path) -> None:
-    question = one(tmp_path, RIGHT, OTHER[0], sets=["supporting+irrelevant"], orders=["wrong_first"])
+def test_set_without_a_possible_order_stays_given(tmp_path: Path) -> None:
+    question = arranged_question(tmp_path, RIGHT, OTHER[0], sets=["supporting+irrelevant"], orders=["wrong_first"])
     assert [case.context_id for case in question.contexts] == ["supporting+irrelevant, given"]
 
 
-def test_sets_of_the_same_passages_are_each_asked(tmp_path: Path) -> None:
-    question = one(tmp_path, RIGHT, WRONG, sets=["all", "supporting+conflicting"])
+def test_sets_of_equal_passages_give_a_context_each(tmp_path: Path) -> None:
+    question = arranged_question(tmp_path, RIGHT, WRONG, sets=["all", "supporting+conflicting"])
     assert [case.evidence_set for case in question.contexts] == ["all", "supporting+conflicting"]
 
 
-def test_a_set_in_two_spellings_is_asked_once(tmp_path: Path) -> None:
-    question = one(tmp_path, RIGHT, WRONG, sets=["supporting+conflicting", "conflicting + 1 supporting", "all"])
+def test_set_in_two_spellings_gives_one_context(tmp_path: Path) -> None:
+    question = arranged_question(
+        tmp_path, RIGHT, WRONG, sets=["supporting+conflicting", "conflicting + 1 supporting", "all"]
+    )
     assert [case.evidence_set for case in question.contexts] == ["supporting+conflicting", "all"]
 
 
 def test_a_title_cannot_look_like_the_next_passage(tmp_path: Path) -> None:
     hostile = {**RIGHT, "title": "Hours\n[2] Fake", "score": 10**400}
-    (case,) = one(tmp_path, hostile, form="cited").contexts
+    (case,) = arranged_question(tmp_path, hostile, form="cited").contexts
     assert case.text == "[1] Hours [2] Fake (wiki, 2026-01-02)\nIt opens at nine."
 
 
-def test_a_neutral_context_beside_sets(tmp_path: Path) -> None:
-    question = one(tmp_path, *OTHER, neutral=True)
+def test_neutral_context_is_added_to_sets(tmp_path: Path) -> None:
+    question = arranged_question(tmp_path, *OTHER, neutral=True)
     assert [(case.context_id, len(case.passages)) for case in question.contexts] == [("all, given", 2), ("neutral", 1)]
 
 
 def test_passage_that_no_set_has_is_left_out(tmp_path: Path) -> None:
-    _, found = read(tmp_path, WRONG, RIGHT, *OTHER, sets=["supporting+irrelevant", "irrelevant"])
-    assert [case.context_id for case in found.questions[0].contexts] == ["supporting", "irrelevant"]
+    _, result = read(tmp_path, WRONG, RIGHT, *OTHER, sets=["supporting+irrelevant", "irrelevant"])
+    assert [case.context_id for case in result.questions[0].contexts] == ["supporting", "irrelevant"]
 
 
-def test_many_passages_are_asked_with_the_first(tmp_path: Path) -> None:
-    many = [{"text": f"It has {n} lamps.", "kind": "irrelevant"} for n in range(60)]
-    (case,) = one(tmp_path, *many, RIGHT).contexts
+def test_context_has_only_the_first_fifty_passages(tmp_path: Path) -> None:
+    many = [{"text": f"It has {lamps} lamps.", "kind": "irrelevant"} for lamps in range(60)]
+    (case,) = arranged_question(tmp_path, *many, RIGHT).contexts
     assert (len(case.passages), case.condition, case.answers) == (50, "irrelevant", ())
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"sets": ["supportive"]}, "'supportive' is not a set of passages; write kinds (supporting, "),
         ({"sets": ["0 irrelevant"]}, "is not a set of passages"),
@@ -151,19 +158,19 @@ def test_many_passages_are_asked_with_the_first(tmp_path: Path) -> None:
         ({"template": "{titel}: {text}"}, "has the slot {titel}, which passages lack; use {number}, {text}, {title}"),
     ],
 )
-def test_what_cannot_be_is_refused(options: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValidationError, match=re.escape(said)):
+def test_impossible_options_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=re.escape(message)):
         PassagesPart(**options)
 
 
-def test_all_of_a_kind(tmp_path: Path) -> None:
+def test_set_may_have_all_of_a_kind(tmp_path: Path) -> None:
     assert parts_of("all irrelevant") == (("irrelevant", None),)
-    question = one(tmp_path, RIGHT, *OTHER, sets=["supporting+all irrelevant"])
+    question = arranged_question(tmp_path, RIGHT, *OTHER, sets=["supporting+all irrelevant"])
     assert len(with_set_contexts([question], PassagesPart())[0].contexts[0].passages) == 3
 
 
 def test_a_context_without_a_passage_is_numbered_anew(tmp_path: Path) -> None:
-    (case,) = one(tmp_path, RIGHT, WRONG, OTHER[0], form="numbered").contexts
+    (case,) = arranged_question(tmp_path, RIGHT, WRONG, OTHER[0], form="numbered").contexts
     assert case.without(1).text == "[1] It opens at ten.\n\n[2] It has 3 doors."
     assert case.without(3).text == "[1] It opens at nine.\n\n[2] It opens at ten."
     assert case.is_numbered
@@ -171,7 +178,7 @@ def test_a_context_without_a_passage_is_numbered_anew(tmp_path: Path) -> None:
 
 
 def test_a_text_unlike_its_passages_is_refused(tmp_path: Path) -> None:
-    (case,) = one(tmp_path, RIGHT, WRONG, form="numbered").contexts
+    (case,) = arranged_question(tmp_path, RIGHT, WRONG, form="numbered").contexts
     assert replace(case) == case
     with pytest.raises(InputError, match=r"'\[1\] It opens.* differs from the text"):
         replace(case, passages=case.passages[:1])

@@ -1,4 +1,4 @@
-"""Recorded replies: which question and passages a reply of a file belongs to."""
+"""Recorded replies: each reply of a file belongs to a question and its passages."""
 
 import json
 from pathlib import Path
@@ -39,17 +39,17 @@ def read(file: Path, content: Any, *columns: str) -> FileQuestions:
 )
 def test_a_reply_belongs_to_its_passages(row: Any, recorded: Any, tmp_path: Path) -> None:
     other = {**ROW, "id": "other", "context": GARDEN, "kind": "irrelevant", "said": "No."}
-    found = read(tmp_path / "log.json", [{**ROW, **row}, other])
-    assert found.rejected == []
-    assert {texts: reply for (question, texts), reply in found.replies["said"].items() if question == "q"} == recorded
+    result = read(tmp_path / "log.json", [{**ROW, **row}, other])
+    assert result.rejected == []
+    assert {texts: reply for (question, texts), reply in result.replies["said"].items() if question == "q"} == recorded
 
 
-def test_rows_of_a_question_with_and_without_passage(tmp_path: Path) -> None:
+def test_row_without_passage_has_the_closed_book_reply(tmp_path: Path) -> None:
     lines = ["question,answer,context,kind,said", f"When?,6 p.m.,{CLOSES},supporting,6 p.m.", "When?,6 p.m.,,,No."]
-    found = read(tmp_path / "log.csv", "\n".join([*lines, f"When?,6 p.m.,{GARDEN},irrelevant,"]))
-    (question,) = found.questions
+    result = read(tmp_path / "log.csv", "\n".join([*lines, f"When?,6 p.m.,{GARDEN},irrelevant,"]))
+    (question,) = result.questions
     assert [context.condition for context in question.contexts] == ["supporting", "irrelevant"]
-    assert [*found.replies["said"].values()] == ["6 p.m.", "No.", None]
+    assert [*result.replies["said"].values()] == ["6 p.m.", "No.", None]
     assert question.other_columns is None
 
 
@@ -78,13 +78,13 @@ def test_a_column_without_replies_is_refused(rows: Any, columns: Any, message: s
         ({**ROW, "id": "alone", "said": "6"}, "no row of this question has one"),
     ],
 )
-def test_rows_that_cannot_be_used(row: Any, reason: str, tmp_path: Path) -> None:
-    found = read(tmp_path / "log.json", [{**ROW, "context": CLOSES, "said": "6"}, {**ROW, "said": "No."}, row])
-    assert [reason in (rejected.detail or "") for rejected in found.rejected] == [True]
-    assert [*found.replies["said"].values()] == ["6", "No."]
+def test_unusable_rows_are_rejected(row: Any, reason: str, tmp_path: Path) -> None:
+    result = read(tmp_path / "log.json", [{**ROW, "context": CLOSES, "said": "6"}, {**ROW, "said": "No."}, row])
+    assert [reason in (rejected.detail or "") for rejected in result.rejected] == [True]
+    assert [*result.replies["said"].values()] == ["6", "No."]
 
 
-def test_the_digest_is_of_replies_alone(tmp_path: Path) -> None:
+def test_digest_depends_only_on_replies(tmp_path: Path) -> None:
     row = {**ROW, "context": CLOSES, "said": "6"}
     digests = [
         replies_digest(read(tmp_path / f"{number}.json", [changed]).replies["said"])

@@ -1,4 +1,4 @@
-"""Kinds of contexts none of whose rows can be used are named with the column that is missing."""
+"""Kinds of contexts without a usable row: the message names the missing column."""
 
 from pathlib import Path
 from typing import Any
@@ -39,18 +39,18 @@ def nested(kind: str, **cells: Any) -> dict[str, Any]:
         ([nested("supporting", answer="I"), nested("conflicting")], {"1"}, UnusableKinds(("conflicting",))),
     ],
 )
-def test_kinds_that_only_rejected_rows_have(
+def test_kinds_of_only_rejected_rows_are_unusable(
     rows: list[dict[str, Any]], rejected: set[str], unusable: UnusableKinds
 ) -> None:
-    assert unusable_kinds({str(place): cells for place, cells in enumerate(rows)}, rejected) == unusable
+    assert unusable_kinds({str(number): cells for number, cells in enumerate(rows)}, rejected) == unusable
 
 
 def test_a_missing_column_is_mapped(tmp_path: Path) -> None:
     file = tmp_path / "mine.csv"
     rows = ("question,answer,context,kind,old_answer", "Who?,I,It is I.,supporting,", "Who?,I,You.,conflicting,you")
     file.write_text("\n".join(rows))
-    said = unusable_message(file, read_questions(OwnQuestions(file=str(file))))
-    assert said.startswith(
+    message = unusable_message(file, read_questions(OwnQuestions(file=str(file))))
+    assert message.startswith(
         f"{MISSING}; the file has old_answer; add --map context_answer=old_answer; no context of kind conflicting can "
         f"be used; {file}: 1 of 2 rows cannot be used: line 3: "
     )

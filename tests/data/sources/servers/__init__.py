@@ -1,1 +1,1 @@
-"""Real HTTP servers on 127.0.0.1 for tests of what asks public services."""
+"""HTTP servers on 127.0.0.1 that play public services."""

@@ -1,10 +1,10 @@
-"""A server on 127.0.0.1 that plays a script: good answers, slow, broken or none; and that notes what was asked.
+"""A server on 127.0.0.1 that plays a script of good, slow, broken and missing responses, and records its requests.
 
     with serving(Say(status=503, headers={"Retry-After": "1"}), Say(b"[]")) as server:
-        ...                          # the first request gets 503, every later one []
-    server.received[0].form             # what was asked
+        ...                          # the first request gets 503, every later request []
+    server.received[0].form          # the fields of the first request
 
-A script may also be a function of what was asked: `serving(play=lambda asked: Say(...))`.
+The script may also be a function of the request: `serving(play=lambda request: Say(...))`.
 """
 
 import gzip
@@ -28,11 +28,21 @@ _HEADER = re.compile("([A-Za-z0-9-]+): (.*)")
 
 @dataclass(frozen=True)
 class Say:
-    """One answer: status, body and headers; after delay_s, or not before `hold` is set.
+    """A scripted response.
 
-    sent: only so many bytes of the body come, though all are promised; pause_s: seconds after each byte; chunked: in
-    chunks, whose end is missing where `sent` cuts; drop: no answer, the connection is closed; reset: it is reset.
-    raw: sent in place of status, headers and body; endless: sent after it, again and again, pause_s apart.
+    Attributes:
+        body: The body.
+        status: The HTTP status.
+        headers: The headers, besides the length of the body.
+        delay_s: Seconds before the response.
+        hold: The response waits until this event is set.
+        sent: Number of bytes of the body that are sent, although the headers promise all bytes.
+        pause_s: Seconds after each byte of the body, and before each repetition of `endless`.
+        chunked: Send the body in chunks; with `sent`, the last chunk is missing.
+        drop: Close the connection without a response.
+        reset: Reset the connection without a response.
+        raw: Bytes in place of status, headers and body.
+        endless: Bytes that follow `raw` again and again.
     """
 
     body: bytes | str = b"{}"
@@ -51,7 +61,16 @@ class Say:
 
 @dataclass(frozen=True)
 class ServedRequest:
-    """One request: method, path, the fields of its address or body, headers (names in small letters), body, when."""
+    """A request that the server received.
+
+    Attributes:
+        method: The HTTP method.
+        path: The path of the address.
+        form: The fields of the address; without such fields, the fields of the body.
+        headers: The headers, with names in small letters.
+        body: The body.
+        at: The time of arrival, in seconds of time.monotonic().
+    """
 
     method: str
     path: str
@@ -61,24 +80,36 @@ class ServedRequest:
     at: float
 
 
-def says(content: Any, **other: Any) -> Say:
-    return Say(json.dumps(content), headers={"Content-Type": "application/json", **other.pop("headers", {})}, **other)
+def says(content: Any, **options: Any) -> Say:
+    """Return a response with this content as JSON."""
+    return Say(
+        json.dumps(content), headers={"Content-Type": "application/json", **options.pop("headers", {})}, **options
+    )
 
 
-def gzipped(body: bytes, **other: Any) -> Say:
-    return Say(gzip.compress(body), headers={"Content-Encoding": "gzip"}, **other)
+def gzipped(body: bytes, **options: Any) -> Say:
+    return Say(gzip.compress(body), headers={"Content-Encoding": "gzip"}, **options)
 
 
-def recorded(name: str) -> Say:
-    """An answer as a real server gave it: `answers/NAME`, with status and headers in `answers/NAME.http`."""
+def recorded_response(name: str) -> Say:
+    """Load a response of a real server: the body from `answers/NAME`, status and headers from `answers/NAME.http`."""
     lines = (ANSWERS / f"{name}.http").read_text().strip().splitlines()
     status = next(line.split()[1] for line in lines if line.startswith(("HTTP/", "STATUS ")))
-    headers = dict(found.groups() for found in map(_HEADER.fullmatch, lines) if found)
+    headers = dict(match.groups() for match in map(_HEADER.fullmatch, lines) if match)
     return Say((ANSWERS / name).read_bytes(), status=int(status), headers=headers)
 
 
 class FaultServer(ThreadingHTTPServer):
-    """The server; `asked` lists all requests in order of arrival, `most_at_once` how many were answered at a time."""
+    """A server that plays a script.
+
+    Attributes:
+        play: The function that returns the response for a request.
+        received: All requests in order of arrival.
+        at_once: Number of requests that are being answered.
+        most_at_once: Largest value of `at_once` so far.
+        lock: The lock of the counts and of the script.
+        stopped: The event that ends all waits when the server stops.
+    """
 
     daemon_threads = True
     request_queue_size = 64
@@ -96,22 +127,26 @@ class FaultServer(ThreadingHTTPServer):
     def address(self) -> str:
         return f"http://127.0.0.1:{self.server_port}/ask"
 
-    def waits_for(self, requests: int, seconds: float = 20.0) -> None:
-        """Returns when so many requests have come; AssertionError when they do not."""
-        last = time.monotonic() + seconds
-        while len(self.received) < requests:
-            assert time.monotonic() < last, f"{len(self.received)} of {requests} requests came within {seconds} s"
+    def wait_for_requests(self, count: int, seconds: float = 20.0) -> None:
+        """Wait until `count` requests have come.
+
+        Raises:
+            AssertionError: fewer requests came in time.
+        """
+        deadline = time.monotonic() + seconds
+        while len(self.received) < count:
+            assert time.monotonic() < deadline, f"{len(self.received)} of {count} requests came within {seconds} s"
             time.sleep(0.005)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Says nothing: clients go away in the middle, and that is meant."""
+        """Ignore errors, because clients disconnect on purpose."""
 
 
 @contextmanager
 def serving(*script: Say, play: Callable[[ServedRequest], Say] | None = None, port: int = 0) -> Iterator[FaultServer]:
-    """A running server that plays the script, whose last answer is given to all that follow; port: 0 for any."""
-    left = list(script)
-    with FaultServer(play or (lambda asked: left.pop(0) if len(left) > 1 else left[0]), port) as server:
+    """Run a server that plays the script; all later requests get its last response. Port 0 is any free port."""
+    remaining = list(script)
+    with FaultServer(play or (lambda _: remaining.pop(0) if len(remaining) > 1 else remaining[0]), port) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:
@@ -130,18 +165,18 @@ def unused_address() -> str:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True  # headers and body are written apart, which would cost 40 ms a request
+    disable_nagle_algorithm = True  # headers and body are written separately, so Nagle's algorithm costs 40 ms
     server: FaultServer
 
     def do_GET(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         parts = urlsplit(self.path)
         form = dict(parse_qsl(parts.query or body.decode(), keep_blank_values=True))
-        headers = {name.lower(): said for name, said in self.headers.items()}
-        asked = ServedRequest(self.command, parts.path, form, headers, body, time.monotonic())
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        request = ServedRequest(self.command, parts.path, form, headers, body, time.monotonic())
         with self.server.lock:
-            self.server.received.append(asked)
-            say = self.server.play(asked)
+            self.server.received.append(request)
+            say = self.server.play(request)
             self.server.at_once += 1
             self.server.most_at_once = max(self.server.most_at_once, self.server.at_once)
         try:
@@ -168,8 +203,8 @@ class _Handler(BaseHTTPRequestHandler):
             return
         body = say.body.encode() if isinstance(say.body, str) else say.body
         self.send_response(say.status)
-        for header, said in say.headers.items():
-            self.send_header(header, said)
+        for header, value in say.headers.items():
+            self.send_header(header, value)
         self.send_header(*(("Transfer-Encoding", "chunked") if say.chunked else ("Content-Length", str(len(body)))))
         self.end_headers()
         if self.command != "HEAD":
@@ -180,7 +215,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(b"0\r\n\r\n")
 
     def _send(self, body: bytes, say: Say) -> None:
-        pieces = [body[place : place + 1] for place in range(len(body))] if say.pause_s else [body]
+        pieces = [body[start : start + 1] for start in range(len(body))] if say.pause_s else [body]
         for piece in pieces:
             self.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece) if say.chunked else piece)
             if self.server.stopped.wait(say.pause_s):

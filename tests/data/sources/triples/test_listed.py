@@ -29,31 +29,30 @@ HEADER = ("subject_id", "property_id", "object_id", "subject", "property", "obje
 ROW = ("Q42", "P106", "Q36180", "Douglas Adams", "occupation", "writer", "What did he do?", '["writer","author"]', "7")
 
 
-def table(*rows: Sequence[str], delimiter: str = ",") -> str:
+def csv_text(*rows: Sequence[str], delimiter: str = ",") -> str:
     text = io.StringIO(newline="")
     csv.writer(text, delimiter=delimiter).writerows(rows)
     return text.getvalue()
 
 
-def written(folder: Path, *rows: Sequence[str], delimiter: str = ",") -> Path:
-    """A CSV file of rows, the header first."""
+def write_csv(folder: Path, *rows: Sequence[str], delimiter: str = ",") -> Path:
     file = folder / "facts.csv"
-    file.write_bytes(table(*rows, delimiter=delimiter).encode())
+    file.write_bytes(csv_text(*rows, delimiter=delimiter).encode())
     return file
 
 
 def with_cells(**cells: str) -> tuple[str, ...]:
-    """The row with some cells changed."""
-    return tuple(cells.get(column, said) for column, said in zip(HEADER, ROW, strict=True))
+    """Return ROW with other cells."""
+    return tuple(cells.get(column, cell) for column, cell in zip(HEADER, ROW, strict=True))
 
 
-def test_a_row_says_all_there_is_to_say(tmp_path: Path) -> None:
-    (seed,) = from_file(written(tmp_path, HEADER, ROW))
-    assert seed == Triple(
-        relation=seed.relation,
-        subject_id=seed.subject_id,
-        property_id=seed.property_id,
-        object_id=seed.object_id,
+def test_row_becomes_a_triple_with_every_field(tmp_path: Path) -> None:
+    (triple,) = from_file(write_csv(tmp_path, HEADER, ROW))
+    assert triple == Triple(
+        relation=triple.relation,
+        subject_id=triple.subject_id,
+        property_id=triple.property_id,
+        object_id=triple.object_id,
         source="a list of Wikidata facts (facts.csv)",
         licence="facts: Wikidata CC0 1.0",
         subject="Douglas Adams",
@@ -63,13 +62,18 @@ def test_a_row_says_all_there_is_to_say(tmp_path: Path) -> None:
         answers=("writer", "author"),
         list_id="7",
     )
-    assert (seed.relation, seed.subject_id, seed.property_id, seed.object_id) == ("occupation", "Q42", "P106", "Q36180")
+    assert (triple.relation, triple.subject_id, triple.property_id, triple.object_id) == (
+        "occupation",
+        "Q42",
+        "P106",
+        "Q36180",
+    )
 
 
-def test_texts_are_on_one_line_each(tmp_path: Path) -> None:
+def test_cells_become_texts_of_one_line(tmp_path: Path) -> None:
     row = with_cells(subject='a, b; "c"\td', question="Who?\r\nReally\x00\x7f?", answers="")
-    (seed,) = from_file(written(tmp_path, HEADER, row, delimiter=";"))
-    assert (seed.subject, seed.question, seed.object_id) == ('a, b; "c" d', "Who? Really ?", "Q36180")
+    (triple,) = from_file(write_csv(tmp_path, HEADER, row, delimiter=";"))
+    assert (triple.subject, triple.question, triple.object_id) == ('a, b; "c" d', "Who? Really ?", "Q36180")
 
 
 @pytest.mark.parametrize(
@@ -83,8 +87,8 @@ def test_texts_are_on_one_line_each(tmp_path: Path) -> None:
         ("[]", ()),
     ],
 )
-def test_answers_are_json_list_or_parted_by_bars(cell: str, answers: tuple[str, ...], tmp_path: Path) -> None:
-    assert from_file(written(tmp_path, HEADER, with_cells(answers=cell)))[0].answers == answers
+def test_answers_are_json_or_separated_by_bars(cell: str, answers: tuple[str, ...], tmp_path: Path) -> None:
+    assert from_file(write_csv(tmp_path, HEADER, with_cells(answers=cell)))[0].answers == answers
 
 
 @pytest.mark.parametrize(
@@ -103,7 +107,7 @@ def test_answers_are_json_list_or_parted_by_bars(cell: str, answers: tuple[str, 
 )
 def test_a_bad_cell_is_named_with_its_position(cells: dict[str, str], message: str, tmp_path: Path) -> None:
     two_lines = with_cells(subject_id="Q1", subject="on two\nlines")
-    file = written(tmp_path, HEADER, two_lines, with_cells(**cells))
+    file = write_csv(tmp_path, HEADER, two_lines, with_cells(**cells))
     with pytest.raises(InputError, match=rf"facts\.csv, line 4: {message}"):
         from_file(file)
 
@@ -111,7 +115,7 @@ def test_a_bad_cell_is_named_with_its_position(cells: dict[str, str], message: s
 def test_a_duplicate_fact_is_named_with_both_lines(tmp_path: Path) -> None:
     other = with_cells(object_id="Q1")
     with pytest.raises(InputError, match=r"line 4: the row has the same subject_id, property_id, object_id as line 2"):
-        from_file(written(tmp_path, HEADER, ROW, other, with_cells(question="Another?", list_id="8")))
+        from_file(write_csv(tmp_path, HEADER, ROW, other, with_cells(question="Another?", list_id="8")))
 
 
 @pytest.mark.parametrize(
@@ -132,26 +136,30 @@ def test_file_that_is_not_list_is_refused(content: str, message: str, tmp_path: 
 
 @pytest.mark.parametrize("missing", [None, math.nan])
 def test_a_list_may_be_json_or_parquet(missing: Any, tmp_path: Path) -> None:
-    listed = from_file(written(tmp_path, HEADER, ROW))
+    triples = from_file(write_csv(tmp_path, HEADER, ROW))
     row = dict(zip(HEADER, ROW, strict=True)) | {"answers": ["writer", "author"], "list_id": 7, "subject": missing}
     (tmp_path / "facts.csv").write_text(json.dumps([row]))
-    assert from_file(tmp_path / "facts.csv") == [replace(listed[0], subject=None)]
+    assert from_file(tmp_path / "facts.csv") == [replace(triples[0], subject=None)]
     pq.write_table(pa.Table.from_pylist([row | {"object": date(2020, 1, 2)}]), tmp_path / "facts.csv")
     assert "2020-01-02" in str(from_file(tmp_path / "facts.csv")[0].object)
 
 
 @pytest.mark.skipif("SWAYMETER_DYNAMICQA" not in os.environ, reason="SWAYMETER_DYNAMICQA names no published files")
 @pytest.mark.parametrize("partition", ["static", "temporal"])
-def test_the_published_questions_are_such_a_list(partition: Partition) -> None:
+def test_published_questions_are_a_list_of_facts(partition: Partition) -> None:
     file = Path(os.environ["SWAYMETER_DYNAMICQA"]) / FILES[partition]
-    seeds = from_file(file)
+    triples = from_file(file)
     with file.open(encoding="utf-8", newline="") as handle:
         rows = list(csv.DictReader(handle))
-    assert len(seeds) == len(rows) > 1000
-    for seed, row in zip(seeds, rows, strict=True):
-        assert (seed.subject_id, seed.property_id, seed.object_id) == (row["subj_id"], row["prop_id"], row["obj_id"])
-        assert set(seed.answers) == {" ".join(form.split()) for form in json.loads(row["possible_answers"])} - {""}
-        assert seed.list_id == row["id"]
+    assert len(triples) == len(rows) > 1000
+    for triple, row in zip(triples, rows, strict=True):
+        assert (triple.subject_id, triple.property_id, triple.object_id) == (
+            row["subj_id"],
+            row["prop_id"],
+            row["obj_id"],
+        )
+        assert set(triple.answers) == {" ".join(form.split()) for form in json.loads(row["possible_answers"])} - {""}
+        assert triple.list_id == row["id"]
 
 
 POPQA = (
@@ -177,11 +185,11 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 DOWNLOAD = huggingface_hub.hf_hub_download
 
 
-def row(place: int, prop: str = "occupation", **cells: str) -> list[str]:
-    """A row in the shape of the published one; its prop_id is PopQA's own number, and no id of Wikidata."""
-    usual = {
-        "id": str(4_000_000 + place),
-        "subj": f"Ada Example {place}",
+def popqa_row(number: int, prop: str = "occupation", **cells: str) -> list[str]:
+    """Return a row with the columns of the published file; subj_id, prop_id and obj_id are PopQA's own numbers."""
+    defaults = {
+        "id": str(4_000_000 + number),
+        "subj": f"Ada Example {number}",
         "prop": prop,
         "obj": "writer",
         "subj_id": "1893",
@@ -189,49 +197,49 @@ def row(place: int, prop: str = "occupation", **cells: str) -> list[str]:
         "obj_id": "2834605",
         "s_aliases": "[]",
         "o_aliases": '["author"]',
-        "s_uri": f"http://www.wikidata.org/entity/Q{place}",
+        "s_uri": f"http://www.wikidata.org/entity/Q{number}",
         "o_uri": "http://www.wikidata.org/entity/Q36180",
-        "s_wiki_title": f"Ada Example {place}",
+        "s_wiki_title": f"Ada Example {number}",
         "o_wiki_title": "Writer",
         "s_pop": "142",
         "o_pop": "25692",
-        "question": f"What is Ada Example {place}'s {prop}?",
+        "question": f"What is Ada Example {number}'s {prop}?",
         "possible_answers": '["writer", "author"]',
     }
-    return list((usual | cells).values())
+    return list((defaults | cells).values())
 
 
-def of_popqa(folder: Path, *rows: list[str]) -> Path:
+def write_popqa(folder: Path, *rows: list[str]) -> Path:
     file = folder / "test.tsv"
-    file.write_text(table(POPQA, *rows, delimiter="\t"), newline="")
+    file.write_text(csv_text(POPQA, *rows, delimiter="\t"), newline="")
     return file
 
 
-def test_a_row_has_ids_from_addresses(tmp_path: Path) -> None:
-    (seed,) = popqa(of_popqa(tmp_path, row(7)))
-    assert (seed.subject_id, seed.property_id, seed.object_id) == ("Q7", "P106", "Q36180")
-    assert (seed.relation, seed.property, seed.subject, seed.object) == (
+def test_popqa_row_has_ids_from_addresses(tmp_path: Path) -> None:
+    (triple,) = popqa(write_popqa(tmp_path, popqa_row(7)))
+    assert (triple.subject_id, triple.property_id, triple.object_id) == ("Q7", "P106", "Q36180")
+    assert (triple.relation, triple.property, triple.subject, triple.object) == (
         "occupation",
         "occupation",
         "Ada Example 7",
         "writer",
     )
-    assert (seed.question, seed.answers) == ("What is Ada Example 7's occupation?", ("writer", "author"))
-    assert (seed.list_id, seed.source, seed.retrieved_at) == ("4000007", "PopQA (akariasai/PopQA)", None)
+    assert (triple.question, triple.answers) == ("What is Ada Example 7's occupation?", ("writer", "author"))
+    assert (triple.list_id, triple.source, triple.retrieved_at) == ("4000007", "PopQA (akariasai/PopQA)", None)
 
 
-def test_its_sixteen_properties_are_those_of_wikidata(tmp_path: Path) -> None:
-    seeds = popqa(of_popqa(tmp_path, *(row(place, prop) for place, prop in enumerate(PROPERTIES, 1))))
-    assert len({(seed.property_id, seed.relation) for seed in seeds}) == 16
-    relations = {seed.property: (seed.property_id, seed.relation) for seed in seeds}
+def test_sixteen_properties_of_popqa_have_wikidata_ids(tmp_path: Path) -> None:
+    triples = popqa(write_popqa(tmp_path, *(popqa_row(number, prop) for number, prop in enumerate(PROPERTIES, 1))))
+    assert len({(triple.property_id, triple.relation) for triple in triples}) == 16
+    relations = {triple.property: (triple.property_id, triple.relation) for triple in triples}
     assert relations["place of birth"] == ("P19", "birthPlace")
     assert relations["capital of"] == ("P1376", "capitalOf")
 
 
-def test_fact_that_is_there_twice_is_taken_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_duplicate_facts_are_read_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
-    seeds = popqa(of_popqa(tmp_path, row(1), row(2), row(1, id="9"), row(1, "genre")))
-    assert [(seed.subject_id, seed.property_id, seed.list_id) for seed in seeds] == [
+    triples = popqa(write_popqa(tmp_path, popqa_row(1), popqa_row(2), popqa_row(1, id="9"), popqa_row(1, "genre")))
+    assert [(triple.subject_id, triple.property_id, triple.list_id) for triple in triples] == [
         ("Q1", "P106", "4000001"),
         ("Q2", "P106", "4000002"),
         ("Q1", "P136", "4000001"),
@@ -240,7 +248,7 @@ def test_fact_that_is_there_twice_is_taken_once(tmp_path: Path, caplog: pytest.L
 
 
 @pytest.mark.parametrize(
-    ("cells", "said"),
+    ("cells", "message"),
     [
         ({"prop": "religon"}, "prop is 'religon', which is not a property of PopQA; did you mean 'religion'?"),
         ({"prop": "P106"}, "prop is 'P106', which is not a property of PopQA; known: author, capital, capital of"),
@@ -249,9 +257,9 @@ def test_fact_that_is_there_twice_is_taken_once(tmp_path: Path, caplog: pytest.L
         ({"possible_answers": "['writer'"}, "possible_answers is"),
     ],
 )
-def test_a_bad_cell_of_popqa_is_named(cells: dict[str, str], said: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=rf"test\.tsv, line 3: {said}"):
-        popqa(of_popqa(tmp_path, row(1), row(2, **cells)))
+def test_a_bad_cell_of_popqa_is_named(cells: dict[str, str], message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=rf"test\.tsv, line 3: {message}"):
+        popqa(write_popqa(tmp_path, popqa_row(1), popqa_row(2, **cells)))
 
 
 def test_another_list_is_not_popqa(tmp_path: Path) -> None:
@@ -260,19 +268,19 @@ def test_another_list_is_not_popqa(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"facts\.csv has no column s_uri"):
         popqa(other)
     with pytest.raises(InputError, match=r"is PopQA's list, .*; set `source: popqa` for it"):
-        from_file(of_popqa(tmp_path, row(1)))
+        from_file(write_popqa(tmp_path, popqa_row(1)))
 
 
 @pytest.fixture(autouse=True)
-def _own_hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Downloads go into the test's own folder; whether it may ask, the hub's library reads only once."""
+def _separate_hub_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Allow downloads into the test's folder; the hub's library reads HF_HUB_OFFLINE only when it is imported."""
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(huggingface_hub, "hf_hub_download", partial(DOWNLOAD, cache_dir=tmp_path))
 
 
 @contextmanager
 def hub(folder: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, status: int = 200) -> Iterator[FaultServer]:
-    """A hub that has the dataset, and whose files lie in this folder."""
+    """Run a hub that has the dataset; downloads go into `folder`."""
     digest = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
     with serving(Say(content, status, {"ETag": f'"{digest}"', "X-Repo-Commit": COMMIT})) as server:
         download = partial(DOWNLOAD, endpoint=server.address, cache_dir=folder)
@@ -280,19 +288,19 @@ def hub(folder: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, status: i
         yield server
 
 
-def test_without_file_list_comes_from_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with hub(tmp_path, monkeypatch, table(POPQA, row(1), row(2), delimiter="\t").encode()) as server:
-        seeds = popqa(None)
-        assert popqa(None, offline=True) == seeds
+def test_popqa_without_file_comes_from_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with hub(tmp_path, monkeypatch, csv_text(POPQA, popqa_row(1), popqa_row(2), delimiter="\t").encode()) as server:
+        triples = popqa(None)
+        assert popqa(None, offline=True) == triples
     file = f"/ask/datasets/{DATASET}/resolve/main/test.tsv"
-    assert [(asked.method, asked.path) for asked in server.received] == [("HEAD", file), ("GET", file)]
-    assert [seed.subject_id for seed in seeds] == ["Q1", "Q2"]
-    assert seeds[0].retrieved_at is not None
-    assert abs((datetime.fromisoformat(seeds[0].retrieved_at) - datetime.now(UTC)).total_seconds()) < 30
+    assert [(request.method, request.path) for request in server.received] == [("HEAD", file), ("GET", file)]
+    assert [triple.subject_id for triple in triples] == ["Q1", "Q2"]
+    assert triples[0].retrieved_at is not None
+    assert abs((datetime.fromisoformat(triples[0].retrieved_at) - datetime.now(UTC)).total_seconds()) < 30
 
 
 def test_changed_list_in_hubs_cache_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with hub(tmp_path, monkeypatch, table(POPQA, row(1), delimiter="\t").encode()):
+    with hub(tmp_path, monkeypatch, csv_text(POPQA, popqa_row(1), delimiter="\t").encode()):
         popqa(None)
     (file,) = tmp_path.glob("**/snapshots/**/test.tsv")
     file.write_bytes(file.read_bytes().replace(b"writer", b"waiter"))
@@ -301,7 +309,7 @@ def test_changed_list_in_hubs_cache_is_refused(tmp_path: Path, monkeypatch: pyte
 
 
 @pytest.mark.parametrize(("status", "offline"), [(200, True), (401, False), (404, False)])
-def test_without_file_error_says_what_to_do(
+def test_error_without_file_gives_advice(
     status: int, offline: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     refused = pytest.raises(ServiceError, match=r"not on this machine .*; name its file, run again with a network, or")

@@ -10,9 +10,9 @@ from swaymeter.data.sources.triples import wikidata_pairs
 from swaymeter.data.sources.triples.wikidata_pairs import ENTITY, triples_of_property
 from tests.data.sources.graph.yago_graph import Changed, graph
 
-OCCUPATION, SPORT, BORN, ALIKE = map(WikidataId, ("P106", "P641", "P569", "P460"))
+OCCUPATION, SPORT, BIRTH_DATE = map(WikidataId, ("P106", "P641", "P569"))
 PEOPLE, OCCUPATIONS = range(1, 121), range(1001, 1008)
-WORDS = "@prefix wdt: <http://www.wikidata.org/prop/direct/> .\n"
+PREFIXES = "@prefix wdt: <http://www.wikidata.org/prop/direct/> .\n"
 ENGLISH, GERMAN = "https://en.wikipedia.org/", "https://de.wikipedia.org/"
 
 
@@ -21,24 +21,24 @@ def article(item: str, wiki: str = ENGLISH) -> str:
 
 
 def has_article(number: int) -> bool:
-    """Two people of three have an English article, and all occupations but one."""
+    """Return True for two thirds of the people, and for all occupations except the last."""
     return number % 3 != 0 if number in PEOPLE else number != OCCUPATIONS[-1]
 
 
 def occupations(number: int) -> set[int]:
-    """Everybody has one, every fourth has two."""
+    """Return the occupation of a person; every fourth person has two."""
     return {OCCUPATIONS[number % 7]} | ({OCCUPATIONS[(number + 1) % 7]} if number % 4 == 0 else set())
 
 
 def people_and_occupations() -> str:
-    text = [WORDS]
+    text = [PREFIXES]
     for number in PEOPLE:
-        text += [f"wd:Q{number} wdt:P106 wd:Q{held} .\n" for held in sorted(occupations(number))]
+        text += [f"wd:Q{number} wdt:P106 wd:Q{occupation} .\n" for occupation in sorted(occupations(number))]
         text.append(f'wd:Q{number} wdt:P569 "1970-01-01"^^xsd:date .\n')
     text += [article(f"Q{number}", ENGLISH if has_article(number) else GERMAN) for number in (*PEOPLE, *OCCUPATIONS)]
     text.append(
         'wd:P106 rdfs:label "occupation"@en , "Beruf"@de .\n'
-        # an unknown value, a nameless one, a value that is no item, a lexeme, itself, an item elsewhere
+        # unusable values: an unknown value, a blank node, a property, a lexeme, the subject, another graph's item
         "wd:Q1 wdt:P641 <http://www.wikidata.org/.well-known/genid/0f> , _:unknown , wd:P106 , wd:L7 , wd:Q1 .\n"
         "wd:L7 wdt:P641 wd:Q2 .\nwd:Q4 wdt:P641 wd:Q5 , <http://other.example/entity/Q7> .\n"
         'wd:P641 rdfs:label "b\\u202e {sport}\\n<b>"@en , "z"@en .\n'
@@ -49,26 +49,26 @@ def people_and_occupations() -> str:
 
 @pytest.fixture(scope="module")
 def wikidata(tmp_path_factory: pytest.TempPathFactory) -> Dump:
-    """A small graph in the words of the Query Service."""
+    """Load a small graph with the prefixes of the Query Service."""
     return graph(tmp_path_factory.mktemp("wikidata"), people_and_occupations())
 
 
-def pairs(seeds: list[Triple]) -> list[tuple[str, str]]:
-    return [(seed.subject_id, seed.object_id) for seed in seeds]
+def pairs(triples: list[Triple]) -> list[tuple[str, str]]:
+    return [(triple.subject_id, triple.object_id) for triple in triples]
 
 
 def by_hand(seed: int) -> list[tuple[str, str]]:
-    """The same sample without a graph: by MD5 of seed and IRIs, both with an article, the first of each subject."""
+    """Return the same sample without a graph: pairs of articles in the order of their MD5, one for each subject."""
 
     def key(pair: tuple[str, str]) -> str:
-        said = f"{seed} {ENTITY}{pair[0]} {ENTITY}{pair[1]}"
-        return hashlib.md5(said.encode(), usedforsecurity=False).hexdigest()
+        text = f"{seed} {ENTITY}{pair[0]} {ENTITY}{pair[1]}"
+        return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 
     joined = [
-        (f"Q{number}", f"Q{held}")
+        (f"Q{number}", f"Q{occupation}")
         for number in PEOPLE
-        for held in occupations(number)
-        if has_article(number) and has_article(held)
+        for occupation in occupations(number)
+        if has_article(number) and has_article(occupation)
     ]
     first: dict[str, tuple[str, str]] = {}
     for pair in sorted(joined, key=key):
@@ -77,31 +77,31 @@ def by_hand(seed: int) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("seed", [0, 1, -3])
-def test_facts_come_in_key_order_one_a_subject(seed: int, wikidata: Dump) -> None:
-    every = by_hand(seed)
-    assert 60 < len(every) < 80
-    assert pairs(triples_of_property(wikidata, OCCUPATION, 1_000, seed=seed)) == every
-    assert pairs(triples_of_property(wikidata, OCCUPATION, 12, seed=seed)) == every[:12]
-    assert pairs(triples_of_property(wikidata, OCCUPATION, 1, seed=seed)) == every[:1]
+def test_subjects_have_one_fact_in_key_order(seed: int, wikidata: Dump) -> None:
+    expected = by_hand(seed)
+    assert 60 < len(expected) < 80
+    assert pairs(triples_of_property(wikidata, OCCUPATION, 1_000, seed=seed)) == expected
+    assert pairs(triples_of_property(wikidata, OCCUPATION, 12, seed=seed)) == expected[:12]
+    assert pairs(triples_of_property(wikidata, OCCUPATION, 1, seed=seed)) == expected[:1]
 
 
-def test_literal_values_are_left_out(wikidata: Dump) -> None:
-    (seed,) = triples_of_property(wikidata, SPORT, 10, seed=1)
-    assert (seed.subject_id, seed.object_id, seed.relation) == ("Q4", "Q5", "P641")
-    assert seed.property == "b {sport} <b>"
+def test_values_that_are_no_items_are_left_out(wikidata: Dump) -> None:
+    (triple,) = triples_of_property(wikidata, SPORT, 10, seed=1)
+    assert (triple.subject_id, triple.object_id, triple.relation) == ("Q4", "Q5", "P641")
+    assert triple.property == "b {sport} <b>"
 
 
 def test_a_property_of_literals_is_refused_early(wikidata: Dump, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wikidata_pairs, "BLOCK", 50)
-    asked = Changed(wikidata, lambda query, rows: rows)
+    store = Changed(wikidata, lambda query, rows: rows)
     with pytest.raises(InputError, match=r"property P569: none of the 50 pairs at .* joins two items"):
-        triples_of_property(asked, BORN, 10, seed=1)
-    assert not any("VALUES" in query for query in asked.queries)
+        triples_of_property(store, BIRTH_DATE, 10, seed=1)
+    assert not any("VALUES" in query for query in store.queries)
 
 
-@pytest.mark.parametrize(("property_id", "looked_at"), [("P460", 2), ("P999", 0)])
-def test_property_without_pair_of_articles_is_refused(property_id: str, looked_at: int, wikidata: Dump) -> None:
-    with pytest.raises(InputError, match=f"property {property_id}: none of the {looked_at} pairs"):
+@pytest.mark.parametrize(("property_id", "count"), [("P460", 2), ("P999", 0)])
+def test_property_without_pair_of_articles_is_refused(property_id: str, count: int, wikidata: Dump) -> None:
+    with pytest.raises(InputError, match=f"property {property_id}: none of the {count} pairs"):
         triples_of_property(wikidata, WikidataId(property_id), 10, seed=1)
 
 

@@ -8,17 +8,16 @@ from swaymeter.data.sources.wikimedia.wikipedia import Wikipedia
 from tests.data.sources.servers.faults import FaultServer
 from tests.data.sources.sessions import Open
 
-Asking = Callable[..., Wikipedia]
-AskingItems = Callable[[FaultServer], Wikidata]
+OpenWikipedia = Callable[..., Wikipedia]
+OpenWikidata = Callable[[FaultServer], Wikidata]
 
 
 @pytest.fixture
-def asking(opened: Open) -> Asking:
-    """Wikipedias that ask a server through sessions on one cache."""
+def open_wikipedia(opened: Open) -> OpenWikipedia:
+    """Return the function that opens a client of a server; all clients have one cache."""
     return lambda server, **other: Wikipedia(Wiki(opened(server, **{"name": "Wikipedia", **other})))
 
 
 @pytest.fixture
-def asking_items(opened: Open) -> AskingItems:
-    """Clients of a server that has items."""
+def open_wikidata(opened: Open) -> OpenWikidata:
     return lambda server: Wikidata(Wiki(opened(server, name="Wikidata", max_concurrency=3)))

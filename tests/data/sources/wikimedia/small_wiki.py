@@ -1,8 +1,9 @@
-"""Wikis of one page: Ada Example and an item as real wikis recorded them, and an item that is told edit by edit.
+"""Wikis with one page: the page "Ada Example" and an item from recorded responses, and items from a list of edits.
 
     edit("/* wbsetclaimvalue:1| */ [[Property:P36]]: [[Q585]]", {"P36": {"a": "Q585"}})
 
-is an edit with this summary, after which the item states Q585 under P36, in a statement whose id ends in "a".
+The first argument is the summary of the edit, the second has the statements after it: here, the value Q585 of P36 in
+the statement whose id ends in "a".
 """
 
 import json
@@ -10,37 +11,37 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tests.data.sources.servers.faults import ANSWERS, Say, ServedRequest, recorded, says
+from tests.data.sources.servers.faults import ANSWERS, Say, ServedRequest, recorded_response, says
 from tests.data.sources.servers.wiki_world.action_api import Limits, query
 from tests.data.sources.servers.wiki_world.pages import Page, Part, Revision, Wiki
 
 ITEM = "Q20"
 FIRST = 100
-"""The number of the first revision; each one after it is one higher."""
+"""The number of the first revision; the next revision is 101."""
 UNKNOWN_VALUE, NO_VALUE = "?", "-"
-Stated = Mapping[str, Mapping[str, str]]
+Values = Mapping[str, Mapping[str, str]]
 Play = Callable[[ServedRequest], Say]
 
 
 def page_in(name: str) -> dict[str, Any]:
-    """The page of a recorded answer."""
+    """Return the page in a recorded response."""
     page: dict[str, Any] = json.loads((ANSWERS / name).read_text())["query"]["pages"][0]
     return page
 
 
 def playing(wiki: Wiki) -> Play:
-    return lambda asked: says(query(wiki, asked.form, Limits(revisions=500, contents=50), "https://wiki.example"))
+    return lambda request: says(query(wiki, request.form, Limits(revisions=500, contents=50), "https://wiki.example"))
 
 
 def recorded_wiki(metadata: str, contents: str, comment: Callable[[str], str] = str) -> Wiki:
-    """The wiki that gave two answers: the versions of its page, and what they say; comment: what summaries become."""
+    """Return the wiki with the page of two recorded responses; `comment` changes the summaries."""
     texts = {entry["revid"]: entry["slots"]["main"].get("content", "") for entry in page_in(contents)["revisions"]}
-    about = page_in(metadata)
-    wiki, page = Wiki("wikitext", "text/x-wiki"), Page(about["pageid"], about["ns"], about["title"])
+    recorded = page_in(metadata)
+    wiki, page = Wiki("wikitext", "text/x-wiki"), Page(recorded["pageid"], recorded["ns"], recorded["title"])
     wiki.pages[page.title] = page
-    for entry in sorted(about["revisions"], key=lambda entry: entry["revid"]):
+    for entry in sorted(recorded["revisions"], key=lambda entry: entry["revid"]):
         hides: dict[Part, str] = {"user": "userhidden", "comment": "commenthidden", "content": "sha1hidden"}
-        hidden = frozenset(what for what, key in hides.items() if key in entry)
+        hidden = frozenset(part for part, key in hides.items() if key in entry)
         page.revisions.append(
             Revision(
                 entry["revid"],
@@ -59,93 +60,107 @@ def recorded_wiki(metadata: str, contents: str, comment: Callable[[str], str] = 
 PARTS = [f"wikipedia/revisions_newer_limit3_part{part}.json" for part in (1, 2, 3, 4)]
 ADA = recorded_wiki("wikipedia/revisions_all.json", "wikipedia/revisions_all.json")
 REVISIONS: dict[int, Any] = {entry["revid"]: entry for entry in page_in("wikipedia/revisions_all.json")["revisions"]}
-TEXTS = {one.revision_id: one.content for one in ADA.pages["Ada Example"].revisions if not one.hidden}
-contents = playing(ADA)
+TEXTS = {
+    revision.revision_id: revision.content for revision in ADA.pages["Ada Example"].revisions if not revision.hidden
+}
+play_ada = playing(ADA)
 
 
-def in_parts(asked: ServedRequest) -> Say:
-    """The recorded parts of the page's history, each to whoever sends back what the one before it said."""
-    said = [None, "20261120180852|10", "20261120180856|13", "20261120180859|16"]
-    return recorded(PARTS[said.index(asked.form.get("rvcontinue"))])
+def play_parts(request: ServedRequest) -> Say:
+    """Return the recorded part of the page's history that a request continues with."""
+    continuations = [None, "20261120180852|10", "20261120180856|13", "20261120180859|16"]
+    return recorded_response(PARTS[continuations.index(request.form.get("rvcontinue"))])
 
 
-def page(more: Mapping[str, Any] | None = None, **said: Any) -> Say:
-    """An answer about Ada Example; more: what continues it."""
-    end = {"continue": more} if more else {"batchcomplete": True}
-    return says({**end, "query": {"pages": [{"pageid": 3, "ns": 0, "title": "Ada Example", **said}]}})
+def page_response(continuation: Mapping[str, Any] | None = None, **fields: Any) -> Say:
+    """Return a response with fields of the page "Ada Example"."""
+    end = {"continue": continuation} if continuation else {"batchcomplete": True}
+    return says({**end, "query": {"pages": [{"pageid": 3, "ns": 0, "title": "Ada Example", **fields}]}})
 
 
 @dataclass(frozen=True)
 class Edit:
-    """An edit and what it made of the item: property -> letter of the statement -> value.
+    """An edit of the item.
 
-    beside: anything of the item that is no value; qualifier, reference, rank: of every statement. hidden: which of
-    "user", "comment" and "content" nobody may read. deleted: no history has the revision any more. written: what is
-    stored, in place of an item that states this.
+    Attributes:
+        summary: The summary.
+        values: The values after the edit, by property and by the last letter of the statement's id.
+        label: The English label after the edit.
+        qualifier: The qualifier of every statement.
+        reference: The reference of every statement.
+        rank: The rank of every statement.
+        hidden: The hidden parts of the revision: "user", "comment" or "content".
+        tags: The tags of the revision.
+        deleted: True if the history lacks the revision.
+        raw_content: The stored content, in place of an item with these values.
     """
 
     summary: str
-    stated: Stated
-    beside: str = ""
+    values: Values
+    label: str = ""
     qualifier: str = ""
     reference: str = ""
     rank: str = "normal"
     hidden: tuple[Any, ...] = ()
     tags: tuple[str, ...] = ()
     deleted: bool = False
-    written: str | None = None
+    raw_content: str | None = None
 
     @property
     def content(self) -> str:
-        if self.written is not None:
-            return self.written
-        claims = {name: [self._statement(name, *one) for one in stated.items()] for name, stated in self.stated.items()}
-        labels = {"en": {"language": "en", "value": self.beside}} if self.beside else []
+        if self.raw_content is not None:
+            return self.raw_content
+        claims = {
+            name: [self._statement(name, letter, value) for letter, value in values.items()]
+            for name, values in self.values.items()
+        }
+        labels = {"en": {"language": "en", "value": self.label}} if self.label else []
         item = {"type": "item", "id": ITEM, "labels": labels, "claims": claims or [], "sitelinks": []}
         return json.dumps(item, ensure_ascii=False)
 
     def _statement(self, name: str, letter: str, value: str) -> dict[str, Any]:
-        said = {"mainsnak": snak(name, value), "type": "statement", "id": f"{ITEM}${letter}", "rank": self.rank}
+        statement = {"mainsnak": snak(name, value), "type": "statement", "id": f"{ITEM}${letter}", "rank": self.rank}
         if self.qualifier:
-            said["qualifiers"] = {"P585": [snak("P585", self.qualifier)]}
+            statement["qualifiers"] = {"P585": [snak("P585", self.qualifier)]}
         if self.reference:
-            said["references"] = [{"hash": "0", "snaks": {"P143": [snak("P143", self.reference)]}}]
-        return said
+            statement["references"] = [{"hash": "0", "snaks": {"P143": [snak("P143", self.reference)]}}]
+        return statement
 
 
-def edit(summary: str, stated: Stated | None = None, **other: Any) -> Edit:
-    return Edit(summary, stated or {}, **other)
+def edit(summary: str, values: Values | None = None, **other: Any) -> Edit:
+    return Edit(summary, values or {}, **other)
 
 
-OSLO: Stated = {"P36": {"a": "Q585"}}
-BERGEN: Stated = {"P36": {"a": "Q26793"}}
-BOTH: Stated = {"P36": {"a": "Q585", "b": "Q26793"}}
-BEGUN = edit("/* wbeditentity-create-item:0| */")
-MADE = edit("/* wbcreateclaim-create:1| */ [[Property:P36]]: [[Q585]]", OSLO)
+OSLO: Values = {"P36": {"a": "Q585"}}
+BERGEN: Values = {"P36": {"a": "Q26793"}}
+BOTH: Values = {"P36": {"a": "Q585", "b": "Q26793"}}
+CREATE = edit("/* wbeditentity-create-item:0| */")
+ADD = edit("/* wbcreateclaim-create:1| */ [[Property:P36]]: [[Q585]]", OSLO)
 SET = edit("/* wbsetclaimvalue:1| */ [[Property:P36]]: [[Q26793]]", BERGEN)
-"""An item that is made, then a capital, then the same statement with another one."""
+"""Edits that create the item, add the capital Oslo, and set the capital to Bergen."""
 
 
 def snak(name: str, value: str) -> dict[str, Any]:
-    """A snak: of an item (Q585), of an unknown value, of none, or of a text."""
+    """Return a snak with an item (Q585), an unknown value, no value or a text."""
     if value in (UNKNOWN_VALUE, NO_VALUE):
         return {"snaktype": "somevalue" if value == UNKNOWN_VALUE else "novalue", "property": name, "hash": "0"}
-    said: dict[str, Any] = {"value": value, "type": "string"}
+    datavalue: dict[str, Any] = {"value": value, "type": "string"}
     if value.startswith("Q"):
         item = {"entity-type": "item", "numeric-id": int(value[1:]), "id": value}
-        said = {"value": item, "type": "wikibase-entityid"}
-    return {"snaktype": "value", "property": name, "hash": "0", "datavalue": said}
+        datavalue = {"value": item, "type": "wikibase-entityid"}
+    return {"snaktype": "value", "property": name, "hash": "0", "datavalue": datavalue}
 
 
-def holding(edits: Sequence[Edit]) -> Play:
-    """Plays a wiki with the item after these edits."""
+def play_edits(edits: Sequence[Edit]) -> Play:
+    """Play a wiki with the item after these edits."""
     wiki = Wiki("wikibase-item", "application/json", FIRST)
-    for one in edits:
-        wiki.save(ITEM, one.content, user="Example", comment=one.summary, tags=one.tags).hidden = frozenset(one.hidden)
+    for each in edits:
+        revision = wiki.save(ITEM, each.content, user="Example", comment=each.summary, tags=each.tags)
+        revision.hidden = frozenset(each.hidden)
     revisions = wiki.pages[ITEM].revisions
-    revisions[:] = [revision for revision, one in zip(revisions, edits, strict=True) if not one.deleted]
+    revisions[:] = [revision for revision, each in zip(revisions, edits, strict=True) if not each.deleted]
     return playing(wiki)
 
 
-def requested_contents(asked: Sequence[ServedRequest]) -> list[int]:
-    return [int(one) for request in asked for one in request.form.get("revids", "").split("|") if one]
+def requested_contents(requests: Sequence[ServedRequest]) -> list[int]:
+    return [int(number) for request in requests for number in request.form.get("revids", "").split("|") if number]

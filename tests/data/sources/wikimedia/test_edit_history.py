@@ -1,16 +1,23 @@
-"""Which revisions changed an item's capital (P36), in small histories and in one that a real wiki recorded.
+"""Revisions that changed a property's value, in short histories and in a recorded history.
 
-The recorded history, judged by hand:
+The recorded history, judged by hand; P3 and P4 occur only in qualifiers and references:
 
-    9, 13, 14  made, with aliases and a label
-P1  15  made (Q2); 16, 17, 18  set to Q3, back to Q2, to Q4
-    19  wbsetclaim-update: a rank, a qualifier and a reference, and the same Q4
-    21  an unknown value made; 22, 23  "no value" made, and removed; 33  a bulk edit made one more (Q3)
-P2  20  made (1,234,567); 24  a qualifier, whose summary names P3; 25  a reference
-    29  set to 1; 30  undone, under a summary that names nothing
-P5, P6, P7  26, 27, 28  made: coordinates, a text, an identifier
-    31  a label by a bulk edit; 32  rolled back, under a summary that names nothing
-P3, P4  never, for they only stand in qualifiers and references
+    revisions    property   changed   edit
+    9, 13, 14    none       no        the item is created, aliases and a label are added
+    15           P1         yes       Q2 is added
+    16, 17, 18   P1         yes       the value is set to Q3, back to Q2, and to Q4
+    19           P1         no        Q4 gets a rank, a qualifier and a reference (wbsetclaim-update)
+    20           P2         yes       1,234,567 is added
+    21           P1         yes       an unknown value is added
+    22, 23       P1         yes       "no value" is added, and removed
+    24           P2         no        a qualifier is added; the summary names P3
+    25           P2         no        a reference is added
+    26           P5         yes       coordinates are added
+    27           P6         yes       a text is added
+    28           P7         yes       an identifier is added
+    29, 30       P2         yes       the value is set to 1, and the edit undone; the summary of 30 names no property
+    31, 32       none       no        a label is set, and rolled back; the summary of 32 names no property
+    33           P1         yes       Q3 is added by a bulk edit
 """
 
 import json
@@ -24,20 +31,20 @@ import pytest
 from swaymeter.data.errors import InputError, ServiceError
 from swaymeter.data.sources.wikimedia.edit_history import EditHistory, edit_history
 from tests.data.sources.servers.faults import Say, ServedRequest, says, serving
-from tests.data.sources.wikimedia.conftest import AskingItems
+from tests.data.sources.wikimedia.conftest import OpenWikidata
 from tests.data.sources.wikimedia.small_wiki import (
-    BEGUN,
+    ADD,
     BERGEN,
     BOTH,
+    CREATE,
     FIRST,
     ITEM,
-    MADE,
     OSLO,
     SET,
     Edit,
     Play,
     edit,
-    holding,
+    play_edits,
     playing,
     recorded_wiki,
     requested_contents,
@@ -45,52 +52,52 @@ from tests.data.sources.wikimedia.small_wiki import (
 )
 
 
-def history_after(asking_items: AskingItems, *edits: Edit, play: Play | None = None) -> EditHistory:
-    """The history after these edits, the first of which is revision 100."""
-    with serving(play=play or holding(edits)) as server:
-        history = edit_history(asking_items(server), ITEM, "P36")
+def history_after(open_wikidata: OpenWikidata, *edits: Edit, play: Play | None = None) -> EditHistory:
+    """Return the history after these edits, of which the first is revision 100."""
+    with serving(play=play or play_edits(edits)) as server:
+        history = edit_history(open_wikidata(server), ITEM, "P36")
     assert history is not None
     return history
 
 
-def hidden(one: Edit, *what: str) -> Edit:
-    return replace(one, hidden=what or ("comment", "content"))
+def hidden(edit: Edit, *parts: str) -> Edit:
+    return replace(edit, hidden=parts or ("comment", "content"))
 
 
-LABEL_OSLO = edit("/* wbsetlabel-add:1|en */ X", OSLO, beside="X")
-LABEL_BERGEN = edit("/* wbsetlabel-add:1|en */ X", BERGEN, beside="X")
-BACK = edit("Reverted edits by [[User:A]]", OSLO, tags=("mw-rollback",))
-ELSEWHERE = edit("/* wbsetclaimvalue:1| */ [[Property:P36]]: [[Q2]]", {"P36": {"a": "Q2"}})
+LABEL_OSLO = edit("/* wbsetlabel-add:1|en */ X", OSLO, label="X")
+LABEL_BERGEN = edit("/* wbsetlabel-add:1|en */ X", BERGEN, label="X")
+ROLLBACK = edit("Reverted edits by [[User:A]]", OSLO, tags=("mw-rollback",))
+SET_OTHER = edit("/* wbsetclaimvalue:1| */ [[Property:P36]]: [[Q2]]", {"P36": {"a": "Q2"}})
 SET_BACK = edit("/* wbsetclaimvalue:1| */ [[Property:P36]]: [[Q585]]", OSLO)
 ONLY_LABEL = edit("/* wbsetlabel-add:1|en */ X")
-OF_P35 = {"P35": {"c": "Q1"}}
+VALUE_OF_P35 = {"P35": {"c": "Q1"}}
 SEVERAL = edit("", OSLO | {"P35": {"c": "Q1", "d": "Q2"}})
-REMOVED = "/* wbremoveclaims-remove:2| */ [[Property:P35]]: [[Q1]], "
-LEADS_ON = edit("/* wbcreateredirect:0||Q20|Q21 */", written='{"entity": "Q20", "redirect": "Q21"}')
+REMOVAL = "/* wbremoveclaims-remove:2| */ [[Property:P35]]: [[Q1]], "
+REDIRECT = edit("/* wbcreateredirect:0||Q20|Q21 */", raw_content='{"entity": "Q20", "redirect": "Q21"}')
 CASES: dict[str, tuple[tuple[Edit, ...], tuple[int, ...], tuple[int, ...]]] = {
-    "made once": ((BEGUN, MADE, LABEL_OSLO), (101,), ()),
-    "set anew": ((BEGUN, MADE, SET), (101, 102), ()),
-    "removed": ((BEGUN, MADE, edit("/* wbremoveclaims-remove:1| */ [[Property:P36]]: [[Q585]]")), (101, 102), ()),
-    "made with the item": ((edit("/* wbeditentity-create-item:0| */", OSLO),), (100,), ()),
-    "never there": ((BEGUN, edit("/* wbsetlabel-add:1|en */ Norway", beside="Norway")), (), ()),
-    "an unknown value": ((BEGUN, edit("", {"P36": {"a": "?"}}), edit("", OSLO)), (101, 102), ()),
-    "two values at once": ((BEGUN, edit("/* wbeditentity-update:0| */", BOTH)), (101,), ()),
-    "a new statement": ((BEGUN, MADE, edit("/* wbeditentity-update:0| */", {"P36": {"b": "Q585"}})), (101, 102), ()),
-    "another order": ((BEGUN, edit("", BOTH), edit("", {"P36": dict(reversed(BOTH["P36"].items()))})), (101,), ()),
+    "added once": ((CREATE, ADD, LABEL_OSLO), (101,), ()),
+    "set to another value": ((CREATE, ADD, SET), (101, 102), ()),
+    "removed": ((CREATE, ADD, edit("/* wbremoveclaims-remove:1| */ [[Property:P36]]: [[Q585]]")), (101, 102), ()),
+    "added at creation": ((edit("/* wbeditentity-create-item:0| */", OSLO),), (100,), ()),
+    "without a value": ((CREATE, edit("/* wbsetlabel-add:1|en */ Norway", label="Norway")), (), ()),
+    "an unknown value": ((CREATE, edit("", {"P36": {"a": "?"}}), edit("", OSLO)), (101, 102), ()),
+    "two values at once": ((CREATE, edit("/* wbeditentity-update:0| */", BOTH)), (101,), ()),
+    "a new statement": ((CREATE, ADD, edit("/* wbeditentity-update:0| */", {"P36": {"b": "Q585"}})), (101, 102), ()),
+    "another order": ((CREATE, edit("", BOTH), edit("", {"P36": dict(reversed(BOTH["P36"].items()))})), (101,), ()),
     "another property": (
         (
-            BEGUN,
-            MADE,
-            edit("/* wbeditentity-update:0| */", OSLO | OF_P35),
+            CREATE,
+            ADD,
+            edit("/* wbeditentity-update:0| */", OSLO | VALUE_OF_P35),
             edit("/* wbsetclaimvalue:1| */ [[Property:P35]]: [[Q2]]", OSLO | {"P35": {"c": "Q2"}}),
         ),
         (101,),
         (),
     ),
-    "an update that also sets it": (
+    "an update that sets the value": (
         (
-            BEGUN,
-            MADE,
+            CREATE,
+            ADD,
             edit("/* wbsetclaim-update:2||1 */ [[Property:P36]]: [[Q26793]]", BERGEN, reference="Q1", rank="preferred"),
         ),
         (101, 102),
@@ -98,196 +105,213 @@ CASES: dict[str, tuple[tuple[Edit, ...], tuple[int, ...], tuple[int, ...]]] = {
     ),
     "a qualifier": (
         (
-            BEGUN,
-            edit("", OF_P35),
-            edit("/* wbsetqualifier-add:1| */ [[Property:P36]]: [[Q585]]", OF_P35, qualifier="2024"),
+            CREATE,
+            edit("", VALUE_OF_P35),
+            edit("/* wbsetqualifier-add:1| */ [[Property:P36]]: [[Q585]]", VALUE_OF_P35, qualifier="2024"),
         ),
         (),
         (),
     ),
-    "merged from": ((BEGUN, MADE, edit("/* wbmergeitems-from:0||Q21 */", BOTH)), (101, 102), ()),
-    "merged into": ((BEGUN, MADE, edit("/* wbmergeitems-to:0||Q21 */"), LEADS_ON), (101, 102), ()),
-    "a merge undone": ((BEGUN, MADE, LEADS_ON, edit("Undo revision 102", OSLO)), (101, 102, 103), ()),
+    "merged from": ((CREATE, ADD, edit("/* wbmergeitems-from:0||Q21 */", BOTH)), (101, 102), ()),
+    "merged into": ((CREATE, ADD, edit("/* wbmergeitems-to:0||Q21 */"), REDIRECT), (101, 102), ()),
+    "a merge undone": ((CREATE, ADD, REDIRECT, edit("Undo revision 102", OSLO)), (101, 102, 103), ()),
     "removed with another": (
-        (SEVERAL, edit(REMOVED + "[[Property:P36]]: [[Q585]]", {"P35": {"d": "Q2"}})),
+        (SEVERAL, edit(REMOVAL + "[[Property:P36]]: [[Q585]]", {"P35": {"d": "Q2"}})),
         (100, 101),
         (),
     ),
-    "hidden: user": ((BEGUN, MADE, hidden(SET, "user")), (101, 102), ()),
-    "hidden: summary of a change": ((BEGUN, MADE, hidden(SET, "comment"), LABEL_BERGEN), (101, 102), ()),
-    "hidden: summary of a label": ((BEGUN, MADE, hidden(LABEL_OSLO, "comment")), (101,), ()),
-    "hidden: content of a change": ((BEGUN, MADE, hidden(SET, "content"), LABEL_BERGEN), (101, 102), ()),
-    "hidden: content of a label": ((BEGUN, MADE, hidden(LABEL_OSLO, "content"), MADE), (101, 103), ()),
-    "hidden: at the end": ((BEGUN, MADE, hidden(SET)), (101,), (102,)),
-    "hidden: shown later": ((BEGUN, MADE, hidden(SET), LABEL_BERGEN), (101, 103), (102,)),
-    "deleted: shown later": ((BEGUN, MADE, replace(SET, deleted=True), LABEL_BERGEN), (101, 103), (102,)),
+    "hidden: user": ((CREATE, ADD, hidden(SET, "user")), (101, 102), ()),
+    "hidden: summary of a change": ((CREATE, ADD, hidden(SET, "comment"), LABEL_BERGEN), (101, 102), ()),
+    "hidden: summary of a label": ((CREATE, ADD, hidden(LABEL_OSLO, "comment")), (101,), ()),
+    "hidden: content of a change": ((CREATE, ADD, hidden(SET, "content"), LABEL_BERGEN), (101, 102), ()),
+    "hidden: content of a label": ((CREATE, ADD, hidden(LABEL_OSLO, "content"), ADD), (101, 103), ()),
+    "hidden: at the end": ((CREATE, ADD, hidden(SET)), (101,), (102,)),
+    "hidden: shown later": ((CREATE, ADD, hidden(SET), LABEL_BERGEN), (101, 103), (102,)),
+    "deleted: shown later": ((CREATE, ADD, replace(SET, deleted=True), LABEL_BERGEN), (101, 103), (102,)),
     "hidden: several, shown later": (
-        (BEGUN, MADE, hidden(SET), hidden(BACK), hidden(SET), LABEL_BERGEN),
+        (CREATE, ADD, hidden(SET), hidden(ROLLBACK), hidden(SET), LABEL_BERGEN),
         (101, 105),
         (102, 103, 104),
     ),
-    "hidden: put back": ((BEGUN, MADE, hidden(SET), BACK, LABEL_OSLO), (101,), (102,)),
-    "hidden: changed right after": ((BEGUN, MADE, hidden(SET), ELSEWHERE), (101, 103), (102,)),
-    "hidden: a certain change put back": ((BEGUN, MADE, hidden(SET, "content"), BACK), (101, 102, 103), ()),
-    "hidden: explained": ((BEGUN, MADE, hidden(SET, "content"), edit("", BERGEN, reference="Q1")), (101, 102), ()),
+    "hidden: rolled back": ((CREATE, ADD, hidden(SET), ROLLBACK, LABEL_OSLO), (101,), (102,)),
+    "hidden: changed right after": ((CREATE, ADD, hidden(SET), SET_OTHER), (101, 103), (102,)),
+    "hidden: a certain change rolled back": ((CREATE, ADD, hidden(SET, "content"), ROLLBACK), (101, 102, 103), ()),
+    "hidden: explained": ((CREATE, ADD, hidden(SET, "content"), edit("", BERGEN, reference="Q1")), (101, 102), ()),
     "hidden: explained twice": (
-        (BEGUN, MADE, hidden(SET, "content"), hidden(SET_BACK, "content"), edit("", OSLO, beside="X")),
+        (CREATE, ADD, hidden(SET, "content"), hidden(SET_BACK, "content"), edit("", OSLO, label="X")),
         (101, 102, 103),
         (),
     ),
-    "hidden: from the beginning": ((hidden(BEGUN), hidden(MADE), LABEL_OSLO), (102,), (100, 101)),
-    "hidden: before the first value": ((hidden(BEGUN), ONLY_LABEL), (), (100,)),
-    "hidden: all of them": ((hidden(BEGUN), hidden(MADE), hidden(SET)), (), (100, 101, 102)),
+    "hidden: from the beginning": ((hidden(CREATE), hidden(ADD), LABEL_OSLO), (102,), (100, 101)),
+    "hidden: before the first value": ((hidden(CREATE), ONLY_LABEL), (), (100,)),
+    "hidden: all revisions": ((hidden(CREATE), hidden(ADD), hidden(SET)), (), (100, 101, 102)),
 }
+"""The edits, the revisions that changed P36, and the revisions that may have changed P36, by case."""
 
 
 @pytest.mark.parametrize(("edits", "counted", "unknown"), CASES.values(), ids=CASES)
 def test_edits_of_the_value_are_counted(
-    edits: tuple[Edit, ...], counted: tuple[int, ...], unknown: tuple[int, ...], asking_items: AskingItems
+    edits: tuple[Edit, ...], counted: tuple[int, ...], unknown: tuple[int, ...], open_wikidata: OpenWikidata
 ) -> None:
-    history = history_after(asking_items, *edits)
+    history = history_after(open_wikidata, *edits)
     assert (history.edits, history.hidden, history.latest) == (counted, unknown, FIRST + len(edits) - 1)
 
 
-BESIDE: list[dict[str, Any]] = [{"reference": "Q1"}, {"qualifier": "2024"}, {"rank": "preferred"}, {"beside": "Norway"}]
+OTHER_PARTS: list[dict[str, Any]] = [
+    {"reference": "Q1"},
+    {"qualifier": "2024"},
+    {"rank": "preferred"},
+    {"label": "Norway"},
+]
 
 
-@pytest.mark.parametrize("what", BESIDE, ids=lambda what: next(iter(what)))
+@pytest.mark.parametrize("parts", OTHER_PARTS, ids=lambda parts: next(iter(parts)))
 @pytest.mark.parametrize("summary", ["", "/* wbsetclaim-update:2||1 */ [[Property:P36]]: [[Q585]]"])
-def test_what_stands_beside_a_value_is_none(what: dict[str, Any], summary: str, asking_items: AskingItems) -> None:
-    assert history_after(asking_items, BEGUN, MADE, edit(summary, OSLO, **what), edit(summary, OSLO)).edits == (101,)
+def test_edit_of_other_parts_is_ignored(parts: dict[str, Any], summary: str, open_wikidata: OpenWikidata) -> None:
+    assert history_after(open_wikidata, CREATE, ADD, edit(summary, OSLO, **parts), edit(summary, OSLO)).edits == (101,)
 
 
 @pytest.mark.parametrize("tag", ["mw-undo", "mw-rollback"])
-def test_the_summary_of_an_undo_is_not_believed(tag: str, asking_items: AskingItems) -> None:
-    told_nothing = edit("/* wbsetlabel-set:1|en */ nothing to see", OSLO, tags=(tag,))
-    told_much = edit("/* wbsetclaimvalue:1| */ [[Property:P36]]: [[Q585]]", OSLO, beside="X", tags=(tag,))
-    assert history_after(asking_items, BEGUN, MADE, SET, told_nothing, told_much).edits == (101, 102, 103)
+def test_summary_of_an_undo_is_ignored(tag: str, open_wikidata: OpenWikidata) -> None:
+    names_label = edit("/* wbsetlabel-set:1|en */ nothing to see", OSLO, tags=(tag,))
+    names_value = edit("/* wbsetclaimvalue:1| */ [[Property:P36]]: [[Q585]]", OSLO, label="X", tags=(tag,))
+    assert history_after(open_wikidata, CREATE, ADD, SET, names_label, names_value).edits == (101, 102, 103)
 
 
-# Against all contents compared one by one
+# Random histories
 
 
-def drawn(luck: random.Random, number: int) -> tuple[list[Edit], set[int]]:
-    """Edits of two properties, most under the summary that Wikibase would give them, and those that changed P36."""
-    stated: dict[str, dict[str, str]] = {}
+def random_edits(generator: random.Random, count: int) -> tuple[list[Edit], set[int]]:
+    """Return edits of two properties, most of them under Wikibase's summaries, and the revisions that changed P36."""
+    item: dict[str, dict[str, str]] = {}
     edits: list[Edit] = []
-    for place in range(number):
-        name, letter, value = luck.choice(["P36", "P35"]), luck.choice("abc"), f"Q{luck.randint(1, 3)}"
-        stated = {key: dict(values) for key, values in stated.items()}
-        before, values = stated.get(name, {}).get(letter), stated.setdefault(name, {})
-        kind = luck.choice(["value", "remove", "reference", "label", "bulk"])
-        summary, beside = "/* wbsetlabel-set:1|en */ X", str(place)
+    for index in range(count):
+        name, letter, value = generator.choice(["P36", "P35"]), generator.choice("abc"), f"Q{generator.randint(1, 3)}"
+        item = {key: dict(statements) for key, statements in item.items()}
+        before, statements = item.get(name, {}).get(letter), item.setdefault(name, {})
+        kind = generator.choice(["value", "remove", "reference", "label", "bulk"])
+        summary, label = "/* wbsetlabel-set:1|en */ X", str(index)
         if kind == "value" and before != value:
-            values[letter] = value
+            statements[letter] = value
             key = "wbsetclaimvalue:1|" if before else "wbsetclaim-create:2||1"
             summary = f"/* {key} */ [[Property:{name}]]: [[{value}]]"
         elif kind == "remove" and before:
-            del values[letter]
+            del statements[letter]
             summary = f"/* wbremoveclaims-remove:1| */ [[Property:{name}]]: [[{before}]]"
         elif kind == "reference" and before:
             summary = f"/* wbsetclaim-update:2||1 */ [[Property:{name}]]: [[{before}]]"
         elif kind == "bulk" and edits:
-            stated = {key: dict(values) for key, values in luck.choice(edits).stated.items()}
-            summary = luck.choice(["/* wbeditentity-update:0| */", "Undo revision 1", "/* undo:0||1|A */"])
-        edits.append(edit(summary, stated, beside=beside))
-    states = [{}, *(one.stated.get("P36", {}) for one in edits)]
-    return edits, {FIRST + place for place in range(number) if states[place] != states[place + 1]}
+            item = {key: dict(statements) for key, statements in generator.choice(edits).values.items()}
+            summary = generator.choice(["/* wbeditentity-update:0| */", "Undo revision 1", "/* undo:0||1|A */"])
+        edits.append(edit(summary, item, label=label))
+    states = [{}, *(each.values.get("P36", {}) for each in edits)]
+    return edits, {FIRST + index for index in range(count) if states[index] != states[index + 1]}
 
 
 HIDES: Sequence[tuple[str, ...]] = [("content",), ("comment",), ("comment", "content"), ("user", "comment", "content")]
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_drawn_histories_equal_those_of_compared_contents(seed: int, asking_items: AskingItems) -> None:
-    luck = random.Random(seed)
-    edits, true = drawn(luck, 40)
-    assert len(true) > 3
-    assert set(history_after(asking_items, *edits).edits) == true
-    assert set(history_after(asking_items, *(edit("", one.stated, beside=one.beside) for one in edits)).edits) == true
-    veiled = [hidden(one, *luck.choice(HIDES)) if luck.random() < 0.4 else one for one in edits]
-    history = history_after(asking_items, *veiled)
-    assert history.count <= len(true) <= history.count + len(history.hidden)
-    # What is counted and was none is the first content that can be read after one that cannot.
-    after = {FIRST + place + 1 for place, one in enumerate(veiled) if "content" in one.hidden}
-    assert set(history.edits) - true - after == set()
+def test_random_histories_equal_compared_contents(seed: int, open_wikidata: OpenWikidata) -> None:
+    generator = random.Random(seed)
+    edits, changes = random_edits(generator, 40)
+    assert len(changes) > 3
+    assert set(history_after(open_wikidata, *edits).edits) == changes
+    without_summaries = [edit("", each.values, label=each.label) for each in edits]
+    assert set(history_after(open_wikidata, *without_summaries).edits) == changes
+    with_hidden = [hidden(each, *generator.choice(HIDES)) if generator.random() < 0.4 else each for each in edits]
+    history = history_after(open_wikidata, *with_hidden)
+    assert history.count <= len(changes) <= history.count + len(history.hidden)
+    # Only the revision after a hidden content may be counted in error.
+    after_hidden = {FIRST + index + 1 for index, each in enumerate(with_hidden) if "content" in each.hidden}
+    assert set(history.edits) - changes - after_hidden == set()
 
 
-# How values are written, and contents asked for
+# Forms of values, and requests for contents
 
 
-def test_same_value_written_in_another_way_is_same(asking_items: AskingItems) -> None:
-    def counted(*snaks: dict[str, Any]) -> tuple[int, ...]:
-        items = [{"id": ITEM, "claims": {"P36": [{"mainsnak": one, "id": "Q20$a", "rank": "normal"}]}} for one in snaks]
-        return history_after(asking_items, *(edit("", written=json.dumps(item)) for item in items)).edits
+def test_other_form_of_a_value_is_no_change(open_wikidata: OpenWikidata) -> None:
+    def edits_of(*snaks: dict[str, Any]) -> tuple[int, ...]:
+        items = [
+            {"id": ITEM, "claims": {"P36": [{"mainsnak": each, "id": "Q20$a", "rank": "normal"}]}} for each in snaks
+        ]
+        return history_after(open_wikidata, *(edit("", raw_content=json.dumps(item)) for item in items)).edits
 
-    def place(**said: Any) -> dict[str, Any]:
-        value = {"type": "globecoordinate", "value": {"latitude": 1.5, **said}}
+    def coordinates(**fields: Any) -> dict[str, Any]:
+        value = {"type": "globecoordinate", "value": {"latitude": 1.5, **fields}}
         return snak("P36", "-") | {"snaktype": "value", "datavalue": value}
 
     old, new = snak("P36", "Q585"), snak("P36", "Q585")
     del old["datavalue"]["value"]["id"], old["hash"]
-    assert counted(old, new) == (100,)
+    assert edits_of(old, new) == (100,)
     del new["datavalue"]["value"]["numeric-id"]
-    assert counted(old, new) == (100,)
-    assert counted(place(longitude=2), place(longitude=2.0, altitude=None)) == (100,)
-    assert counted(place(longitude=2), place(longitude=2.5)) == (100, 101)
+    assert edits_of(old, new) == (100,)
+    assert edits_of(coordinates(longitude=2), coordinates(longitude=2.0, altitude=None)) == (100,)
+    assert edits_of(coordinates(longitude=2), coordinates(longitude=2.5)) == (100, 101)
 
 
-def test_many_contents_are_asked_for_in_parts(asking_items: AskingItems) -> None:
-    edits = [edit("", {"P36": {"a": f"Q{number // 2 + 1}"}}, beside=str(number)) for number in range(50)]
-    with serving(play=holding(edits)) as server:
-        history = edit_history(asking_items(server), ITEM, "P36")
+def test_many_contents_are_requested_in_parts(open_wikidata: OpenWikidata) -> None:
+    edits = [edit("", {"P36": {"a": f"Q{number // 2 + 1}"}}, label=str(number)) for number in range(50)]
+    with serving(play=play_edits(edits)) as server:
+        history = edit_history(open_wikidata(server), ITEM, "P36")
     assert history is not None
     assert history.edits == tuple(FIRST + number for number in range(0, 50, 2))
-    assert [len(requested_contents([asked])) for asked in server.received] == [0, 20, 20, 10]
+    assert [len(requested_contents([request])) for request in server.received] == [0, 20, 20, 10]
 
 
-def test_edits_in_the_wrong_order_are_put_right(asking_items: AskingItems) -> None:
-    play = holding([BEGUN, edit("", OSLO), edit("", BERGEN)])
+def test_edits_in_wrong_order_are_sorted(open_wikidata: OpenWikidata) -> None:
+    play = play_edits([CREATE, edit("", OSLO), edit("", BERGEN)])
 
-    def turned(asked: ServedRequest) -> Say:
-        said = json.loads(play(asked).body)
-        said["query"]["pages"][0]["revisions"].reverse()
-        return says(said)
+    def play_reversed(request: ServedRequest) -> Say:
+        content = json.loads(play(request).body)
+        content["query"]["pages"][0]["revisions"].reverse()
+        return says(content)
 
-    history = history_after(asking_items, play=turned)
+    history = history_after(open_wikidata, play=play_reversed)
     assert (history.edits, history.latest) == ((101, 102), 102)
 
 
 @pytest.mark.parametrize(
     ("after", "expected"),
     [
-        ([edit("", OSLO, beside="X"), edit("", BERGEN, beside="X")], ((101, 104), (102,))),  # as if it never existed
-        ([edit("", OSLO), edit("", BERGEN), edit("", OSLO, beside="X")], ((101, 104, 105), (102,))),  # it is elsewhere
+        # No other revision has the content of 102.
+        ([edit("", OSLO, label="X"), edit("", BERGEN, label="X")], ((101, 104), (102,))),
+        # Revision 104 has the content of 102.
+        ([edit("", OSLO), edit("", BERGEN), edit("", OSLO, label="X")], ((101, 104, 105), (102,))),
     ],
 )
-def test_a_content_that_goes_meanwhile(after: list[Edit], expected: Any, asking_items: AskingItems) -> None:
-    edits = [BEGUN, MADE, edit("", BERGEN), *after]
-    listed, read = holding(edits), holding([*edits[:2], hidden(edits[2], "content"), *edits[3:]])
-    history = history_after(asking_items, play=lambda asked: (read if "revids" in asked.form else listed)(asked))
+def test_content_hidden_after_the_listing_is_unknown(
+    after: list[Edit], expected: Any, open_wikidata: OpenWikidata
+) -> None:
+    edits = [CREATE, ADD, edit("", BERGEN), *after]
+    play_list, play_contents = play_edits(edits), play_edits([*edits[:2], hidden(edits[2], "content"), *edits[3:]])
+
+    def play(request: ServedRequest) -> Say:
+        return (play_contents if "revids" in request.form else play_list)(request)
+
+    history = history_after(open_wikidata, play=play)
     assert (history.edits, history.hidden) == expected
 
 
-def test_property_has_its_history_in_its_own_namespace(asking_items: AskingItems) -> None:
-    with serving(play=holding([BEGUN])) as server:
-        assert edit_history(asking_items(server), "P36", "P31") is None
+def test_history_of_a_property_is_in_its_namespace(open_wikidata: OpenWikidata) -> None:
+    with serving(play=play_edits([CREATE])) as server:
+        assert edit_history(open_wikidata(server), "P36", "P31") is None
     assert server.received[0].form["titles"] == "Property:P36"
 
 
 @pytest.mark.parametrize("ids", [("Oslo", "P36"), ("Q20", "capital"), ("../Q20", "P36"), ("Q20|Q21", "P36")])
-def test_an_invalid_id_is_refused_without_a_request(ids: tuple[str, str], asking_items: AskingItems) -> None:
-    with serving(play=holding([BEGUN])) as server, pytest.raises(InputError, match="not a Wikidata id"):
-        edit_history(asking_items(server), *ids)
+def test_an_invalid_id_is_refused_without_a_request(ids: tuple[str, str], open_wikidata: OpenWikidata) -> None:
+    with serving(play=play_edits([CREATE])) as server, pytest.raises(InputError, match="not a Wikidata id"):
+        edit_history(open_wikidata(server), *ids)
     assert server.received == []
 
 
 @pytest.mark.parametrize(
     "content", ["", "<html>", "[]", '{"claims": [1]}', '{"claims": {"P36": [{}]}}', "[" * 100_000, "{}"]
 )
-def test_an_invalid_content_names_its_revision(content: str, asking_items: AskingItems) -> None:
+def test_an_invalid_content_names_its_revision(content: str, open_wikidata: OpenWikidata) -> None:
     with pytest.raises(ServiceError, match=r"\(http://127.*\): revision 101 cannot be read as an item of Wikidata"):
-        history_after(asking_items, BEGUN, edit("", written=content))
+        history_after(open_wikidata, CREATE, edit("", raw_content=content))
 
 
 # The recorded history
@@ -302,35 +326,35 @@ BY_HAND: Mapping[str, tuple[int, ...]] = {
     "P7": (28,),
 }
 SUMMARIES: Mapping[str, Callable[[str], str]] = {
-    "as they are": str,
-    "free ones": lambda said: "made better",
-    # As bulk edits, undo and rollback have it: the key stays away, and with it the property.
-    "none that name a property": lambda said: "" if "Property:" in said else said,
+    "recorded": str,
+    "free text": lambda summary: "made better",
+    # Bulk edits, undos and rollbacks have such summaries.
+    "without properties": lambda summary: "" if "Property:" in summary else summary,
 }
 
 
-def recorded(comment: Callable[[str], str] = str) -> Play:
+def play_recorded(comment: Callable[[str], str] = str) -> Play:
     return playing(recorded_wiki("wikidata/revisions_item.json", "wikidata/revisions_item_content_all.json", comment))
 
 
 @pytest.mark.parametrize("summaries", SUMMARIES)
-def test_edits_of_properties_match_those_by_hand(summaries: str, asking_items: AskingItems) -> None:
-    with serving(play=recorded(SUMMARIES[summaries])) as server:
-        wikidata = asking_items(server)
-        found = {name: edit_history(wikidata, "Q1", name) for name in BY_HAND}
+def test_edits_of_properties_match_the_table(summaries: str, open_wikidata: OpenWikidata) -> None:
+    with serving(play=play_recorded(SUMMARIES[summaries])) as server:
+        wikidata = open_wikidata(server)
+        histories = {name: edit_history(wikidata, "Q1", name) for name in BY_HAND}
         assert edit_history(wikidata, "Q999", "P1") is None
-    assert {name: history.edits for name, history in found.items() if history} == BY_HAND
-    assert {(history.hidden, history.latest) for history in found.values() if history} == {((), 33)}
+    assert {name: history.edits for name, history in histories.items() if history} == BY_HAND
+    assert {(history.hidden, history.latest) for history in histories.values() if history} == {((), 33)}
 
 
-def test_only_ambiguous_contents_are_requested(asking_items: AskingItems) -> None:
-    # 9 is the item's beginning; 29 and 30 an undo, 31 and 32 a rollback, 32 and 33 a bulk edit, and 28, 30 and 32 are
-    # the same to the byte. 19 names another property than P7.
-    for property_id, needed in {"P7": [9, 28, 29, 31, 33], "P1": [9, 18, 19, 28, 29, 31, 33]}.items():
-        with serving(play=recorded()) as server:
-            wikidata = asking_items(server)
+def test_only_ambiguous_contents_are_requested(open_wikidata: OpenWikidata) -> None:
+    # The first content (9) is needed. The undo 30, the rollback 32, the bulk edit 33 and, for P1, the update 19 need
+    # the contents before and after the edit. The contents of 28, 30 and 32 are equal, so only 28 is requested.
+    for property_id, numbers in {"P7": [9, 28, 29, 31, 33], "P1": [9, 18, 19, 28, 29, 31, 33]}.items():
+        with serving(play=play_recorded()) as server:
+            wikidata = open_wikidata(server)
             history = edit_history(wikidata, "Q1", property_id)
-            assert requested_contents(server.received) == needed
+            assert requested_contents(server.received) == numbers
             assert history is not None
             assert history.retrieved_at.utcoffset() is not None
             assert edit_history(wikidata, "Q1", property_id) == history

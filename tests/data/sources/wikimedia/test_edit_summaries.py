@@ -7,7 +7,7 @@ from tests.data.sources.servers.faults import ANSWERS
 CAPITAL = WikidataId("P36")
 
 
-VERDICTS: dict[Effect, list[str | None]] = {
+SUMMARIES: dict[Effect, list[str | None]] = {
     Effect.CHANGED: [
         "/* wbcreateclaim-create:1| */ [[Property:P36]]: [[Q585]]",
         "/* wbcreateclaim-create:1| */ [[Property:P36]]: unknown value",
@@ -39,10 +39,10 @@ VERDICTS: dict[Effect, list[str | None]] = {
         "/* wbeditentity-statements-multiple-properties-add:0||2 */ [[Property:P36]], [[Property:P35]]",
         "/* wbeditentity-update:0| */ [[Property:P36]]: [[Q585]]",
         "/* wbremoveclaims-remove:2| */ [[Property:P35]]: [[Q1]], [[Property:P36]]: [[Q585]]",
-        # Long ago, what the editor had to say took the place of what was edited.
+        # In old summaries, a comment of the editor may replace the property and the value.
         "/* wbcreateclaim-create:1| */ moved from [[Property:P36]]: see talk",
         "/* wbcreateclaim-create:1| */",
-        # What an editor writes where no key stands, or behind one.
+        # These comments of editors do not begin with a known key.
         "see /* wbsetlabel-add:1|en */",
         "/* wbsetlabel-add:1|en",
         "/* P36 */ [[Property:P36]]: [[Q585]]",
@@ -51,32 +51,34 @@ VERDICTS: dict[Effect, list[str | None]] = {
 }
 
 
-@pytest.mark.parametrize(("expected", "summary"), [(one, summary) for one in VERDICTS for summary in VERDICTS[one]])
-def test_a_summary_tells_whether_a_value_changed(expected: Effect, summary: str | None) -> None:
+@pytest.mark.parametrize(
+    ("expected", "summary"), [(effect, summary) for effect in SUMMARIES for summary in SUMMARIES[effect]]
+)
+def test_summary_has_its_effect(expected: Effect, summary: str | None) -> None:
     assert effect_of(summary, CAPITAL) is expected
 
 
 @pytest.mark.parametrize(
     "hostile", ["\u202e]]", "]]: [[Property:P36]]", "{}", "<b>", "\n/* wbsetlabel-add:1|en */ ", "*/"]
 )
-def test_what_a_value_says_changes_no_verdict(hostile: str) -> None:
+def test_hostile_values_change_no_effect(hostile: str) -> None:
     assert effect_of(f"/* wbcreateclaim-create:1| */ [[Property:P36]]: {hostile}", CAPITAL) is Effect.CHANGED
     assert effect_of(f"/* wbcreateclaim-create:1| */ [[Property:P35]]: {hostile}", CAPITAL) is Effect.UNCHANGED
     assert effect_of(f"/* wbeditentity-update:0| */ {hostile}", CAPITAL) is Effect.UNKNOWN
 
 
-def test_every_key_of_wikibase_is_classified_on_purpose() -> None:
-    # The messages for summaries of the releases REL1_39 and master, without the kinds of entities that they are of.
+def test_every_key_of_wikibase_is_classified() -> None:
+    # The keys of summaries in the branches REL1_39 and master of Wikibase, without the kind of entity.
     listed = set((ANSWERS / "wikidata" / "edit_summary_keys.txt").read_text().split())
     assert len(listed) > 60
     assert listed - EDITS.keys() == set()
     assert EDITS.keys() - listed == set()
 
 
-def test_only_keys_of_statements_may_tell_of_values() -> None:
-    telling = {key for key, edit in EDITS.items() if edit not in (Edit.CHANGES_NOTHING, Edit.CHANGES_ANYTHING)}
-    assert all("claim" in key or "statements-single-property" in key for key in telling)
-    assert {key for key in EDITS if "claim" in key} - telling == {
+def test_only_keys_of_statements_report_values() -> None:
+    keys = {key for key, edit in EDITS.items() if edit not in (Edit.CHANGES_NOTHING, Edit.CHANGES_ANYTHING)}
+    assert all("claim" in key or "statements-single-property" in key for key in keys)
+    assert {key for key in EDITS if "claim" in key} - keys == {
         "wbsetclaim-update-qualifiers",
         "wbsetclaim-update-rank",
         "wbsetclaim-update-references",

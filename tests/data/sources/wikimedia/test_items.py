@@ -6,44 +6,44 @@ import pytest
 
 from swaymeter.data.errors import InputError, ServiceError
 from swaymeter.data.sources.wikimedia.wikidata import BATCH, Item, statements_of
-from tests.data.sources.servers.faults import ANSWERS, Say, ServedRequest, recorded, says, serving
-from tests.data.sources.wikimedia.conftest import AskingItems
+from tests.data.sources.servers.faults import ANSWERS, Say, ServedRequest, recorded_response, says, serving
+from tests.data.sources.wikimedia.conftest import OpenWikidata
 from tests.data.sources.wikimedia.small_wiki import page_in, snak
 
 HOSTILE = ['"quoted"', "{0} {slot}", "two\nlines", "\u202eright to left", "<script>", "../../etc/passwd", "[ENTITY]"]
 
 
-def entity(asked: str, **other: Any) -> dict[str, Any]:
-    """An item as a wiki answers for it, empty but for what is given."""
+def entity(item_id: str, **fields: Any) -> dict[str, Any]:
+    """Return an item of a response, with these fields and no others."""
     empty = {"lastrevid": 1, "labels": {}, "descriptions": {}, "aliases": {}, "claims": {}, "sitelinks": {}}
-    return {"type": "item", "id": asked, **empty, **other}
+    return {"type": "item", "id": item_id, **empty, **fields}
 
 
 def english(text: str) -> dict[str, Any]:
     return {"en": {"language": "en", "value": text}}
 
 
-def answering(*entities: dict[str, Any]) -> Callable[[ServedRequest], Say]:
-    """Plays a wiki with these items and no other."""
-    known = {said["id"]: said for said in entities}
+def play_items(*entities: dict[str, Any]) -> Callable[[ServedRequest], Say]:
+    """Play a wiki with item_of these items."""
+    items = {each["id"]: each for each in entities}
 
-    def play(asked: ServedRequest) -> Say:
-        wanted = asked.form["ids"].split("|")
-        return says({"entities": {one: known.get(one, {"id": one, "missing": ""}) for one in wanted}, "success": 1})
+    def play(request: ServedRequest) -> Say:
+        ids = request.form["ids"].split("|")
+        return says({"entities": {id_: items.get(id_, {"id": id_, "missing": ""}) for id_ in ids}, "success": 1})
 
     return play
 
 
-def only(asking_items: AskingItems, said: dict[str, Any]) -> Item:
-    with serving(play=answering(said)) as server:
-        (item,) = asking_items(server).items([said["id"]]).values()
+def item_of(open_wikidata: OpenWikidata, entity: dict[str, Any]) -> Item:
+    with serving(play=play_items(entity)) as server:
+        (item,) = open_wikidata(server).items([entity["id"]]).values()
     return item
 
 
-def test_an_item_has_names_revision_and_statements(asking_items: AskingItems) -> None:
-    with serving(recorded("wikidata/wbgetentities.json")) as server:
-        found = asking_items(server).items(["Q1", "P1"])
-    item, head = found["Q1"], found["P1"]
+def test_an_item_has_names_revision_and_statements(open_wikidata: OpenWikidata) -> None:
+    with serving(recorded_response("wikidata/wbgetentities.json")) as server:
+        items = open_wikidata(server).items(["Q1", "P1"])
+    item, head = items["Q1"], items["P1"]
     assert (item.item_id, item.revision, item.label, item.description, item.aliases, item.wikipedia) == (
         "Q1",
         33,
@@ -54,9 +54,9 @@ def test_an_item_has_names_revision_and_statements(asking_items: AskingItems) ->
     )
     assert item.retrieved_at.utcoffset() is not None
     assert (head.item_id, head.label, head.statements) == ("P1", "head of government", {})
-    (asked,) = server.received
-    assert (asked.form["ids"], asked.form["maxlag"]) == ("Q1|P1", "5")
-    assert [(one.item_id, one.rank) for one in item.statements["P1"]] == [
+    (request,) = server.received
+    assert (request.form["ids"], request.form["maxlag"]) == ("Q1|P1", "5")
+    assert [(statement.item_id, statement.rank) for statement in item.statements["P1"]] == [
         ("Q4", "preferred"),
         (None, "normal"),
         ("Q3", "deprecated"),
@@ -68,61 +68,61 @@ def test_an_item_has_names_revision_and_statements(asking_items: AskingItems) ->
     assert item.values("P1") == ("Q4",)
     assert item.values("P1", deprecated=True) == ("Q4", "Q3")
     assert item.values("P2") == item.values("P9") == ()
-    versions = page_in("wikidata/revisions_item_content_all.json")["revisions"]
-    first, *_, last = (said["slots"]["main"]["content"] for said in versions)
+    revisions = page_in("wikidata/revisions_item_content_all.json")["revisions"]
+    first, *_, last = (revision["slots"]["main"]["content"] for revision in revisions)
     assert statements_of(json.loads(last)) == item.statements
     assert '"claims":[]' in first
     assert statements_of(json.loads(first)) == {}
 
 
-def test_a_merged_item_is_found_under_both_ids(asking_items: AskingItems) -> None:
-    said = json.loads((ANSWERS / "wikidata" / "wbgetentities_redirect.json").read_text())
-    said["entities"]["Q5"] = entity("Q2") | said["entities"]["Q5"]
-    with serving(says(said)) as server:
-        found = asking_items(server).items(["Q5"])
-    assert {asked: (item.item_id, item.label) for asked, item in found.items()} == {"Q5": ("Q2", "Ada Example")}
+def test_merged_item_is_read_under_its_old_id(open_wikidata: OpenWikidata) -> None:
+    content = json.loads((ANSWERS / "wikidata" / "wbgetentities_redirect.json").read_text())
+    content["entities"]["Q5"] = entity("Q2") | content["entities"]["Q5"]
+    with serving(says(content)) as server:
+        items = open_wikidata(server).items(["Q5"])
+    assert {item_id: (item.item_id, item.label) for item_id, item in items.items()} == {"Q5": ("Q2", "Ada Example")}
 
 
-def test_an_item_that_is_not_there_is_absent(asking_items: AskingItems) -> None:
-    said = json.loads((ANSWERS / "wikidata" / "wbgetentities_missing.json").read_text())
-    said["entities"]["Q1"] = entity("Q1") | said["entities"]["Q1"]
-    with serving(says(said)) as server:
-        assert asking_items(server).items(["Q1", "Q999"]).keys() == {"Q1"}
+def test_missing_item_is_left_out(open_wikidata: OpenWikidata) -> None:
+    content = json.loads((ANSWERS / "wikidata" / "wbgetentities_missing.json").read_text())
+    content["entities"]["Q1"] = entity("Q1") | content["entities"]["Q1"]
+    with serving(says(content)) as server:
+        assert open_wikidata(server).items(["Q1", "Q999"]).keys() == {"Q1"}
 
 
-def test_items_are_requested_fifty_at_a_time(asking_items: AskingItems) -> None:
-    wanted = [f"Q{number}" for number in range(1, 121)]
-    with serving(play=answering(*(entity(one) for one in wanted))) as server:
-        found = asking_items(server).items([*wanted, "Q1", "Q60"])
-    assert list(found) == wanted
-    assert [len(asked.form["ids"].split("|")) for asked in server.received] == [BATCH, BATCH, 20]
+def test_items_are_requested_fifty_at_a_time(open_wikidata: OpenWikidata) -> None:
+    ids = [f"Q{number}" for number in range(1, 121)]
+    with serving(play=play_items(*map(entity, ids))) as server:
+        items = open_wikidata(server).items([*ids, "Q1", "Q60"])
+    assert list(items) == ids
+    assert [len(request.form["ids"].split("|")) for request in server.received] == [BATCH, BATCH, 20]
 
 
-@pytest.mark.parametrize("asked", ["", "Q0", "L1", "Q1|Q2", "Q1\n"])
-def test_an_invalid_id_is_refused_without_a_request(asked: str, asking_items: AskingItems) -> None:
-    with serving(play=answering()) as server, pytest.raises(InputError, match="not a Wikidata id"):
-        asking_items(server).items(["Q1", asked])
+@pytest.mark.parametrize("item_id", ["", "Q0", "L1", "Q1|Q2", "Q1\n"])
+def test_an_invalid_id_is_refused_without_a_request(item_id: str, open_wikidata: OpenWikidata) -> None:
+    with serving(play=play_items()) as server, pytest.raises(InputError, match="not a Wikidata id"):
+        open_wikidata(server).items(["Q1", item_id])
     assert server.received == []
 
 
-def test_the_label_for_all_languages_stands_in(asking_items: AskingItems) -> None:
-    everywhere = {"mul": {"language": "mul", "value": "Ada Lovelace"}}
-    assert only(asking_items, entity("Q7259", labels=everywhere)).label == "Ada Lovelace"
-    assert only(asking_items, entity("Q7259", labels=everywhere | english("Ada King"))).label == "Ada King"
-    assert only(asking_items, entity("Q7259")).label is None
+def test_label_for_all_languages_replaces_missing_english(open_wikidata: OpenWikidata) -> None:
+    label = {"mul": {"language": "mul", "value": "Ada Lovelace"}}
+    assert item_of(open_wikidata, entity("Q7259", labels=label)).label == "Ada Lovelace"
+    assert item_of(open_wikidata, entity("Q7259", labels=label | english("Ada King"))).label == "Ada King"
+    assert item_of(open_wikidata, entity("Q7259")).label is None
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_name_is_kept_letter_by_letter(name: str, asking_items: AskingItems) -> None:
+def test_names_stay_unchanged(name: str, open_wikidata: OpenWikidata) -> None:
     links = {"enwiki": {"title": name}}
     aliases = {"en": [{"value": name}]}
     names = english(name)
-    item = only(asking_items, entity("Q7259", labels=names, descriptions=names, aliases=aliases, sitelinks=links))
+    item = item_of(open_wikidata, entity("Q7259", labels=names, descriptions=names, aliases=aliases, sitelinks=links))
     assert (item.label, item.description, item.aliases, item.wikipedia) == (name, name, (name,), name)
 
 
 @pytest.mark.parametrize(
-    "said",
+    "content",
     [
         [],
         {},
@@ -139,8 +139,8 @@ def test_a_name_is_kept_letter_by_letter(name: str, asking_items: AskingItems) -
         {"entities": {"Q1": entity("Q1", claims=[{"m": ["novalue", 1], "g": "q1$a"}])}},
         {"entities": {"Q1": entity("Q1", sitelinks={"enwiki": "Oslo"})}},
     ],
-    ids=lambda said: json.dumps(said)[:40],
+    ids=lambda content: json.dumps(content)[:40],
 )
-def test_an_invalid_answer_is_an_error(said: Any, asking_items: AskingItems) -> None:
-    with serving(says(said)) as server, pytest.raises(ServiceError, match=r"Wikidata \(http://127.* JSON that is"):
-        asking_items(server).items(["Q1"])
+def test_invalid_response_is_an_error(content: Any, open_wikidata: OpenWikidata) -> None:
+    with serving(says(content)) as server, pytest.raises(ServiceError, match=r"Wikidata \(http://127.* JSON that is"):
+        open_wikidata(server).items(["Q1"])

@@ -1,4 +1,4 @@
-"""Any MediaWiki through its Action API: parts of answers, contents of versions, and the errors of real ones."""
+"""The Action API of a MediaWiki: continuations, contents of revisions, and errors that real wikis sent."""
 
 import hashlib
 import json
@@ -9,21 +9,21 @@ import pytest
 from swaymeter.data.errors import ServiceBudget, ServiceError, ServiceTimeout
 from swaymeter.data.sources.http.response import TransientError
 from swaymeter.data.sources.wikimedia.mediawiki import PATIENCE, error_of
-from tests.data.sources.servers.faults import ANSWERS, Say, ServedRequest, recorded, says, serving
+from tests.data.sources.servers.faults import ANSWERS, Say, ServedRequest, recorded_response, says, serving
 from tests.data.sources.sessions import Clock
-from tests.data.sources.wikimedia.conftest import Asking
-from tests.data.sources.wikimedia.small_wiki import REVISIONS, TEXTS, contents, in_parts, page
+from tests.data.sources.wikimedia.conftest import OpenWikipedia
+from tests.data.sources.wikimedia.small_wiki import REVISIONS, TEXTS, page_response, play_ada, play_parts
 
 FORM = {"prop": "revisions", "titles": "Ada Example", "rvlimit": "3"}
 FIXED = {"action": "query", "format": "json", "formatversion": "2", "maxlag": "5"}
 
 
-def test_continuation_is_sent_back_until_it_ends(asking: Asking) -> None:
-    with serving(play=in_parts) as server:
-        parts = list(asking(server).wiki.query(FORM))
+def test_continuation_is_sent_back_until_it_ends(open_wikipedia: OpenWikipedia) -> None:
+    with serving(play=play_parts) as server:
+        parts = list(open_wikipedia(server).wiki.query(FORM))
     revisions = [entry["revid"] for part in parts for entry in part.content["query"]["pages"][0]["revisions"]]
     assert revisions == [7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17]
-    assert [asked.form for asked in server.received] == [
+    assert [request.form for request in server.received] == [
         {**FIXED, **FORM},
         {**FIXED, **FORM, "rvcontinue": "20261120180852|10", "continue": "||"},
         {**FIXED, **FORM, "rvcontinue": "20261120180856|13", "continue": "||"},
@@ -31,48 +31,49 @@ def test_continuation_is_sent_back_until_it_ends(asking: Asking) -> None:
     ]
 
 
-def test_only_last_of_what_continues_is_sent_back(asking: Asking) -> None:
+def test_only_the_last_continuation_is_sent_back(open_wikipedia: OpenWikipedia) -> None:
     first = says({"continue": {"plcontinue": "a", "continue": "||x"}, "query": {}})
     second = says({"continue": {"excontinue": 1, "continue": "||"}, "query": {}})
     with serving(first, second, says({"batchcomplete": True})) as server:
-        list(asking(server).wiki.query(FORM))
+        list(open_wikipedia(server).wiki.query(FORM))
     assert server.received[2].form == {**FIXED, **FORM, "excontinue": "1", "continue": "||"}
 
 
-def test_wiki_that_goes_on_in_circle_is_left(asking: Asking) -> None:
-    def play(asked: Any) -> Say:
-        there = "1" if asked.form.get("rvcontinue") != "1" else "2"
-        return says({"continue": {"rvcontinue": there, "continue": "||"}, "query": {}})
+def test_endless_continuation_is_refused(open_wikipedia: OpenWikipedia) -> None:
+    def play(request: Any) -> Say:
+        position = "1" if request.form.get("rvcontinue") != "1" else "2"
+        return says({"continue": {"rvcontinue": position, "continue": "||"}, "query": {}})
 
     with serving(play=play) as server, pytest.raises(ServiceError, match="sends the same part of its answer again"):
-        list(asking(server).wiki.query(FORM))
+        list(open_wikipedia(server).wiki.query(FORM))
     assert len(server.received) == 3
 
 
 @pytest.mark.parametrize(
-    "more", [["a"], "a", 5, {"rvcontinue": None}, {"rvcontinue": ["a"]}, {"titles": "Other"}, {"action": "edit"}]
+    "continuation",
+    [["a"], "a", 5, {"rvcontinue": None}, {"rvcontinue": ["a"]}, {"titles": "Other"}, {"action": "edit"}],
 )
-def test_wiki_that_goes_on_with_nonsense_is_left(more: Any, asking: Asking) -> None:
-    none = pytest.raises(ServiceError, match="not the requested answer")
-    with serving(says({"continue": more, "query": {}})) as server, none:
-        list(asking(server).wiki.query(FORM))
+def test_invalid_continuation_is_refused(continuation: Any, open_wikipedia: OpenWikipedia) -> None:
+    refused = pytest.raises(ServiceError, match="not the requested answer")
+    with serving(says({"continue": continuation, "query": {}})) as server, refused:
+        list(open_wikipedia(server).wiki.query(FORM))
     assert len(server.received) == 1
 
 
 @pytest.mark.parametrize("content", [{}, {"entities": {}}, {"warnings": {}}])
-def test_an_answer_to_no_query_is_none(content: Any, asking: Asking) -> None:
+def test_response_without_a_query_is_refused(content: Any, open_wikipedia: OpenWikipedia) -> None:
     with serving(says(content)) as server, pytest.raises(ServiceError, match="neither query nor batchcomplete"):
-        list(asking(server).wiki.query(FORM))
+        list(open_wikipedia(server).wiki.query(FORM))
 
 
-def test_versions_say_what_their_digests_are_of(asking: Asking) -> None:
-    with serving(play=contents) as server:
-        found = asking(server).wiki.contents(sorted(REVISIONS))
-    assert found == TEXTS
-    digests = {number: hashlib.sha1(text.encode()).hexdigest() for number, text in found.items()}
+def test_contents_of_revisions_have_their_digests(open_wikipedia: OpenWikipedia) -> None:
+    with serving(play=play_ada) as server:
+        texts = open_wikipedia(server).wiki.contents(sorted(REVISIONS))
+    assert texts == TEXTS
+    digests = {number: hashlib.sha1(text.encode()).hexdigest() for number, text in texts.items()}
     assert digests == {entry["revid"]: entry["sha1"] for entry in REVISIONS.values() if "sha1" in entry}
-    (asked,) = server.received
-    assert asked.form == {
+    (request,) = server.received
+    assert request.form == {
         "action": "query",
         "format": "json",
         "formatversion": "2",
@@ -84,71 +85,73 @@ def test_versions_say_what_their_digests_are_of(asking: Asking) -> None:
     }
 
 
-def test_twenty_contents_are_requested_at_most_each_once(asking: Asking) -> None:
-    def play(asked: ServedRequest) -> Say:
-        wanted = [int(number) for number in asked.form["revids"].split("|")]
-        return page(revisions=[{"revid": number, "slots": {"main": {"content": str(number)}}} for number in wanted])
+def test_contents_are_requested_once_twenty_at_a_time(open_wikipedia: OpenWikipedia) -> None:
+    def play(request: ServedRequest) -> Say:
+        numbers = request.form["revids"].split("|")
+        return page_response(
+            revisions=[{"revid": int(number), "slots": {"main": {"content": number}}} for number in numbers]
+        )
 
-    wanted = [*range(45, 0, -1), *range(1, 46)]
+    numbers = [*range(45, 0, -1), *range(1, 46)]
     with serving(play=play) as server:
-        found = asking(server).wiki.contents(wanted)
-    assert found == {number: str(number) for number in range(1, 46)}
-    batches = [list(map(int, asked.form["revids"].split("|"))) for asked in server.received]
+        texts = open_wikipedia(server).wiki.contents(numbers)
+    assert texts == {number: str(number) for number in range(1, 46)}
+    batches = [list(map(int, request.form["revids"].split("|"))) for request in server.received]
     assert batches == [list(range(1, 21)), list(range(21, 41)), list(range(41, 46))]
 
 
-def test_slow_contents_are_requested_in_halves(asking: Asking) -> None:
-    def play(asked: ServedRequest) -> Say:
-        few = asked.form["revids"].count("|") < 2
-        return contents(asked) if few else Say(b'{"query": {"pages": [')
+def test_slow_contents_are_requested_in_halves(open_wikipedia: OpenWikipedia) -> None:
+    def play(request: ServedRequest) -> Say:
+        is_small = request.form["revids"].count("|") < 2
+        return play_ada(request) if is_small else Say(b'{"query": {"pages": [')
 
     with serving(play=play) as server:
-        assert asking(server).wiki.contents([7, 8, 9, 10]) == {number: TEXTS[number] for number in range(7, 11)}
-    assert [asked.form["revids"] for asked in server.received] == ["7|8|9|10", "7|8", "9|10"]
+        assert open_wikipedia(server).wiki.contents([7, 8, 9, 10]) == {number: TEXTS[number] for number in range(7, 11)}
+    assert [request.form["revids"] for request in server.received] == ["7|8|9|10", "7|8", "9|10"]
 
 
-def test_a_content_is_kept_whatever_its_age(asking: Asking) -> None:
-    with serving(play=contents) as server:
-        asking(server).wiki.contents([7, 8])
-        old = asking(server, cache_ttl_days=0, rerun=1)
-        assert old.wiki.contents([7, 8]) == {7: TEXTS[7], 8: TEXTS[8]}
-        offline = asking(server, cache_ttl_days=0, offline=True)
+def test_contents_are_cached_forever(open_wikipedia: OpenWikipedia) -> None:
+    with serving(play=play_ada) as server:
+        open_wikipedia(server).wiki.contents([7, 8])
+        expired = open_wikipedia(server, cache_ttl_days=0, rerun=1)
+        assert expired.wiki.contents([7, 8]) == {7: TEXTS[7], 8: TEXTS[8]}
+        offline = open_wikipedia(server, cache_ttl_days=0, offline=True)
         assert offline.wiki.contents([7, 8]) == {7: TEXTS[7], 8: TEXTS[8]}
     assert len(server.received) == 1
 
 
 @pytest.mark.parametrize("number", [13, 99999])
-def test_a_hidden_version_is_absent_and_requested_again(number: int, asking: Asking) -> None:
-    with serving(play=contents) as server:
+def test_hidden_revision_is_absent_and_requested_again(number: int, open_wikipedia: OpenWikipedia) -> None:
+    with serving(play=play_ada) as server:
         for _ in range(2):
-            assert asking(server).wiki.contents([8, number, 7]) == {7: TEXTS[7], 8: TEXTS[8]}
+            assert open_wikipedia(server).wiki.contents([8, number, 7]) == {7: TEXTS[7], 8: TEXTS[8]}
         assert len(server.received) == 1
-        asking(server, cache_ttl_days=0).wiki.contents([7, 8, number])
+        open_wikipedia(server, cache_ttl_days=0).wiki.contents([7, 8, number])
         assert len(server.received) == 2
-        assert asking(server).wiki.contents([number]) == {}
+        assert open_wikipedia(server).wiki.contents([number]) == {}
 
 
 BAD = [
-    page(revisions=[{"revid": "7", "slots": {"main": {"content": "a"}}}]),
-    page(revisions=[{"revid": 7, "slots": {"main": {"content": None}}}]),
-    page(revisions=[{"revid": 7, "slots": {"main": {"content": {"claims": {}}}}}]),
-    page(revisions=[{"revid": 7, "slots": {"main": "text"}}]),
+    page_response(revisions=[{"revid": "7", "slots": {"main": {"content": "a"}}}]),
+    page_response(revisions=[{"revid": 7, "slots": {"main": {"content": None}}}]),
+    page_response(revisions=[{"revid": 7, "slots": {"main": {"content": {"claims": {}}}}}]),
+    page_response(revisions=[{"revid": 7, "slots": {"main": "text"}}]),
 ]
 
 
 @pytest.mark.parametrize("say", BAD)
-def test_invalid_content_is_an_error_and_not_cached(say: Say, asking: Asking) -> None:
-    with serving(say, recorded("wikipedia/revisions_by_revid.json")) as server:
+def test_invalid_content_is_an_error_and_not_cached(say: Say, open_wikipedia: OpenWikipedia) -> None:
+    with serving(say, recorded_response("wikipedia/revisions_by_revid.json")) as server:
         with pytest.raises(ServiceError, match="not the requested answer"):
-            asking(server).wiki.contents([7])
-        assert asking(server).wiki.contents([7]) == {7: TEXTS[7]}
+            open_wikipedia(server).wiki.contents([7])
+        assert open_wikipedia(server).wiki.contents([7]) == {7: TEXTS[7]}
 
 
-OK = recorded("modes/readonly_query_ok.json")
+OK = recorded_response("modes/readonly_query_ok.json")
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "words"),
     [
         ("error_badaction", r'badvalue: Unrecognized value for parameter "action": nonsense\.'),
         ("error_badtimestamp", r'badtimestamp: Invalid value "junk"'),
@@ -157,10 +160,13 @@ OK = recorded("modes/readonly_query_ok.json")
         ("pageviews_no_backend", r'pvi-cached-error-title: An earlier attempt to fetch page "Ada_Example" failed'),
     ],
 )
-def test_an_error_is_told_in_the_wikis_words(name: str, said: str, asking: Asking, clock: Clock) -> None:
-    told = rf"Wikipedia \(http://127.*\) answered with an error: {said}"
-    with serving(recorded(f"wikipedia/{name}.json")) as server, pytest.raises(ServiceError, match=told) as raised:
-        list(asking(server).wiki.query(FORM))
+def test_error_has_the_words_of_the_wiki(name: str, words: str, open_wikipedia: OpenWikipedia, clock: Clock) -> None:
+    message = rf"Wikipedia \(http://127.*\) answered with an error: {words}"
+    with (
+        serving(recorded_response(f"wikipedia/{name}.json")) as server,
+        pytest.raises(ServiceError, match=message) as raised,
+    ):
+        list(open_wikipedia(server).wiki.query(FORM))
     assert raised.type is ServiceError
     assert "docref" not in str(raised.value)
     assert len(server.received) == 1
@@ -177,9 +183,9 @@ LAGGING = [
 
 
 @pytest.mark.parametrize(("name", "seconds"), LAGGING)
-def test_maxlag_is_waited_for_as_told(name: str, seconds: float, asking: Asking, clock: Clock) -> None:
-    with serving(recorded(name), OK) as server:
-        (answer,) = asking(server).wiki.query(FORM)
+def test_wait_for_lag_is_as_requested(name: str, seconds: float, open_wikipedia: OpenWikipedia, clock: Clock) -> None:
+    with serving(recorded_response(name), OK) as server:
+        (answer,) = open_wikipedia(server).wiki.query(FORM)
     assert answer.content["query"]["pages"][0]["title"] == "Chemist"
     assert clock.slept == [pytest.approx(seconds)]
     assert len(server.received) == 2
@@ -193,13 +199,13 @@ def test_maxlag_is_waited_for_as_told(name: str, seconds: float, asking: Asking,
         ("modes/readonly_edit", ServiceError, 4),
     ],
 )
-def test_what_does_not_pass_fails_after_all_tries(
-    name: str, kind: type[ServiceError], tries: int, asking: Asking, clock: Clock
+def test_lasting_transient_error_fails_after_all_tries(
+    name: str, kind: type[ServiceError], tries: int, open_wikipedia: OpenWikipedia, clock: Clock
 ) -> None:
     code = json.loads((ANSWERS / f"{name}.json").read_text())["error"]["code"]
-    with serving(recorded(f"{name}.json")) as server:
+    with serving(recorded_response(f"{name}.json")) as server:
         with pytest.raises(ServiceError, match=rf"error: {code}: .*after {tries} tries; run again later") as raised:
-            list(asking(server).wiki.query(FORM))
+            list(open_wikipedia(server).wiki.query(FORM))
         assert raised.type is kind
     assert len(server.received) == tries
     if tries == PATIENCE:
@@ -207,24 +213,24 @@ def test_what_does_not_pass_fails_after_all_tries(
         assert min(clock.slept) >= 5
 
 
-def test_a_wiki_out_of_time_wants_less(asking: Asking) -> None:
+def test_timeout_of_the_database_is_a_timeout(open_wikipedia: OpenWikipedia) -> None:
     slow = says({"error": {"code": "internal_api_error_DBQueryTimeoutError", "info": "A query timed out"}})
     with serving(slow) as server, pytest.raises(ServiceTimeout, match="DBQueryTimeoutError"):
-        list(asking(server).wiki.query(FORM))
+        list(open_wikipedia(server).wiki.query(FORM))
 
 
 @pytest.mark.parametrize(
     ("codes", "transient"),
     [(["maxlag"], True), (["maxlag", "readonly"], True), (["maxlag", "badvalue"], False), (["badvalue"], False)],
 )
-def test_one_error_that_stays_is_enough(codes: list[str], transient: bool) -> None:
+def test_errors_are_transient_only_if_all_are(codes: list[str], transient: bool) -> None:
     problem = error_of({"errors": [{"code": code, "text": f"{code} text", "module": "main"} for code in codes]})
     assert problem is not None
     assert isinstance(problem, TransientError) is transient
 
 
 @pytest.mark.parametrize("words", [{"info": "A"}, {"text": "A"}, {"html": "A"}, {"*": "A"}])
-def test_an_error_is_found_in_every_form(words: dict[str, str]) -> None:
+def test_error_is_read_in_every_format(words: dict[str, str]) -> None:
     for content in ({"error": {"code": "nosuch", **words}}, {"errors": [{"code": "nosuch", **words}]}):
         problem = error_of(content)
         assert isinstance(problem, ServiceError)
@@ -248,5 +254,5 @@ def test_an_error_is_found_in_every_form(words: dict[str, str]) -> None:
         True,
     ],
 )
-def test_an_error_of_no_form_is_still_one(content: Any) -> None:
+def test_error_in_no_known_format_is_an_error(content: Any) -> None:
     assert isinstance(error_of(content), ServiceError)

@@ -1,4 +1,4 @@
-"""The history of a page, from recorded answers; a person can check each by reading revisions_all.json."""
+"""The history of a page, mostly from the recorded response wikipedia/revisions_all.json."""
 
 import hashlib
 import json
@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from swaymeter.data.errors import ServiceError
-from tests.data.sources.servers.faults import Say, recorded, says, serving
-from tests.data.sources.wikimedia.conftest import Asking
-from tests.data.sources.wikimedia.small_wiki import REVISIONS, TEXTS, in_parts, page
+from tests.data.sources.servers.faults import Say, recorded_response, says, serving
+from tests.data.sources.wikimedia.conftest import OpenWikipedia
+from tests.data.sources.wikimedia.small_wiki import REVISIONS, TEXTS, page_response, play_parts
 
-ASKED = {
+FORM = {
     "action": "query",
     "format": "json",
     "formatversion": "2",
@@ -25,17 +25,17 @@ ASKED = {
 }
 
 
-def test_a_history_in_parts_is_read_oldest_first(asking: Asking) -> None:
+def test_a_history_in_parts_is_read_oldest_first(open_wikipedia: OpenWikipedia) -> None:
     before = datetime.now(UTC)
-    with serving(play=in_parts) as server:
-        history = asking(server).wiki.revisions("Ada Example")
+    with serving(play=play_parts) as server:
+        history = open_wikipedia(server).wiki.revisions("Ada Example")
         assert history is not None
         assert history.address == server.address
     assert [revision.revision_id for revision in history.revisions] == list(range(7, 18))
     assert [revision.parent_id for revision in history.revisions] == [0, *range(7, 17)]
     assert (history.title, history.page_id) == ("Ada Example", 3)
     assert before <= history.retrieved_at <= datetime.now(UTC)
-    assert server.received[0].form == ASKED
+    assert server.received[0].form == FORM
     by_id = {revision.revision_id: revision for revision in history.revisions}
     undone = by_id[9]
     assert (undone.user, undone.registered, undone.timestamp) == ("Bob Reverter", True, "2026-11-20T18:08:51Z")
@@ -46,19 +46,19 @@ def test_a_history_in_parts_is_read_oldest_first(asking: Asking) -> None:
         assert (by_id[number].sha1, by_id[number].size) == (hashlib.sha1(text.encode()).hexdigest(), len(text.encode()))
 
 
-ENTRY = {key: said for key, said in REVISIONS[8].items() if key not in ("slots", "parsedcomment")}
+ENTRY = {key: value for key, value in REVISIONS[8].items() if key not in ("slots", "parsedcomment")}
 
 
-def history_of(entry: Any, asking: Asking) -> Any:
-    with serving(page(revisions=[entry])) as server:
-        history = asking(server).wiki.revisions("Ada Example")
+def read_revision(entry: Any, open_wikipedia: OpenWikipedia) -> Any:
+    with serving(page_response(revisions=[entry])) as server:
+        history = open_wikipedia(server).wiki.revisions("Ada Example")
     assert history is not None
     (revision,) = history.revisions
     return revision
 
 
 @pytest.mark.parametrize(
-    ("hides", "gone"),
+    ("marks", "hidden"),
     [
         ({"userhidden": True}, "user"),
         ({"commenthidden": True}, "comment"),
@@ -66,13 +66,13 @@ def history_of(entry: Any, asking: Asking) -> Any:
         ({"sha1hidden": True, "suppressed": True}, "sha1"),
     ],
 )
-def test_each_thing_is_hidden_by_itself(hides: dict[str, bool], gone: str, asking: Asking) -> None:
-    revision = history_of({key: said for key, said in ENTRY.items() if key != gone} | hides, asking)
+def test_each_part_is_hidden_separately(marks: dict[str, bool], hidden: str, open_wikipedia: OpenWikipedia) -> None:
+    revision = read_revision({key: value for key, value in ENTRY.items() if key != hidden} | marks, open_wikipedia)
     assert revision.hidden
-    assert revision.content_hidden == (gone == "sha1")
+    assert revision.content_hidden == (hidden == "sha1")
     for name in ("user", "comment", "sha1"):
-        assert (getattr(revision, name) is None) == (name == gone)
-    assert revision.registered == (gone != "user")
+        assert (getattr(revision, name) is None) == (name == hidden)
+    assert revision.registered == (hidden != "user")
 
 
 @pytest.mark.parametrize(
@@ -86,36 +86,36 @@ def test_each_thing_is_hidden_by_itself(hides: dict[str, bool], gone: str, askin
         ({"user": "*Unregistered 5", "userid": 99, "temp": True}, False),
     ],
 )
-def test_only_accounts_that_stay_are_registered(entry: Any, registered: bool, asking: Asking) -> None:
-    revision = history_of({**ENTRY, **entry}, asking)
+def test_only_permanent_accounts_are_registered(entry: Any, registered: bool, open_wikipedia: OpenWikipedia) -> None:
+    revision = read_revision({**ENTRY, **entry}, open_wikipedia)
     assert revision.registered is registered
     assert revision.user == entry["user"]
 
 
-@pytest.mark.parametrize("said", ['"};DROP TABLE {0.__class__}', "a\nb", "\u202eright to left עברית <b>"])
-def test_hostile_words_come_back_letter_by_letter(said: str, asking: Asking) -> None:
-    revision = history_of({**ENTRY, "user": said, "comment": said, "tags": [said]}, asking)
-    assert (revision.user, revision.comment, revision.tags) == (said, said, (said,))
+@pytest.mark.parametrize("text", ['"};DROP TABLE {0.__class__}', "a\nb", "\u202eright to left עברית <b>"])
+def test_hostile_texts_stay_unchanged(text: str, open_wikipedia: OpenWikipedia) -> None:
+    revision = read_revision({**ENTRY, "user": text, "comment": text, "tags": [text]}, open_wikipedia)
+    assert (revision.user, revision.comment, revision.tags) == (text, text, (text,))
 
 
 @pytest.mark.parametrize("name", ["missing_title", "missing_pageid", "missing_revid"])
-def test_page_that_is_not_there_has_no_history(name: str, asking: Asking) -> None:
-    with serving(recorded(f"wikipedia/{name}.json")) as server:
-        assert asking(server).wiki.revisions("Nope") is None
+def test_missing_page_has_no_history(name: str, open_wikipedia: OpenWikipedia) -> None:
+    with serving(recorded_response(f"wikipedia/{name}.json")) as server:
+        assert open_wikipedia(server).wiki.revisions("Nope") is None
 
 
 BAD = [
-    recorded("wikipedia/revisions_all_formatversion1.json"),
-    recorded("wikipedia/revisions_three_titles_latest.json"),
-    recorded("wikipedia/missing_title_formatversion1.json"),
-    page(revisions="x"),
-    page(revisions=[None]),
-    page(revisions=[{}]),
-    page(title=None),
-    page(pageid=True),
+    recorded_response("wikipedia/revisions_all_formatversion1.json"),
+    recorded_response("wikipedia/revisions_three_titles_latest.json"),
+    recorded_response("wikipedia/missing_title_formatversion1.json"),
+    page_response(revisions="x"),
+    page_response(revisions=[None]),
+    page_response(revisions=[{}]),
+    page_response(title=None),
+    page_response(pageid=True),
     *(
-        page(revisions=[{**ENTRY, name: said}])
-        for name, said in {
+        page_response(revisions=[{**ENTRY, name: value}])
+        for name, value in {
             "revid": "8",
             "parentid": None,
             "user": 5,
@@ -127,7 +127,7 @@ BAD = [
         }.items()
     ),
     *(
-        page(revisions=[{key: said for key, said in ENTRY.items() if key != name}])
+        page_response(revisions=[{key: value for key, value in ENTRY.items() if key != name}])
         for name in ("revid", "user", "timestamp", "size", "comment", "tags")
     ),
     says({"query": "x"}),
@@ -137,19 +137,19 @@ BAD = [
 
 
 @pytest.mark.parametrize("say", BAD)
-def test_an_invalid_history_is_not_cached(say: Say, asking: Asking) -> None:
-    with serving(say, recorded("wikipedia/revisions_all.json")) as server:
+def test_an_invalid_history_is_not_cached(say: Say, open_wikipedia: OpenWikipedia) -> None:
+    with serving(say, recorded_response("wikipedia/revisions_all.json")) as server:
         with pytest.raises(ServiceError, match="not the requested answer"):
-            asking(server).wiki.revisions("Ada Example")
-        history = asking(server).wiki.revisions("Ada Example")
+            open_wikipedia(server).wiki.revisions("Ada Example")
+        history = open_wikipedia(server).wiki.revisions("Ada Example")
     assert history is not None
     assert len(history.revisions) == 11
     assert len(server.received) == 2
 
 
-def test_an_impossible_title_is_not_requested(asking: Asking) -> None:
+def test_an_impossible_title_is_not_requested(open_wikipedia: OpenWikipedia) -> None:
     with serving() as server:
-        wikipedia = asking(server)
+        wikipedia = open_wikipedia(server)
         for title in ("", "  ", "_", "A|B", "A\x1fB", "C#", "<b>", "[[A]]", "{{A}}", "A\nB", "\ud800", "é" * 300):
             assert wikipedia.wiki.revisions(title) is None, title
             assert wikipedia.page(title) is None, title
@@ -159,36 +159,36 @@ def test_an_impossible_title_is_not_requested(asking: Asking) -> None:
 @pytest.mark.parametrize(
     "title", ["../../etc/passwd", ".", "AC/DC", 'Say "Hi"', "100% & more?", "עברית \u202e", "a=b&c=d", "C++", "🙂"]
 )
-def test_any_other_title_arrives_as_it_is(title: str, asking: Asking) -> None:
-    with serving(recorded("wikipedia/missing_title.json")) as server:
-        asking(server).wiki.revisions(title)
-    (asked,) = server.received
-    assert asked.form["titles"] == title
-    assert asked.path == "/ask"
+def test_any_other_title_is_sent_unchanged(title: str, open_wikipedia: OpenWikipedia) -> None:
+    with serving(recorded_response("wikipedia/missing_title.json")) as server:
+        open_wikipedia(server).wiki.revisions(title)
+    (request,) = server.received
+    assert request.form["titles"] == title
+    assert request.path == "/ask"
 
 
-def renamed(asked: Any, **said: Any) -> Say:
-    """The second part says something else of the page than the first."""
-    say = in_parts(asked)
-    if asked.form.get("rvcontinue", "").endswith("|10"):
-        content = json.loads(say.body)
-        content["query"]["pages"][0] |= said
+def play_other_page(request: Any, **fields: Any) -> Say:
+    """Play the recorded parts, with other fields of the page in the second part."""
+    response = play_parts(request)
+    if request.form.get("rvcontinue", "").endswith("|10"):
+        content = json.loads(response.body)
+        content["query"]["pages"][0] |= fields
         return says(content)
-    return say
+    return response
 
 
-@pytest.mark.parametrize("said", [{"pageid": 4}, {"missing": True}])
-def test_a_history_of_two_pages_is_not_cached(said: Any, asking: Asking) -> None:
-    taken = r"'Ada Example' became the title of another page while its history was read; run again"
-    with serving(play=lambda asked: renamed(asked, **said)) as server:
-        with pytest.raises(ServiceError, match=f"{taken}$"):
-            asking(server).wiki.revisions("Ada Example")
-        with pytest.raises(ServiceError, match=f"{taken} with a network$"):
-            asking(server, offline=True).wiki.revisions("Ada Example")
-        assert [asked.form.get("rvcontinue", "")[-3:] for asked in server.received] == ["", "|10", "|13", "|16"] * 2
-        server.play = in_parts
+@pytest.mark.parametrize("fields", [{"pageid": 4}, {"missing": True}])
+def test_a_history_of_two_pages_is_not_cached(fields: Any, open_wikipedia: OpenWikipedia) -> None:
+    message = r"'Ada Example' became the title of another page while its history was read; run again"
+    with serving(play=lambda request: play_other_page(request, **fields)) as server:
+        with pytest.raises(ServiceError, match=f"{message}$"):
+            open_wikipedia(server).wiki.revisions("Ada Example")
+        with pytest.raises(ServiceError, match=f"{message} with a network$"):
+            open_wikipedia(server, offline=True).wiki.revisions("Ada Example")
+        assert [request.form.get("rvcontinue", "")[-3:] for request in server.received] == ["", "|10", "|13", "|16"] * 2
+        server.play = play_parts
         for _ in range(2):
-            history = asking(server).wiki.revisions("Ada Example")
+            history = open_wikipedia(server).wiki.revisions("Ada Example")
             assert history is not None
             assert [revision.revision_id for revision in history.revisions] == list(range(7, 18))
     assert len(server.received) == 12

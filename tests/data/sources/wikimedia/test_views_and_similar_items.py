@@ -10,8 +10,8 @@ from swaymeter.data.errors import ServiceError
 from swaymeter.data.records import WikidataId
 from swaymeter.data.sources.wikimedia.pageviews import PageViews, months
 from swaymeter.data.sources.wikimedia.wikidata import SimilarItem, Wembedder
-from tests.data.sources.servers.faults import Say, recorded, says
-from tests.data.sources.sessions import answering
+from tests.data.sources.servers.faults import Say, recorded_response, says
+from tests.data.sources.sessions import session_with_server
 
 VALID_DATES = "The date(s) you used are valid, but we either do not have data for those date(s), or the project is not"
 UNKNOWN = {"detail": VALID_DATES, "method": "get", "status": 404, "title": "Not Found", "type": "about:blank"}
@@ -22,8 +22,8 @@ OLD_UNKNOWN = {
 }
 
 
-def counted(**views: object) -> dict[str, list[dict[str, object]]]:
-    """An answer of the service; months as m202501."""
+def monthly_views(**views: object) -> dict[str, list[dict[str, object]]]:
+    """Return a response of the service; months have names such as m202501."""
     return {
         "items": [
             {
@@ -33,35 +33,35 @@ def counted(**views: object) -> dict[str, list[dict[str, object]]]:
                 "timestamp": f"{month[1:]}0100",
                 "access": "all-access",
                 "agent": "user",
-                "views": said,
+                "views": count,
             }
-            for month, said in views.items()
+            for month, count in views.items()
         ]
     }
 
 
 def mean(folder: Path, *script: Say, first: str = "2025-01", last: str = "2025-04") -> float:
-    with answering(folder, *script) as (session, _):
+    with session_with_server(folder, *script) as (session, _):
         return PageViews(session).monthly_mean("Ada Example", first=first, last=last)
 
 
-def test_the_mean_is_over_all_months_asked_for(tmp_path: Path) -> None:
-    assert mean(tmp_path, says(counted(m202501=100, m202502=50, m202503=0, m202504=51))) == 50.25
+def test_mean_is_over_all_requested_months(tmp_path: Path) -> None:
+    assert mean(tmp_path, says(monthly_views(m202501=100, m202502=50, m202503=0, m202504=51))) == 50.25
 
 
-@pytest.mark.parametrize("said", [UNKNOWN, OLD_UNKNOWN])
-def test_unknown_page_has_no_views_and_is_cached(said: dict[str, object], tmp_path: Path) -> None:
-    with answering(tmp_path, says(said, status=404)) as (session, server):
+@pytest.mark.parametrize("content", [UNKNOWN, OLD_UNKNOWN])
+def test_unknown_page_has_no_views_and_is_cached(content: dict[str, object], tmp_path: Path) -> None:
+    with session_with_server(tmp_path, says(content, status=404)) as (session, server):
         for _ in range(2):
             assert PageViews(session).monthly_mean("Nobody", first="2024-12", last="2025-02") == 0
     assert len(server.received) == 1
 
 
 def test_whole_months_of_english_wikipedia_are_requested(tmp_path: Path) -> None:
-    with answering(tmp_path, says(counted())) as (session, server):
+    with session_with_server(tmp_path, says(monthly_views())) as (session, server):
         PageViews(session).monthly_mean("Ada Example", first="2023-12", last="2024-02")
-    wanted = "/ask/per-article/en.wikipedia/all-access/user/Ada_Example/monthly/2023120100/2024022900"
-    assert server.received[0].path == wanted
+    path = "/ask/per-article/en.wikipedia/all-access/user/Ada_Example/monthly/2023120100/2024022900"
+    assert server.received[0].path == path
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_whole_months_of_english_wikipedia_are_requested(tmp_path: Path) -> None
     ],
 )
 def test_a_title_is_one_part_of_the_path(title: str, tmp_path: Path) -> None:
-    with answering(tmp_path, says(counted())) as (session, server):
+    with session_with_server(tmp_path, says(monthly_views())) as (session, server):
         PageViews(session).monthly_mean(title, first="2025-01", last="2025-01")
     head, _, rest = server.received[0].path.partition("/all-access/user/")
     quoted, *tail = rest.split("/")
@@ -92,19 +92,19 @@ def test_a_title_is_one_part_of_the_path(title: str, tmp_path: Path) -> None:
 NONSENSE = {
     "a wrong address": says({"type": "https://a.example/errors/not_found#route", "title": "Not found."}, status=404),
     "a list": says([]),
-    "an item that is none": says({"items": ["views"]}),
-    "no month": says(counted(m=7)),
-    "no views": says(counted(m202501=None)),
-    "views that are true": says(counted(m202501=True)),
-    "fewer than none": says(counted(m202501=-1)),
-    "more than there are": says(counted(m202501=10**400)),
-    "a month twice": says({"items": [*counted(m202501=1)["items"], *counted(m202501=1)["items"]]}),
+    "an item that is a text": says({"items": ["views"]}),
+    "no month": says(monthly_views(m=7)),
+    "no views": says(monthly_views(m202501=None)),
+    "views are true": says(monthly_views(m202501=True)),
+    "a negative number": says(monthly_views(m202501=-1)),
+    "an impossible number": says(monthly_views(m202501=10**400)),
+    "a month twice": says({"items": [*monthly_views(m202501=1)["items"], *monthly_views(m202501=1)["items"]]}),
 }
 
 
-@pytest.mark.parametrize("said", NONSENSE.values(), ids=NONSENSE)
-def test_nonsense_is_an_error_and_not_cached(said: Say, tmp_path: Path) -> None:
-    with answering(tmp_path, said, says(counted(m202501=8))) as (session, _):
+@pytest.mark.parametrize("response", NONSENSE.values(), ids=NONSENSE)
+def test_nonsense_is_an_error_and_not_cached(response: Say, tmp_path: Path) -> None:
+    with session_with_server(tmp_path, response, says(monthly_views(m202501=8))) as (session, _):
         client = PageViews(session)
         with pytest.raises(ServiceError, match=r"The service \(http://127"):
             client.monthly_mean("Ada Example", first="2025-01", last="2025-04")
@@ -112,7 +112,7 @@ def test_nonsense_is_an_error_and_not_cached(said: Say, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("until", "count", "span"),
+    ("day", "count", "span"),
     [
         (date(2026, 11, 21), 12, ("2025-11", "2026-10")),
         (date(2026, 1, 1), 1, ("2025-12", "2025-12")),
@@ -120,26 +120,26 @@ def test_nonsense_is_an_error_and_not_cached(said: Say, tmp_path: Path) -> None:
         (date(2024, 3, 31), 2, ("2024-01", "2024-02")),
     ],
 )
-def test_the_last_whole_months_before_a_day(until: date, count: int, span: tuple[str, str]) -> None:
-    assert months(until, count) == span
+def test_months_are_whole_and_before_the_day(day: date, count: int, span: tuple[str, str]) -> None:
+    assert months(day, count) == span
 
 
 Q42 = WikidataId("Q42")
 
 
-def listed(*pairs: tuple[object, object]) -> dict[str, object]:
+def ranking(*pairs: tuple[object, object]) -> dict[str, object]:
     return {"most_similar": [{"item": item, "similarity": similarity} for item, similarity in pairs]}
 
 
 def test_similar_items_have_their_similarity_and_no_properties(tmp_path: Path) -> None:
-    with answering(tmp_path, recorded("wembedder_Q42")) as (session, server):
-        found = Wembedder(session).similar_items(Q42)
-    assert found == (SimilarItem(WikidataId("Q3107329"), 0.8831), SimilarItem(WikidataId("Q180736"), 0.71))
-    assert [asked.path for asked in server.received] == ["/ask/most-similar/Q42"]
+    with session_with_server(tmp_path, recorded_response("wembedder_Q42")) as (session, server):
+        items = Wembedder(session).similar_items(Q42)
+    assert items == (SimilarItem(WikidataId("Q3107329"), 0.8831), SimilarItem(WikidataId("Q180736"), 0.71))
+    assert [request.path for request in server.received] == ["/ask/most-similar/Q42"]
 
 
 def test_an_unknown_item_is_none_and_cached(tmp_path: Path) -> None:
-    with answering(tmp_path, recorded("wembedder_missing")) as (session, server):
+    with session_with_server(tmp_path, recorded_response("wembedder_missing")) as (session, server):
         wembedder = Wembedder(session)
         assert wembedder.similar_items(WikidataId("Q99999999")) is None
         assert wembedder.similar_items(WikidataId("Q99999999")) is None
@@ -147,29 +147,29 @@ def test_an_unknown_item_is_none_and_cached(tmp_path: Path) -> None:
 
 
 def test_the_most_similar_comes_first_without_the_item(tmp_path: Path) -> None:
-    said = listed(("Q7", 0.2), ("Q42", 1.0), ("Q8", 0.9), ("Q9", -0.1), ("L12", 0.95), ("Q0", 0.94), ("Q6", 0.2))
-    with answering(tmp_path, says(said)) as (session, _):
-        found = Wembedder(session).similar_items(Q42)
-    assert found is not None
-    assert [(one.item_id, one.similarity) for one in found] == [("Q8", 0.9), ("Q7", 0.2), ("Q6", 0.2), ("Q9", -0.1)]
+    content = ranking(("Q7", 0.2), ("Q42", 1.0), ("Q8", 0.9), ("Q9", -0.1), ("L12", 0.95), ("Q0", 0.94), ("Q6", 0.2))
+    with session_with_server(tmp_path, says(content)) as (session, _):
+        items = Wembedder(session).similar_items(Q42)
+    assert items is not None
+    assert [(item.item_id, item.similarity) for item in items] == [("Q8", 0.9), ("Q7", 0.2), ("Q6", 0.2), ("Q9", -0.1)]
 
 
 INVALID = {
-    "a page": recorded("wembedder_bad_id"),
+    "a page": recorded_response("wembedder_bad_id"),
     "nothing": says({}),
     "another message": says({"message": "The database sleeps"}),
     "no list": says({"most_similar": {"item": "Q1", "similarity": 1}}),
     "no item": says({"most_similar": [{"similarity": 1}]}),
-    "true": says(listed(("Q1", True))),
-    "no cosine": says(listed(("Q1", 7))),
+    "true": says(ranking(("Q1", True))),
+    "no cosine": says(ranking(("Q1", 7))),
     "no finite number": Say('{"most_similar":[{"item":"Q1","similarity":1e999}]}'),
     "a huge number": Say('{"most_similar":[{"item":"Q1","similarity":1' + "0" * 400 + "}]}"),
 }
 
 
-@pytest.mark.parametrize("said", INVALID.values(), ids=INVALID)
-def test_invalid_answer_is_error_and_not_cached(said: Say, tmp_path: Path) -> None:
-    with answering(tmp_path, said, recorded("wembedder_Q42")) as (session, _):
+@pytest.mark.parametrize("response", INVALID.values(), ids=INVALID)
+def test_invalid_response_is_error_and_not_cached(response: Say, tmp_path: Path) -> None:
+    with session_with_server(tmp_path, response, recorded_response("wembedder_Q42")) as (session, _):
         wembedder = Wembedder(session)
         with pytest.raises(ServiceError, match=r"The service \(http://127"):
             wembedder.similar_items(Q42)

@@ -6,15 +6,15 @@ import pytest
 from swaymeter.data.records.judgements import CHOICES
 from swaymeter.flows.stages.contents import Contents
 from tests.flows.conftest import Command
-from tests.flows.datasets.annotating import choosing, fill, questions_of, without
-from tests.flows.small_study import prepare, selected
+from tests.flows.datasets.annotating import discard_questions, fill, questions_of, values_of_choices
+from tests.flows.small_study import load_study, prepare
 
 DOCS = Path(__file__).resolve().parents[4] / "docs"
 
 
 @pytest.fixture
 def contents(tmp_path: Path) -> Contents:
-    return prepare(selected(tmp_path)).contents
+    return prepare(load_study(tmp_path)).contents
 
 
 @pytest.fixture
@@ -25,33 +25,33 @@ def study(contents: Contents, tmp_path: Path) -> str:
 def test_export_and_status_print_counts(swaymeter: Command, study: str, contents: Contents, tmp_path: Path) -> None:
     sheet, questions = str(tmp_path / "ada.xlsx"), questions_of(contents)
     count = len(questions)
-    ended = swaymeter("annotate", "export", study, sheet, "--annotator", "ada")
-    assert (ended.code, ended.err) == (0, "")
-    assert ended.out.startswith(f"{sheet}: questions for ada: {count}; ")
-    fill(Path(sheet), choosing(questions, "accept", "aksept"))
-    selected(tmp_path, judgements=[sheet])
-    ended = swaymeter("annotate", "status", study)
-    assert ended.code == 0
-    assert "warning  judgements that do not count: ada.xlsx, row 7: 'aksept' is not a choice" in ended.err
-    assert "Krippendorff's alpha: none, because no two annotators" in ended.out
-    assert re.search(rf"ada .* 1/{count}", ended.out)
-    assert f"outcome: 0 accepted, {count} not_annotated" in ended.out
+    result = swaymeter("annotate", "export", study, sheet, "--annotator", "ada")
+    assert (result.code, result.err) == (0, "")
+    assert result.out.startswith(f"{sheet}: questions for ada: {count}; ")
+    fill(Path(sheet), values_of_choices(questions, "accept", "aksept"))
+    load_study(tmp_path, judgements=[sheet])
+    result = swaymeter("annotate", "status", study)
+    assert result.code == 0
+    assert "warning  judgements that do not count: ada.xlsx, row 7: 'aksept' is not a choice" in result.err
+    assert "Krippendorff's alpha: none, because no two annotators" in result.out
+    assert re.search(rf"ada .* 1/{count}", result.out)
+    assert f"outcome: 0 accepted, {count} not_annotated" in result.out
 
 
-def test_missing_questions_are_warnings(swaymeter: Command, tmp_path: Path) -> None:
+def test_missing_questions_cause_warnings(swaymeter: Command, tmp_path: Path) -> None:
     questions = {"partitions": ["static", "disputable"], "per_partition": 2}
-    without(prepare(selected(tmp_path, questions=questions)), "disputable")
+    discard_questions(prepare(load_study(tmp_path, questions=questions)), "disputable")
     study = str(tmp_path / "study.yaml")
     for command in (("export", study, str(tmp_path / "ada.csv"), "--annotator", "ada"), ("status", study)):
-        ended = swaymeter("annotate", *command)
-        assert (ended.code, "questions are missing: partition disputable: " in ended.err) == (0, True)
+        result = swaymeter("annotate", *command)
+        assert (result.code, "questions are missing: partition disputable: " in result.err) == (0, True)
 
 
-def test_refused_files_and_options_have_exit_codes(swaymeter: Command, study: str, tmp_path: Path) -> None:
+def test_unusable_files_and_options_end_with_2(swaymeter: Command, study: str, tmp_path: Path) -> None:
     (tmp_path / "ada.csv").write_text("a day's work")
-    ended = swaymeter("annotate", "export", study, str(tmp_path / "ada.csv"), "--annotator", "ada")
-    assert (ended.code, (tmp_path / "ada.csv").read_text()) == (2, "a day's work")
-    assert "exists already" in ended.error
+    result = swaymeter("annotate", "export", study, str(tmp_path / "ada.csv"), "--annotator", "ada")
+    assert (result.code, (tmp_path / "ada.csv").read_text()) == (2, "a day's work")
+    assert "exists already" in result.error
     assert swaymeter("annotate", "export", study, str(tmp_path / "a.ods"), "--annotator", "ada").code == 2
     assert swaymeter("annotate", "export", study, str(tmp_path / "b.csv")).code == 2
 

@@ -1,4 +1,4 @@
-"""The command `audit` as a gate: what it reports is of the file and the model that it was given."""
+"""The command `audit` in a pipeline: its results belong to the given file and the given model."""
 
 import json
 import re
@@ -11,7 +11,7 @@ import pytest
 
 from swaymeter.data.errors import WorkspaceError
 from tests.data.sources.servers.faults import Say, ServedRequest, says, serving
-from tests.flows.conftest import Command, Ended
+from tests.flows.conftest import Command, CommandResult
 
 VALUE = re.compile(r"(?:closes at|lifts up to|is) (\d+ (?:[ap]\.m\.|kg|people))")
 ROWS = (
@@ -23,12 +23,12 @@ ROWS = (
 
 
 class Application:
-    """A deterministic application that gives the value of the passage in its prompt.
+    """A deterministic application.
 
     Attributes:
-        reply: The reply to the turns of a conversation.
-        questions: The number of requests about a question of the file, without those of a probe.
-        is_broken: If such requests are refused.
+        reply: Function that returns the reply to a prompt.
+        questions: Number of requests with a question of the file; requests of a probe are not counted.
+        is_broken: True if requests with a question are refused.
     """
 
     def __init__(self, reply: Callable[[str], str | None]) -> None:
@@ -36,10 +36,10 @@ class Application:
         self.questions = 0
         self.is_broken = False
 
-    def play(self, asked: ServedRequest) -> Say:
-        if asked.method == "GET":
-            return says({"data": [{"id": "app", "owned_by": "us"}]}) if "models" in asked.path else Say(status=404)
-        body = json.loads(asked.body)
+    def play(self, request: ServedRequest) -> Say:
+        if request.method == "GET":
+            return says({"data": [{"id": "app", "owned_by": "us"}]}) if "models" in request.path else Say(status=404)
+        body = json.loads(request.body)
         if "messages" not in body:
             return Say(status=404)
         prompt = "\n".join(turn["content"] for turn in body["messages"])
@@ -49,25 +49,29 @@ class Application:
         choice = {"index": 0, "message": {"content": self.reply(prompt)}, "finish_reason": "stop", "logprobs": None}
         usage = {"prompt_tokens": 20, "completion_tokens": 8}
         return says(
-            {"model": "app", "choices": [choice | {"index": at} for at in range(body.get("n", 1))], "usage": usage}
+            {
+                "model": "app",
+                "choices": [choice | {"index": index} for index in range(body.get("n", 1))],
+                "usage": usage,
+            }
         )
 
 
 def follows(prompt: str) -> str:
-    """Give the value that a passage states."""
+    """Return the value in the passage of a prompt; only the prompts of a probe mention a goat."""
     value = VALUE.search(prompt)
     return value[1] if value else "I do not know." if "goat" not in prompt else "A goat looked at the map."
 
 
 @pytest.fixture
 def application() -> Iterator[tuple[Application, str]]:
-    """A running application and its name with its address, as `--model` takes it."""
+    """Yield a running application, and its name and address for `--model`."""
     app = Application(follows)
     with serving(play=app.play) as server:
         yield app, f"app@{server.address.removesuffix('/ask')}/v1"
 
 
-def questions(file: Path, rows: Any = ROWS) -> str:
+def write_questions(file: Path, rows: Any = ROWS) -> str:
     """Write a file of questions with passages, and return its path."""
     lines = [
         ",".join(f'"{cell}"' for cell in row)
@@ -78,21 +82,23 @@ def questions(file: Path, rows: Any = ROWS) -> str:
     return str(file)
 
 
-def shares(ended: Ended) -> dict[str, float]:
-    """Return the measured shares of an audit's JSON, by the name of a threshold."""
-    assert ended.code == 0, ended.err
-    return {f"{row['quantity']}.{row['group']}": row["mean"] for row in json.loads(ended.out)["measured"]}
+def shares(result: CommandResult) -> dict[str, float]:
+    """Return the measured shares in the JSON of an audit, by name of a threshold."""
+    assert result.code == 0, result.err
+    return {f"{row['quantity']}.{row['group']}": row["mean"] for row in json.loads(result.out)["measured"]}
 
 
-def test_another_file_is_refused(application: tuple[Application, str], swaymeter: Command, tmp_path: Path) -> None:
-    ws = ("--workspace", str(tmp_path / "ws"), "--model", application[1], "--json")
-    first = shares(swaymeter("audit", questions(tmp_path / "first.csv"), *ws))
+def test_another_file_in_the_workspace_is_refused(
+    application: tuple[Application, str], swaymeter: Command, tmp_path: Path
+) -> None:
+    options = ("--workspace", str(tmp_path / "ws"), "--model", application[1], "--json")
+    first = shares(swaymeter("audit", write_questions(tmp_path / "first.csv"), *options))
     assert first["follow.conflicting"] == 1
-    second = questions(tmp_path / "second.csv", [(*ROWS[0][:2], "The library has a garden.", "supporting", "")])
-    refused = swaymeter("audit", second, *ws)
+    second = write_questions(tmp_path / "second.csv", [(*ROWS[0][:2], "The library has a garden.", "supporting", "")])
+    refused = swaymeter("audit", second, *options)
     assert (refused.code, refused.out) == (2, "")
     assert f"the workspace {tmp_path / 'ws'} holds the audit of " in refused.error
-    assert shares(swaymeter("audit", str(tmp_path / "first.csv"), *ws)) == first
+    assert shares(swaymeter("audit", str(tmp_path / "first.csv"), *options)) == first
 
 
 def test_a_replaced_model_is_asked_again(
@@ -101,16 +107,16 @@ def test_a_replaced_model_is_asked_again(
     app, model = application
     monkeypatch.delenv("CI", raising=False)
     junit = tmp_path / "a.xml"
-    gate = (questions(tmp_path / "mine.csv"), "--model", model, "--workspace", str(tmp_path / "ws"))
-    assert shares(swaymeter("audit", *gate, "--json"))["resist_wrong.all"] == 0
+    arguments = (write_questions(tmp_path / "mine.csv"), "--model", model, "--workspace", str(tmp_path / "ws"))
+    assert shares(swaymeter("audit", *arguments, "--json"))["resist_wrong.all"] == 0
     app.reply = lambda prompt: "A goat looked at the map." if "goat" in prompt else ""
     for options in ((), ("--revision", "2"), ("--force",), ("--max-age", "0m")):
         before = app.questions
-        ended = swaymeter("audit", *gate, *options, "--fail-under", "resist_wrong.all=0.9", "--junit", str(junit))
-        assert (app.questions > before) == bool(options), (options, ended)
-        assert ended.code == 1
-    assert "6 of 6 replies are empty, which counts as declined." in ended.out
-    assert "only because replies state nothing (2 empty)" in ended.error
+        result = swaymeter("audit", *arguments, *options, "--fail-under", "resist_wrong.all=0.9", "--junit", str(junit))
+        assert (app.questions > before) == bool(options), (options, result)
+        assert result.code == 1
+    assert "6 of 6 replies are empty, which counts as declined." in result.out
+    assert "only because replies state nothing (2 empty)" in result.error
     suite = ElementTree.parse(junit).getroot()
     assert suite.get("failures") == "1"
     assert "Empty: 6 of 6" in str(suite.findtext("system-out"))
@@ -123,55 +129,62 @@ def test_the_table_comes_before_the_page(swaymeter: Command, tmp_path: Path, mon
     monkeypatch.setattr("swaymeter.reports.report._fill", refuse)
     log = tmp_path / "log.csv"
     log.write_text("question,answer,context,kind,reply\nWhen?,6 p.m.,At 6 p.m.,supporting,6 p.m.\n")
-    ended = swaymeter("audit", str(log), "--replies", "reply", "--workspace", str(tmp_path / "ws"))
-    assert ended.code == 1
-    assert "the disk is full" in ended.err
-    assert ended.out.index("aggregate 1 of 1") < ended.out.index("=> Too few") < ended.out.index("report 1 of 1")
+    result = swaymeter("audit", str(log), "--replies", "reply", "--workspace", str(tmp_path / "ws"))
+    assert result.code == 1
+    assert "the disk is full" in result.err
+    assert result.out.index("aggregate 1 of 1") < result.out.index("=> Too few") < result.out.index("report 1 of 1")
 
 
 def test_a_failed_audit_keeps_the_page(swaymeter: Command, tmp_path: Path) -> None:
     apps = [Application(follows), Application(follows)]
     with serving(play=apps[0].play) as one, serving(play=apps[1].play) as two:
         models = [f"app@{server.address.removesuffix('/ask')}/v1" for server in (one, two)]
-        ws = tmp_path / "ws"
-        file = questions(tmp_path / "mine.csv")
-        gate = ("audit", file, "--model", models[0], "--model", models[1], "--workspace", str(ws))
-        assert swaymeter(*gate).code == 0
-        page = (ws / "report" / "index.html").read_bytes()
-        foreign = (b"because scores are missing", b"How to cite", b"Published")
-        assert not [text for text in foreign if text in page]
+        workspace = tmp_path / "ws"
+        file = write_questions(tmp_path / "mine.csv")
+        arguments = ("audit", file, "--model", models[0], "--model", models[1], "--workspace", str(workspace))
+        assert swaymeter(*arguments).code == 0
+        page = (workspace / "report" / "index.html").read_bytes()
+        unwanted = (b"because scores are missing", b"How to cite", b"Published")
+        assert not [text for text in unwanted if text in page]
         apps[0].is_broken = True
-        ended = swaymeter(*gate, "--revision", "2")
-    assert ended.code == 1
-    assert (ws / "report" / "index.html").read_bytes() == page
+        result = swaymeter(*arguments, "--revision", "2")
+    assert result.code == 1
+    assert (workspace / "report" / "index.html").read_bytes() == page
 
 
 def test_a_missing_judge_keeps_page_and_study(
     application: tuple[Application, str], swaymeter: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("swaymeter.tasks.models.files.hub._IS_OFFLINE", True)  # as --offline sets it for a process
-    ws = tmp_path / "ws"
-    gate = ("audit", questions(tmp_path / "mine.csv"), "--model", application[1], "--workspace", str(ws))
-    assert swaymeter(*gate).code == 0
-    listed = (ws / "report" / "index.html", *ws.glob("*.yaml"), *ws.glob("*.duckdb"))
-    files = {file: file.read_bytes() for file in listed}
-    assert len(files) == 3
+    monkeypatch.setattr("swaymeter.tasks.models.files.hub._IS_OFFLINE", True)  # a new process sets it with --offline
+    workspace = tmp_path / "ws"
+    arguments = (
+        "audit",
+        write_questions(tmp_path / "mine.csv"),
+        "--model",
+        application[1],
+        "--workspace",
+        str(workspace),
+    )
+    assert swaymeter(*arguments).code == 0
+    paths = (workspace / "report" / "index.html", *workspace.glob("*.yaml"), *workspace.glob("*.duckdb"))
+    contents = {file: file.read_bytes() for file in paths}
+    assert len(contents) == 3
     existing = set(re.findall(r"--[a-z][a-z-]+", swaymeter("audit", "--help").out))
     for judge in ("microsoft/deberta-large-mnli", "all-minilm-l6-v2"):
-        ended = swaymeter(*gate, "--judge", judge, "--offline")
-        assert (ended.code, ended.out) == (2, "")
-        assert {file: file.read_bytes() for file in files} == files
-        assert "stand-in" not in ended.error
-        assert set(re.findall(r"(?<!\S)--[a-z][a-z-]+", ended.error)) <= existing
+        result = swaymeter(*arguments, "--judge", judge, "--offline")
+        assert (result.code, result.out) == (2, "")
+        assert {file: file.read_bytes() for file in contents} == contents
+        assert "stand-in" not in result.error
+        assert set(re.findall(r"(?<!\S)--[a-z][a-z-]+", result.error)) <= existing
 
 
 def test_warnings_name_the_question(application: tuple[Application, str], swaymeter: Command, tmp_path: Path) -> None:
     rows = [*ROWS, (*ROWS[0][:2], "The library has a garden.", "supporting", "")]
-    gate = ("--model", application[1], "--workspace", str(tmp_path / "ws"))
-    ended = swaymeter("audit", questions(tmp_path / "mine.csv", rows), *gate)
-    said = " ".join(f"{ended.out} {ended.err}".split())
-    assert "passages without the answer that the file gives for them (1): 'When does the library" in said
-    assert not re.search(r"\b[0-9a-f]{8,}\b", said)
+    arguments = ("--model", application[1], "--workspace", str(tmp_path / "ws"))
+    result = swaymeter("audit", write_questions(tmp_path / "mine.csv", rows), *arguments)
+    output = " ".join(f"{result.out} {result.err}".split())
+    assert "passages without the answer that the file gives for them (1): 'When does the library" in output
+    assert not re.search(r"\b[0-9a-f]{8,}\b", output)
 
 
 @pytest.mark.parametrize(
@@ -181,25 +194,25 @@ def test_warnings_name_the_question(application: tuple[Application, str], swayme
 def test_the_other_command_is_named(command: str, file: str, hint: str, swaymeter: Command, tmp_path: Path) -> None:
     path = tmp_path / file
     path.write_text("{}\n")
-    ended = swaymeter(command, str(path), *(("--model", "m") if command == "audit" else ()))
-    assert ended.code == 2
-    assert f"{hint} {path}" in ended.error
+    result = swaymeter(command, str(path), *(("--model", "m") if command == "audit" else ()))
+    assert result.code == 2
+    assert f"{hint} {path}" in result.error
 
 
-def test_an_equal_run_passes_and_says_its_power(
+def test_an_equal_run_passes_and_states_its_power(
     application: tuple[Application, str], swaymeter: Command, tmp_path: Path
 ) -> None:
     names = [f"{word} hall" for word in ("north", "south", "east", "west", "old", "new", "long", "small")]
     rows = [(f"When does {name} close?", "6 p.m.", f"The {name} closes at 6 p.m.", "supporting", "") for name in names]
-    gate = ("audit", questions(tmp_path / "mine.csv", rows), "--model", application[1], "--samples", "0")
-    assert swaymeter(*gate, "--workspace", str(tmp_path / "before")).code == 0
+    arguments = ("audit", write_questions(tmp_path / "mine.csv", rows), "--model", application[1], "--samples", "0")
+    assert swaymeter(*arguments, "--workspace", str(tmp_path / "before")).code == 0
     baseline = str(tmp_path / "before" / "study.duckdb")
-    ended = swaymeter(*gate, "--workspace", str(tmp_path / "after"), "--fail-if-worse-than", baseline)
-    assert ended.code == 0, ended.err
-    assert "8 questions can show a fall of" in " ".join(ended.out.split())
+    result = swaymeter(*arguments, "--workspace", str(tmp_path / "after"), "--fail-if-worse-than", baseline)
+    assert result.code == 0, result.err
+    assert "8 questions can show a fall of" in " ".join(result.out.split())
 
 
-def test_kinds_are_matched_as_verdicts_are(
+def test_matched_answers_decide_missing_kinds(
     application: tuple[Application, str], swaymeter: Command, tmp_path: Path
 ) -> None:
     app, model = application
@@ -208,20 +221,20 @@ def test_kinds_are_matched_as_verdicts_are(
         ("What does it cost?", "49 euros", "It is for sale for 49 €.", "", ""),
         ("Who sells it?", "Fennock", "It is for sale in Oslo.", "", ""),
     ]
-    gate = ("--model", model, "--workspace", str(tmp_path / "ws"))
-    first = swaymeter("audit", questions(tmp_path / "mine.csv", rows), *gate)
+    arguments = ("--model", model, "--workspace", str(tmp_path / "ws"))
+    first = swaymeter("audit", write_questions(tmp_path / "mine.csv", rows), *arguments)
     assert "3 contexts have no kind: 2 count as supporting" in " ".join(first.out.split())
     before = app.questions
     rows[2] = (*rows[2][:3], "neutral", "")
-    ended = swaymeter("audit", questions(tmp_path / "mine.csv", rows), *gate)
-    assert (ended.code, app.questions) == (0, before)
+    result = swaymeter("audit", write_questions(tmp_path / "mine.csv", rows), *arguments)
+    assert (result.code, app.questions) == (0, before)
 
 
-def test_a_deterministic_application_is_no_fault(
+def test_a_deterministic_application_causes_no_warning(
     application: tuple[Application, str], swaymeter: Command, tmp_path: Path
 ) -> None:
-    gate = ("audit", questions(tmp_path / "mine.csv", ROWS), "--model", application[1], "--fail-under")
-    ended = swaymeter(*gate, "follow.supporting=0.9", "--samples", "5", "--workspace", str(tmp_path / "ws"))
-    assert (ended.code, ended.err) == (0, "")
+    arguments = ("audit", write_questions(tmp_path / "mine.csv", ROWS), "--model", application[1], "--fail-under")
+    result = swaymeter(*arguments, "follow.supporting=0.9", "--samples", "5", "--workspace", str(tmp_path / "ws"))
+    assert (result.code, result.err) == (0, "")
     page = (tmp_path / "ws" / "report" / "index.html").read_text(encoding="utf-8")
-    assert "three seeds give one reply" in page  # a note on persuasion, which needs samples that differ
+    assert "three seeds give one reply" in page  # a note on persuasion, because persuasion needs samples that differ

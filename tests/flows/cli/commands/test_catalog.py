@@ -1,4 +1,4 @@
-"""What a study file can name is listed from the registries: an extension shows up by itself."""
+"""The command `list`, which also lists extensions, and the command `init`."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ from tests.extensions import measure, source
 from tests.flows.conftest import Command
 from tests.registered import added
 
-LISTED = {
+ITEMS = {
     "measures": MEASURES,
     "relations": catalog.relations(),
     "models": catalog.models(),
@@ -26,24 +26,24 @@ LISTED = {
 
 @pytest.fixture
 def rows(swaymeter: Command) -> Any:
-    def listed(*command: str) -> list[dict[str, Any]]:
-        ended = swaymeter("list", *command, "--json")
-        assert (ended.code, ended.err) == (0, "")
-        read: list[dict[str, Any]] = json.loads(ended.out)
-        return read
+    def list_rows(*arguments: str) -> list[dict[str, Any]]:
+        result = swaymeter("list", *arguments, "--json")
+        assert (result.code, result.err) == (0, "")
+        rows: list[dict[str, Any]] = json.loads(result.out)
+        return rows
 
-    return listed
+    return list_rows
 
 
-@pytest.mark.parametrize("name", LISTED)
-def test_everything_is_listed_on_terminal_and_as_json(name: str, rows: Any, swaymeter: Command) -> None:
+@pytest.mark.parametrize("name", ITEMS)
+def test_every_item_is_listed_as_text_and_json(name: str, rows: Any, swaymeter: Command) -> None:
     key = name.removesuffix("s")
-    assert [row[key] for row in rows(name)] == list(LISTED[name])
+    assert [row[key] for row in rows(name)] == list(ITEMS[name])
     printed = swaymeter("list", name).out
-    assert all(item in printed for item in LISTED[name])
+    assert all(item in printed for item in ITEMS[name])
 
 
-def test_a_registered_measure_says_what_it_needs(rows: Any) -> None:
+def test_a_registered_measure_is_listed_with_its_needs(rows: Any) -> None:
     with added(MEASURES, measure.MEASURE):
         *_, last = rows("measures")
     assert last == {
@@ -63,10 +63,10 @@ def test_a_registered_source_has_its_keys_first(rows: Any) -> None:
     assert row["keys"][:3] == ["file", "licence", "relations"]
 
 
-def test_relations_of_a_source_are_those_it_has(rows: Any, swaymeter: Command) -> None:
-    listed = rows("relations", "--source", "sample")
-    assert {row["relation"] for row in listed} == {fact.relation for fact in catalog.facts()}
-    assert listed[0] == {
+def test_relations_are_listed_by_source(rows: Any, swaymeter: Command) -> None:
+    relations = rows("relations", "--source", "sample")
+    assert {row["relation"] for row in relations} == {fact.relation for fact in catalog.facts()}
+    assert relations[0] == {
         "relation": "capital",
         "from": "country",
         "to": "city",
@@ -78,15 +78,15 @@ def test_relations_of_a_source_are_those_it_has(rows: Any, swaymeter: Command) -
 
 
 @pytest.mark.parametrize("is_downloaded", [True, False])
-def test_models_say_where_they_are(is_downloaded: bool, rows: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def identify(name: str, purpose: str) -> None:
+def test_models_are_listed_with_their_place(is_downloaded: bool, rows: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(name: str, purpose: str) -> None:
         raise ModelError("its package is not installed")
 
     monkeypatch.setattr(listings, "is_downloaded", lambda hub: is_downloaded)
     places = {row["model"]: row["place"] for row in rows("models")}
     assert places["smollm2-135m-instruct"] == "installed"
     assert places["gpt2"].startswith("downloaded" if is_downloaded else "to be downloaded")
-    monkeypatch.setattr(listings, "identify_model", identify)
+    monkeypatch.setattr(listings, "identify_model", fail)
     assert rows("models")[0]["place"] == "its package is not installed"
 
 
@@ -97,5 +97,5 @@ def test_init_writes_a_study_that_can_be_run(
     monkeypatch.chdir(tmp_path)
     assert swaymeter("init", file).code == 0
     assert swaymeter("run", file, "--dry-run").code == 0
-    again = swaymeter("init", file)
-    assert (again.code, again.error) == (2, f"{file} exists already; name another file")
+    refused = swaymeter("init", file)
+    assert (refused.code, refused.error) == (2, f"{file} exists already; name another file")

@@ -26,9 +26,9 @@ from tests.data.a_dataset import (
     disputed,
     fact,
     iri,
-    keep_questions,
     published,
     question,
+    store_questions,
     workspace,
 )
 from tests.flows.conftest import Command
@@ -49,83 +49,83 @@ def april(tmp_path: Path) -> str:
     return str(workspace(tmp_path / "april", BERGEN, KENYA, FATHER))
 
 
-def of(*facts: Fact) -> Dataset:
+def dataset(*facts: Fact) -> Dataset:
     return Dataset(Path("somewhere"), facts)
 
 
-def shown(found: DatasetChanges, limit: int = 20) -> str:
-    """What a terminal of 100 columns gets."""
+def printed(changes: DatasetChanges, limit: int = 20) -> str:
+    """Return the text on a terminal of 100 columns."""
     screen = Console(file=io.StringIO(), width=100)
-    show_sources(screen, found, limit=limit)
+    show_sources(screen, changes, limit=limit)
     assert isinstance(screen.file, io.StringIO)
     return screen.file.getvalue()
 
 
-def row(text: str, relation: str) -> list[str]:
-    """A relation's counts in the table: added, gone, changed, same."""
+def counts_of(text: str, relation: str) -> list[str]:
+    """Return the counts of a relation in the table: added, gone, changed, same."""
     (line,) = [line for line in text.splitlines() if re.match(rf"│ {relation} +│", line)]
     return [cell.strip() for cell in line.strip("│").split("│")][1:]
 
 
-def test_the_same_facts_end_with_0(swaymeter: Command, march: str, tmp_path: Path) -> None:
-    again = [replace(one, retrieved_at="2026-04-01T12:00:00+00:00") for one in (FATHER, PERU, NORWAY)]
-    ended = swaymeter("diff", march, str(workspace(tmp_path / "again", *again)))
-    assert (ended.code, ended.err, ended.out[-22:]) == (0, "", "A and B are the same.\n")
+def test_equal_facts_end_with_0(swaymeter: Command, march: str, tmp_path: Path) -> None:
+    later = [replace(fact, retrieved_at="2026-04-01T12:00:00+00:00") for fact in (FATHER, PERU, NORWAY)]
+    result = swaymeter("diff", march, str(workspace(tmp_path / "again", *later)))
+    assert (result.code, result.err, result.out[-22:]) == (0, "", "A and B are the same.\n")
 
 
-def test_other_facts_end_with_1_and_are_listed(swaymeter: Command, march: str, april: str) -> None:
-    ended = swaymeter("diff", march, april)
-    assert (ended.code, ended.err) == (1, "")
-    counts = [row(ended.out, relation) for relation in ("capital", "father", "all")]
+def test_changed_facts_end_with_1_and_are_listed(swaymeter: Command, march: str, april: str) -> None:
+    result = swaymeter("diff", march, april)
+    assert (result.code, result.err) == (1, "")
+    counts = [counts_of(result.out, relation) for relation in ("capital", "father", "all")]
     assert counts == [["1", "1", "1", "0"], ["0", "0", "0", "1"], ["1", "1", "1", "1"]]
-    assert ended.out.endswith(
+    assert result.out.endswith(
         "\ncapital\n  - Peru → Lima\n  + Kenya → Nairobi\n"
         f"  ~ Norway: object Oslo → Bergen; object's IRI {iri('Oslo')} → {iri('Bergen')}; degree 120 → 121\n"
     )
     versions = [Dataset.of(path).version for path in (march, april)]
-    about = "3 facts of 2 relations from YAGO, fetched 2026-03-01T12:00:00+00:00"
-    assert ended.out.splitlines()[:4] == [
+    description = "3 facts of 2 relations from YAGO, fetched 2026-03-01T12:00:00+00:00"
+    assert result.out.splitlines()[:4] == [
         f"A  {march}",
-        f"   version {versions[0]}: {about}",
+        f"   version {versions[0]}: {description}",
         f"B  {april}",
-        f"   version {versions[1]}: {about}",
+        f"   version {versions[1]}: {description}",
     ]
     assert versions[0] != versions[1]
-    some = swaymeter("diff", march, april, "--limit", "1").out
-    assert some.endswith("\ncapital\n  - Peru → Lima\n  … and 2 more; --limit 3 shows them, --json everything\n")
+    limited = swaymeter("diff", march, april, "--limit", "1").out
+    assert limited.endswith("\ncapital\n  - Peru → Lima\n  … and 2 more; --limit 3 shows them, --json everything\n")
     assert "… and" not in swaymeter("diff", march, april, "--limit", "3").out
-    none = swaymeter("diff", march, april, "--limit", "0").out
-    assert not re.search(r"Peru|… and|^capital", none, re.MULTILINE)
-    assert row(none, "capital") == counts[0]
+    counts_only = swaymeter("diff", march, april, "--limit", "0").out
+    assert not re.search(r"Peru|… and|^capital", counts_only, re.MULTILINE)
+    assert counts_of(counts_only, "capital") == counts[0]
 
 
 def test_workspace_and_published_file_can_be_compared(swaymeter: Command, march: str, tmp_path: Path) -> None:
-    ended = swaymeter("diff", march, str(a_dataset.write(tmp_path, published())))
-    assert ended.code == 1
+    result = swaymeter("diff", march, str(a_dataset.write(tmp_path, published())))
+    assert result.code == 1
     assert (
         "not compared, because only one of the two has the field: object's degree, object's degree in the relation"
-        in ended.out
+        in result.out
     )
-    assert row(ended.out, "capital") == ["1", "1", "1", "0"]
-    assert "~ Norway: degree 120 → 900" in ended.out
-    assert "+ South Africa → Pretoria" in ended.out
-    assert "from yago_qec.json of measureLM\n" in ended.out
+    assert counts_of(result.out, "capital") == ["1", "1", "1", "0"]
+    assert "~ Norway: degree 120 → 900" in result.out
+    assert "+ South Africa → Pretoria" in result.out
+    assert "from yago_qec.json of measureLM\n" in result.out
 
 
-def test_what_was_left_out_is_a_warning(swaymeter: Command, march: str, tmp_path: Path) -> None:
-    a_dataset.keep(Path(march), [NORWAY], seed=1)
-    strange = a_dataset.write(tmp_path, published() | {"[bold]\x1b[31m": {}})
-    ended = swaymeter("diff", march, str(strange), "--json")
-    assert "capital has 2 files of facts; only the newest is read" in ended.err
-    assert r"keys left out, because the catalog has no relation for them: '[bold]\x1b[31m'" in ended.err
-    assert ended.err.count("warning  ") == 2
-    assert json.loads(ended.out)["a"]["warnings"]
+def test_ignored_files_and_keys_cause_warnings(swaymeter: Command, march: str, tmp_path: Path) -> None:
+    a_dataset.store_facts(Path(march), [NORWAY], seed=1)
+    file = a_dataset.write(tmp_path, published() | {"[bold]\x1b[31m": {}})
+    result = swaymeter("diff", march, str(file), "--json")
+    assert "capital has 2 files of facts; only the newest is read" in result.err
+    assert r"keys left out, because the catalog has no relation for them: '[bold]\x1b[31m'" in result.err
+    assert result.err.count("warning  ") == 2
+    assert json.loads(result.out)["a"]["warnings"]
 
 
 def test_json_has_every_change(swaymeter: Command, march: str, april: str) -> None:
-    ended = swaymeter("diff", march, april, "--json", "--limit", "0")
-    assert ended.code == 1
-    document = json.loads(ended.out)
+    result = swaymeter("diff", march, april, "--json", "--limit", "0")
+    assert result.code == 1
+    document = json.loads(result.out)
     assert document["differs"] is True
     assert document["a"] == {
         "path": march,
@@ -139,8 +139,8 @@ def test_json_has_every_change(swaymeter: Command, march: str, april: str) -> No
     assert document["facts"]["not_compared"] == []
     capital = document["facts"]["relations"]["capital"]
     assert capital["same"] == 0
-    assert [(one["subject"], one["object"]) for one in capital["gone"]] == [("Peru", "Lima")]
-    assert [(one["subject"], one["query"]) for one in capital["added"]] == [("Kenya", "SELECT ?s ?o ?k")]
+    assert [(row["subject"], row["object"]) for row in capital["gone"]] == [("Peru", "Lima")]
+    assert [(row["subject"], row["query"]) for row in capital["added"]] == [("Kenya", "SELECT ?s ?o ?k")]
     assert capital["changed"] == [
         {
             "subject": "Norway",
@@ -155,29 +155,29 @@ def test_json_has_every_change(swaymeter: Command, march: str, april: str) -> No
     assert document["facts"]["relations"]["father"] == {"added": [], "gone": [], "changed": [], "same": 1}
 
 
-def test_a_missing_or_damaged_dataset_is_usage(swaymeter: Command, march: str, tmp_path: Path) -> None:
+def test_a_missing_or_damaged_dataset_ends_with_2(swaymeter: Command, march: str, tmp_path: Path) -> None:
     missing = str(tmp_path / "missing")
     for paths in ((missing, march), (march, missing)):
-        ended = swaymeter("diff", *paths)
-        assert (ended.code, ended.error.startswith(f"{missing} does not exist; name a workspace")) == (2, True)
+        result = swaymeter("diff", *paths)
+        assert (result.code, result.error.startswith(f"{missing} does not exist; name a workspace")) == (2, True)
     for path in (Path(march) / "facts").iterdir():
         path.write_bytes(b"PAR1")
-    ended = swaymeter("diff", march, march)
-    assert (ended.code, "parquet holds other bytes" in ended.error) == (2, True)
+    result = swaymeter("diff", march, march)
+    assert (result.code, "parquet holds other bytes" in result.error) == (2, True)
 
 
 def test_a_name_cannot_control_the_terminal() -> None:
     hostile = "[bold red]Oslo[/]\x1b[2J\u202e\u2066\u200b\x9b1m\n\r\t\x07\u2028\U000e0041"
-    found = dataset_changes(
-        of(NORWAY), of(replace(NORWAY, object=hostile, other_objects=(hostile,)), fact(hostile, "x"))
+    changes = dataset_changes(
+        dataset(NORWAY), dataset(replace(NORWAY, object=hostile, other_objects=(hostile,)), fact(hostile, "x"))
     )
-    text = shown(found)
+    text = printed(changes)
     assert r"[bold red]Oslo[/]\x1b[2J\u202e\u2066\u200b\x9b1m\n\r\t\x07\u2028\U000e0041" in text
-    assert {sign for sign in text if unicodedata.category(sign)[0] == "C"} == {"\n"}
-    assert comparison_json(compare_items(Snapshot(found.old), Snapshot(found.new), ())).isascii()
+    assert {character for character in text if unicodedata.category(character)[0] == "C"} == {"\n"}
+    assert comparison_json(compare_items(Snapshot(changes.old), Snapshot(changes.new), ())).isascii()
 
 
-def test_other_scripts_and_signs_stay_readable() -> None:
+def test_other_scripts_stay_readable() -> None:
     for name in ("جمهورية كينيا", "Côte d'Ivoire", "日本", "🇳🇴", "São Tomé & Príncipe", 'the "Isle"'):
         assert visible(name) == name
     assert visible("\ud800") == r"\ud800"
@@ -203,50 +203,50 @@ OLD, NEW = (changed(STATIC, original_context="x" * 500 + f"Oslo is {word}" + "y"
         ([OLD], [NEW], f"context …{'x' * 32}Oslo is oldyyyyyyyyy → …{'x' * 32}Oslo is newyyyyyyyyy\n"),
     ],
 )
-def test_the_last_line_is_the_change(before: list[Any], after: list[Any], line: str) -> None:
-    """Changes of degrees alone come last."""
+def test_the_last_line_shows_the_change(before: list[Any], after: list[Any], line: str) -> None:
+    """A fact with only a changed degree comes after facts with other changes."""
     questions = before == [OLD]
-    sides = (Dataset(Path("a"), (), (), tuple(rows)) if questions else of(*rows) for rows in (before, after))
-    assert shown(dataset_changes(*sides)).endswith(line)
+    sides = (Dataset(Path("a"), (), (), tuple(rows)) if questions else dataset(*rows) for rows in (before, after))
+    assert printed(dataset_changes(*sides)).endswith(line)
 
 
 # ---- questions -------------------------------------------------------------------------------------------------------
 
 
 def test_questions_are_listed_beside_facts(swaymeter: Command, march: str, tmp_path: Path) -> None:
-    keep_questions(Path(march), "capital", STATIC)
-    keep_questions(Path(march), "Persian Gulf", GULF)
+    store_questions(Path(march), "capital", STATIC)
+    store_questions(Path(march), "Persian Gulf", GULF)
     april = workspace(tmp_path / "april", NORWAY, PERU, FATHER)
-    turned = replace(STATIC, partition="temporal", edits=2, subject_popularity=9.5)
-    keep_questions(april, "capital", turned, replace(STATIC, subject="Peru", subject_id="Q419"))
-    ended = swaymeter("diff", march, str(april))
-    assert ended.code == 1
-    assert "3 facts of 2 relations and 2 questions of 2 relations from Wikidata, YAGO, fetched" in ended.out
-    capital, questions = [line for line in ended.out.splitlines() if re.match("│ capital +│", line)]
+    moved = replace(STATIC, partition="temporal", edits=2, subject_popularity=9.5)
+    store_questions(april, "capital", moved, replace(STATIC, subject="Peru", subject_id="Q419"))
+    result = swaymeter("diff", march, str(april))
+    assert result.code == 1
+    assert "3 facts of 2 relations and 2 questions of 2 relations from Wikidata, YAGO, fetched" in result.out
+    capital, questions = [line for line in result.out.splitlines() if re.match("│ capital +│", line)]
     assert [cell.strip() for cell in capital.split("│")[2:-1]] == ["0", "0", "0", "2"]
     assert [cell.strip() for cell in questions.split("│")[2:-1]] == ["1", "0", "1", "0"]
-    assert ended.out.endswith(
+    assert result.out.endswith(
         "\ncapital\n  + Peru → Oslo (static)\n"
         "  ~ Norway: partition static → temporal; edits 1 → 2; page views 1500.5 → 9.5\n"
         "\ndisputable\n  - Persian Gulf → Iran (disputable)\n"
     )
 
 
-def test_build_and_published_files_can_be_compared(swaymeter: Command, tmp_path: Path) -> None:
-    keep_questions(tmp_path / "build", "capital", STATIC)
-    keep_questions(tmp_path / "build", "Persian Gulf", GULF)
+def test_workspace_and_published_questions_can_be_compared(swaymeter: Command, tmp_path: Path) -> None:
+    store_questions(tmp_path / "build", "capital", STATIC)
+    store_questions(tmp_path / "build", "Persian Gulf", GULF)
     write_questions(tmp_path / "published", [replace(STATIC, subject_popularity=2.0), replace(GULF, edits=7)])
-    ended = swaymeter("diff", str(tmp_path / "published"), str(tmp_path / "build"))
-    assert ended.code == 1
+    result = swaymeter("diff", str(tmp_path / "published"), str(tmp_path / "build"))
+    assert result.code == 1
     line = "not compared, because only one of the two has the field: counter-memory answer's Wikidata id, hidden edits"
-    assert line in ended.out
-    assert "  ~ Norway: page views 2.0 → 1500.5\n" in ended.out
-    assert "  ~ Persian Gulf (Iran): edits 7 → 3\n" in ended.out
+    assert line in result.out
+    assert "  ~ Norway: page views 2.0 → 1500.5\n" in result.out
+    assert "  ~ Persian Gulf (Iran): edits 7 → 3\n" in result.out
 
 
-def test_json_has_questions_apart(swaymeter: Command, march: str, tmp_path: Path) -> None:
-    keep_questions(tmp_path / "b", "capital", STATIC)
-    keep_questions(Path(march), "capital", replace(STATIC, edits=4))
+def test_json_lists_questions_and_facts_separately(swaymeter: Command, march: str, tmp_path: Path) -> None:
+    store_questions(tmp_path / "b", "capital", STATIC)
+    store_questions(Path(march), "capital", replace(STATIC, edits=4))
     document = json.loads(swaymeter("diff", march, str(tmp_path / "b"), "--json").out)
     assert [(document[side]["facts"], document[side]["questions"]) for side in "ab"] == [(3, 1), (0, 1)]
     assert document["questions"]["not_compared"] == []

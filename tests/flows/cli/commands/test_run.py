@@ -20,7 +20,7 @@ from swaymeter.flows.server import api
 from swaymeter.flows.stages import plan
 from tests.extensions import source
 from tests.flows.conftest import Command
-from tests.flows.small_study import prepare, score, selected, small_study, write_study
+from tests.flows.small_study import load_study, prepare, score, small_study, write_study
 from tests.mounts import can_mount
 from tests.registered import added
 
@@ -39,22 +39,22 @@ GROUPS = {
 }
 GROUPED = [f"{group} {name}" for group, names in GROUPS.items() for name in names]
 STAGE_OPTIONS = [(), *(("--stage", stage) for stage in STAGES)]
-HEAVY = ("torch", "transformers", "prefect", "scipy", "duckdb", "pandas", "matplotlib")
+HEAVY_PACKAGES = ("torch", "transformers", "prefect", "scipy", "duckdb", "pandas", "matplotlib")
 
 
 @pytest.mark.parametrize("name", [*COMMANDS, *GROUPED])
 def test_every_command_has_an_example(name: str, swaymeter: Command) -> None:
-    ended = swaymeter(*name.split(), "--help")
-    assert ended.code == 0
-    assert re.search(rf"Example: swaymeter {name}\b", " ".join(ended.out.split()))
+    result = swaymeter(*name.split(), "--help")
+    assert result.code == 0
+    assert re.search(rf"Example: swaymeter {name}\b", " ".join(result.out.split()))
 
 
 def test_the_help_lists_every_command(swaymeter: Command) -> None:
-    ended = swaymeter("--help")
-    assert ended.code == 0
-    listed = re.findall(r"^│ ([a-z]+)  ", ended.out, re.MULTILINE)
+    result = swaymeter("--help")
+    assert result.code == 0
+    listed = re.findall(r"^│ ([a-z]+)  ", result.out, re.MULTILINE)
     assert sorted(listed) == sorted((*COMMANDS, *GROUPS))
-    assert "swaymeter run quickstart" in " ".join(ended.out.split())
+    assert "swaymeter run quickstart" in " ".join(result.out.split())
     assert re.fullmatch(r"swaymeter \d+\.\d+\.\d+\n", swaymeter("--version").out)
 
 
@@ -66,7 +66,7 @@ def test_the_help_fits_on_screens(
     assert len(swaymeter(*command.split()).out.strip().splitlines()) <= lines
 
 
-def test_an_old_name_names_the_new_one(swaymeter: Command) -> None:
+def test_an_old_command_names_the_new_command(swaymeter: Command) -> None:
     assert swaymeter("fetch", "quickstart").error == "`swaymeter fetch` is now `swaymeter run --stage fetch`"
 
 
@@ -90,17 +90,17 @@ def test_an_old_name_names_the_new_one(swaymeter: Command) -> None:
         "diff a b --jsn",
     ],
 )
-def test_unknown_arguments_are_usage(arguments: str, swaymeter: Command) -> None:
-    ended = swaymeter(*arguments.split())
-    assert ended.code == 2
-    assert "Traceback" not in ended.out + ended.err
+def test_wrong_arguments_end_with_2(arguments: str, swaymeter: Command) -> None:
+    result = swaymeter(*arguments.split())
+    assert result.code == 2
+    assert "Traceback" not in result.out + result.err
 
 
 @pytest.mark.parametrize("name", ["run", "status"])
-def test_a_missing_study_is_usage(name: str, swaymeter: Command, tmp_path: Path) -> None:
-    ended = swaymeter(name, str(tmp_path / "missing.yaml"))
-    assert ended.code == 2
-    assert re.search(r"missing.yaml cannot be read: .*; bundled studies: .*quickstart", ended.error)
+def test_a_missing_study_ends_with_2(name: str, swaymeter: Command, tmp_path: Path) -> None:
+    result = swaymeter(name, str(tmp_path / "missing.yaml"))
+    assert result.code == 2
+    assert re.search(r"missing.yaml cannot be read: .*; bundled studies: .*quickstart", result.error)
 
 
 @pytest.mark.parametrize("name", ["run", "status"])
@@ -115,32 +115,32 @@ def test_a_missing_study_is_usage(name: str, swaymeter: Command, tmp_path: Path)
 def test_an_unknown_name_suggests_the_nearest(
     name: str, option: str, value: str, near: str, swaymeter: Command, tmp_path: Path
 ) -> None:
-    ended = swaymeter(name, "quickstart", option, value, "--workspace", str(tmp_path / "w"))
-    assert ended.code == 2
-    assert ended.error == f"no {option[2:]} is named {value!r}; did you mean {near!r}?"
+    result = swaymeter(name, "quickstart", option, value, "--workspace", str(tmp_path / "w"))
+    assert result.code == 2
+    assert result.error == f"no {option[2:]} is named {value!r}; did you mean {near!r}?"
     assert not (tmp_path / "w").exists()
 
 
 def test_a_traceback_is_shown_on_request(swaymeter: Command) -> None:
-    ended = swaymeter("run", "missing.yaml", "--traceback")
-    assert ended.code == 2
-    assert "Traceback" in ended.err
-    assert re.search(r"^error  missing.yaml cannot be read", ended.err, re.MULTILINE)
+    result = swaymeter("run", "missing.yaml", "--traceback")
+    assert result.code == 2
+    assert "Traceback" in result.err
+    assert re.search(r"^error  missing.yaml cannot be read", result.err, re.MULTILINE)
 
 
 @pytest.mark.parametrize("options", STAGE_OPTIONS)
 def test_a_dry_run_writes_no_file(options: tuple[str, ...], swaymeter: Command, study: str) -> None:
     folder = Path(study).parent
     before = sorted(folder.rglob("*"))
-    ended = swaymeter("run", study, *options, "--dry-run")
-    assert ended.code == 0
-    assert "capital · facts: missing" in ended.out or (options and "fetch" not in options)
-    assert re.search(r"^\d+ prompts; estimated time: ", ended.out, re.MULTILINE)
+    result = swaymeter("run", study, *options, "--dry-run")
+    assert result.code == 0
+    assert "capital · facts: missing" in result.out or (options and "fetch" not in options)
+    assert re.search(r"^\d+ prompts; estimated time: ", result.out, re.MULTILINE)
     assert sorted(folder.rglob("*")) == before
 
 
-def test_dry_run_with_force_counts_what_is_done(swaymeter: Command, study: str, tmp_path: Path) -> None:
-    score(prepare(selected(tmp_path)))
+def test_dry_run_with_force_counts_done_steps(swaymeter: Command, study: str, tmp_path: Path) -> None:
+    score(prepare(load_study(tmp_path)))
     assert "everything is done" in swaymeter("run", study, "--stage", "score", "--dry-run").out
     assert "everything is done" not in swaymeter("run", study, "--stage", "score", "--dry-run", "--force").out
 
@@ -152,12 +152,12 @@ def test_status_writes_no_file(swaymeter: Command, study: str, tmp_path: Path) -
 
 
 def test_status_of_a_damaged_score_ends_with_1(swaymeter: Command, study: str, tmp_path: Path) -> None:
-    score(prepare(selected(tmp_path)))
+    score(prepare(load_study(tmp_path)))
     (file,) = tmp_path.glob("workspace/scores/capital/*/persuasion-*.parquet")
     file.write_bytes(b"")
-    ended = swaymeter("status", study, "--relation", "capital")
-    assert ended.code == 1
-    assert f"{file} holds other bytes than were written" in ended.out
+    result = swaymeter("status", study, "--relation", "capital")
+    assert result.code == 1
+    assert f"{file} holds other bytes than were written" in result.out
     document = json.loads(swaymeter("status", study, "--relation", "capital", "--json").out)
     assert [row["measure"] for row in document["rows"] if row["state"] == "damaged"] == ["persuasion"]
 
@@ -167,13 +167,13 @@ def test_a_workspace_that_cannot_be_written_fails(
     options: tuple[str, ...], swaymeter: Command, study: str, tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_text("in the way")
-    ended = swaymeter("run", study, *options, "--workspace", str(tmp_path / "file" / "below"))
-    assert ended.code == 1
-    assert re.search(r"the workspace .*below cannot be written: .*; choose another --workspace", ended.error)
+    result = swaymeter("run", study, *options, "--workspace", str(tmp_path / "file" / "below"))
+    assert result.code == 1
+    assert re.search(r"the workspace .*below cannot be written: .*; choose another --workspace", result.error)
     assert (tmp_path / "file").read_text() == "in the way"
-    nobody = "~nobody-of-that-name/x"
-    ended = swaymeter("run", study, *options, "--workspace", nobody)
-    assert (ended.code, nobody.partition("/")[0] in ended.error) == (2, True)
+    unknown_home = "~nobody-of-that-name/x"
+    result = swaymeter("run", study, *options, "--workspace", unknown_home)
+    assert (result.code, unknown_home.partition("/")[0] in result.error) == (2, True)
 
 
 def test_offline_is_set_before_any_model_is_identified(swaymeter: Command, study: str) -> None:
@@ -181,69 +181,71 @@ def test_offline_is_set_before_any_model_is_identified(swaymeter: Command, study
     assert os.environ["HF_HUB_OFFLINE"] == "1"
 
 
-def test_an_interrupted_command_explains_how_to_go_on(
+def test_an_interrupted_command_explains_how_to_continue(
     swaymeter: Command, study: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Study, "execute", stop)
-    ended = swaymeter("run", study)
-    assert ended.code == 130
-    assert "run the same command again" in ended.err
+    result = swaymeter("run", study)
+    assert result.code == 130
+    assert "run the same command again" in result.err
 
 
 CLI = (sys.executable, "-m", "swaymeter.flows.cli.main")
 FETCH = (*CLI, "run", "quickstart", "--stage", "fetch", "--relation", "capital", "--workspace")
-"""What has an end that can be seen, and needs no model."""
+"""A command without a model; its result is in the workspace."""
 
 
-def _process(*command: str, **variables: str) -> subprocess.CompletedProcess[str]:
+def _run_process(*command: str, **variables: str) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"COLUMNS": "200", "HF_HUB_OFFLINE": "1"} | variables
     return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120, check=False)
 
 
-def fetched(workspace: Path) -> bool:
-    """Whether the relation of FETCH is there."""
+def is_fetched(workspace: Path) -> bool:
+    """Return True if the workspace has the facts of FETCH."""
     rows = Study.load("quickstart", str(workspace), ["capital"]).rows()
     return ("capital", "done") in {(row.subject, row.state) for row in rows if row.stage == "fetch"}
 
 
-def test_work_outlasts_a_closed_pipe(tmp_path: Path, lasting: httpx.Client) -> None:
-    line, url = '"$@" | head -1', str(lasting.base_url)
-    ended = _process("bash", "-c", line, "bash", *FETCH, str(tmp_path), PYTHONIOENCODING="ascii", PREFECT_API_URL=url)
-    assert (ended.stdout.count("\n"), "Traceback" in ended.stderr) == (1, False)
-    assert fetched(tmp_path)
+def test_a_closed_pipe_does_not_stop_a_run(tmp_path: Path, server_client: httpx.Client) -> None:
+    script, url = '"$@" | head -1', str(server_client.base_url)
+    result = _run_process(
+        "bash", "-c", script, "bash", *FETCH, str(tmp_path), PYTHONIOENCODING="ascii", PREFECT_API_URL=url
+    )
+    assert (result.stdout.count("\n"), "Traceback" in result.stderr) == (1, False)
+    assert is_fetched(tmp_path)
 
 
-def test_a_product_that_is_lost_is_a_failure() -> None:
-    ended = _process("bash", "-c", '"$@" >/dev/full', "bash", *CLI, "init", "--schema")
-    lost = "error  standard output cannot be written: No space left on device\n"
-    assert (ended.returncode, ended.stderr) == (1, lost)
+def test_output_that_cannot_be_written_is_a_failure() -> None:
+    result = _run_process("bash", "-c", '"$@" >/dev/full', "bash", *CLI, "init", "--schema")
+    message = "error  standard output cannot be written: No space left on device\n"
+    assert (result.returncode, result.stderr) == (1, message)
 
 
 @pytest.mark.skipif(not can_mount(), reason="mounting takes root")
-def test_finished_steps_are_found_in_read_only_workspaces(swaymeter: Command, tmp_path: Path) -> None:
-    of = ("quickstart", "--relation", "capital", "--workspace", str(tmp_path))
-    assert swaymeter("run", *of, "--stage", "fetch").code == 0
+def test_a_read_only_workspace_has_usable_finished_steps(swaymeter: Command, tmp_path: Path) -> None:
+    arguments = ("quickstart", "--relation", "capital", "--workspace", str(tmp_path))
+    assert swaymeter("run", *arguments, "--stage", "fetch").code == 0
     subprocess.run(["mount", "--bind", str(tmp_path), str(tmp_path)], check=True)
     try:
         subprocess.run(["mount", "-o", "remount,ro,bind", str(tmp_path)], check=True)
-        assert swaymeter("run", *of, "--stage", "fetch").code == 0
-        ended = swaymeter("run", *of, "--stage", "build")
-        assert (ended.code, ended.error.startswith(f"the workspace {tmp_path} cannot be written")) == (1, True)
+        assert swaymeter("run", *arguments, "--stage", "fetch").code == 0
+        result = swaymeter("run", *arguments, "--stage", "build")
+        assert (result.code, result.error.startswith(f"the workspace {tmp_path} cannot be written")) == (1, True)
     finally:
         subprocess.run(["umount", "--lazy", str(tmp_path)], check=True)
 
 
 def test_a_locked_workspace_fails(study: str, tmp_path: Path) -> None:
     with Workspace(tmp_path / "workspace").lock():
-        ended = _process(*CLI, "run", study)
-    assert (ended.returncode, ended.stdout, "Traceback" in ended.stderr) == (1, "", False)
-    assert ended.stderr.startswith(f"error  process {os.getpid()} on ")
+        result = _run_process(*CLI, "run", study)
+    assert (result.returncode, result.stdout, "Traceback" in result.stderr) == (1, "", False)
+    assert result.stderr.startswith(f"error  process {os.getpid()} on ")
 
 
-COMPUTING_NOTHING = (
+LIGHT_COMMANDS = (
     "--help",
     "status {study}",
     "run {study} --dry-run",
@@ -252,30 +254,30 @@ COMPUTING_NOTHING = (
     "list sources",
     "init --schema",
 )
-IN_ONE_PROCESS = f"""
+PRINT_HEAVY_IMPORTS = f"""
 import sys
 from swaymeter.flows.cli import main
 for line in sys.argv[1:]:
     sys.argv = ["swaymeter", *line.split()]
     main.exit_code()
-    print("imported by", line, *sorted({{*{HEAVY}}} & sys.modules.keys()), sep="|", file=sys.stderr)
+    print("imported by", line, *sorted({{*{HEAVY_PACKAGES}}} & sys.modules.keys()), sep="|", file=sys.stderr)
 """
 
 
-def test_a_command_line_imports_no_steps() -> None:
+def test_the_command_line_imports_no_pyarrow() -> None:
     program = "import sys; from swaymeter.flows.cli import main; print('pyarrow' in sys.modules)"
-    assert _process(sys.executable, "-c", program).stdout == "False\n"
+    assert _run_process(sys.executable, "-c", program).stdout == "False\n"
 
 
-def test_commands_that_compute_nothing_import_no_science(study: str) -> None:
-    commands = [line.format(study=study) for line in COMPUTING_NOTHING]
-    said = _process(sys.executable, "-c", IN_ONE_PROCESS, *commands).stderr.splitlines()
-    imported = [line for line in said if line.startswith("imported by")]
+def test_commands_without_computation_import_no_heavy_packages(study: str) -> None:
+    commands = [line.format(study=study) for line in LIGHT_COMMANDS]
+    lines = _run_process(sys.executable, "-c", PRINT_HEAVY_IMPORTS, *commands).stderr.splitlines()
+    imported = [line for line in lines if line.startswith("imported by")]
     assert imported == [f"imported by|{line}" for line in commands]
 
 
 YAGO = {"source": "yago", "relations": ["capital"]}
-IMPOSSIBLE = [
+IMPOSSIBLE_STUDIES = [
     ({"models": [{"name": "smollm2-135m-instruct", "dtype": "4bit"}]}, "models.0: dtype '4bit' needs a CUDA device"),
     ({"models": [{"name": "./gone"}]}, "model './gone': the folder does not exist"),
     (
@@ -309,7 +311,7 @@ IMPOSSIBLE = [
 
 
 @pytest.mark.parametrize("options", [[], ["--dry-run"]], ids=["run", "dry-run"])
-@pytest.mark.parametrize(("changes", "message"), IMPOSSIBLE)
+@pytest.mark.parametrize(("changes", "message"), IMPOSSIBLE_STUDIES)
 def test_impossible_studies_are_refused_before_a_run(
     changes: Any, message: str, options: list[str], swaymeter: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -319,27 +321,25 @@ def test_impossible_studies_are_refused_before_a_run(
     monkeypatch.delattr(api, "prefect_api")
     with added(FACT_SOURCES, source.SOURCE):
         study = write_study(tmp_path, small_study(tmp_path, **changes))
-        ended = swaymeter("run", study, *options)
-    assert ended.code == 2
-    assert ended.error.startswith(f"{study}: {message.replace('{folder}', str(tmp_path))}")
+        result = swaymeter("run", study, *options)
+    assert result.code == 2
+    assert result.error.startswith(f"{study}: {message.replace('{folder}', str(tmp_path))}")
 
 
 def test_devices_of_done_scores_do_not_matter(swaymeter: Command, tmp_path: Path) -> None:
     models = [{"name": str(tmp_path / "model"), "dtype": "bfloat16", "device": "cuda:99"}]
-    score(prepare(selected(tmp_path, models=models)))
+    score(prepare(load_study(tmp_path, models=models)))
     assert swaymeter("run", str(tmp_path / "study.yaml"), "--stage", "score").code == 0
     assert swaymeter("run", str(tmp_path / "study.yaml"), "--stage", "score", "--force", "--dry-run").code == 2
 
 
-def test_a_dry_run_fails_where_the_run_would(
-    swaymeter: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def identify(name: str) -> None:
+def test_a_dry_run_fails_if_the_run_would(swaymeter: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(name: str) -> None:
         raise ModelError(f"{name} is not on the hub")
 
-    monkeypatch.setattr(plan, "identify_language_model", identify)
+    monkeypatch.setattr(plan, "identify_language_model", fail)
     study = write_study(tmp_path, small_study(tmp_path))
-    ended = swaymeter("run", study, "--dry-run")
-    assert ended.code == 1
-    assert ended.error == f"{study}: {tmp_path / 'model'} is not on the hub"
-    assert "estimated time" in ended.out
+    result = swaymeter("run", study, "--dry-run")
+    assert result.code == 1
+    assert result.error == f"{study}: {tmp_path / 'model'} is not on the hub"
+    assert "estimated time" in result.out

@@ -19,7 +19,7 @@ from swaymeter.flows.cli.views.ages import lines_of, max_age_of
         ("7d", "", timedelta(days=7)),
     ],
 )
-def test_oldest_answer_that_is_used(
+def test_option_and_pipeline_decide_the_maximum_age(
     text: str | None, variable: str, age: timedelta | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CI", variable)
@@ -27,7 +27,7 @@ def test_oldest_answer_that_is_used(
 
 
 @pytest.mark.parametrize("text", ["", "24", "1.5h", "-1h", "day"])
-def test_an_age_of_another_form_is_refused(text: str) -> None:
+def test_a_malformed_age_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="is not an age; write one such as 24h"):
         max_age_of(text)
 

@@ -1,4 +1,4 @@
-"""An audit's thresholds, what it says of them, and two runs compared; no model is loaded."""
+"""Thresholds, options and messages of an audit, and the comparison of two runs; no model is loaded."""
 
 import json
 from contextlib import nullcontext
@@ -20,7 +20,7 @@ from swaymeter.flows.config.study import StudyFile, read_study
 from swaymeter.flows.config.thresholds import MeasuredQuantity, Threshold
 from swaymeter.flows.stages.aggregate import schema
 from swaymeter.tasks.contexts.questions import rejected_question
-from tests.data.warehouse.small_study import Row, row, stored, table
+from tests.data.warehouse.small_study import Row, row, table, write_tables
 from tests.flows.conftest import Command
 
 ORACLE = Path(__file__).resolve().parents[3] / "oracle" / "reports"
@@ -32,7 +32,7 @@ SUPPORTING = "follow.supporting of m (float32) is 80.0% [70.0, 90.0] over 40 ans
 
 
 def models_of(*names: str, key_from: str = "") -> list[dict[str, Any]]:
-    """The section `models` of an audit of these models."""
+    """Return the section `models` of an audit of these models."""
     return audit._models(audit.AuditOptions("mine.csv", Path(), models=names, key_from=key_from))
 
 
@@ -43,7 +43,7 @@ def test_models_are_named_with_dtypes_or_addresses() -> None:
         {"name": "one", "endpoint": "https://a.example"},
     ]
     models = models_of("m@http://127.0.0.1:1", "m@http://127.0.0.1:2", key_from="KEY")
-    assert [(one["name"], one["served_as"], one["key_from"]) for one in models] == [
+    assert [(model["name"], model["served_as"], model["key_from"]) for model in models] == [
         ("m-1", "m", "KEY"),
         ("m-2", "m", "KEY"),
     ]
@@ -66,7 +66,7 @@ def test_models_are_named_with_dtypes_or_addresses() -> None:
         (["follow=0.5"], [], "follow.conflicting of m"),
     ],
 )
-def test_a_threshold_that_is_not_met_fails(under: list[str], over: list[str], unmet: str) -> None:
+def test_an_unmet_threshold_fails(under: list[str], over: list[str], unmet: str) -> None:
     with pytest.raises(WorkFailed) if unmet else nullcontext() as failed:
         checks.refuse_unmet(checks.compare_with_thresholds(checks.thresholds_of(under, over), [FOLLOWS, GIVES_IN]))
     assert str(getattr(failed, "value", "")).startswith(unmet)
@@ -99,7 +99,7 @@ def test_replies_that_state_nothing_meet_no_threshold(
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         *(
             (text, "not a threshold|no quantity")
@@ -115,18 +115,18 @@ def test_replies_that_state_nothing_meet_no_threshold(
         ("correct.supporting=1", r"correct\.none"),
     ],
 )
-def test_a_threshold_that_cannot_be_is_refused(text: str, said: str) -> None:
-    with pytest.raises(UsageError, match=said):
+def test_an_impossible_threshold_is_refused(text: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         Threshold.parse(text, at_least=True).check({"supporting"})
 
 
 def study_of(folder: Path, file: str = "mine.csv", models: tuple[str, ...] = ("m",), **changes: Any) -> StudyFile:
-    """The study of an audit of a file in a folder."""
+    """Write and read the study of an audit of a file."""
     options: dict[str, Any] = {"models": models, "samples": 1} | changes
     return read_study(audit.write_study(audit.AuditOptions(str(folder / file), folder, **options)))
 
 
-def test_the_folder_of_an_audit_is_its_study(swaymeter: Command, tmp_path: Path) -> None:
+def test_commands_accept_the_folder_of_an_audit(swaymeter: Command, tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("question,answer,context,kind\nWho?,I,It is I.,supporting\n")
     study_of(tmp_path, models=("smollm2-135m-instruct",))
     moved = tmp_path.rename(tmp_path.with_name("moved"))
@@ -137,12 +137,12 @@ def test_the_folder_of_an_audit_is_its_study(swaymeter: Command, tmp_path: Path)
 
 
 def test_every_audit_names_unused_rows(tmp_path: Path) -> None:
-    file, listed = tmp_path / "mine.csv", tmp_path / "rows-not-used.txt"
+    file, list_file = tmp_path / "mine.csv", tmp_path / "rows-not-used.txt"
     file.write_text("question,answer,context,kind\nWho?,I,It is I.,supporting\nWho?,,x,supporting\n")
     study = study_of(tmp_path)
     assert audit.about_rows(audit.read_rows(study, [], tmp_path), Path("mine.csv"), tmp_path) == [
         "not used: mine.csv: 1 of 2 rows cannot be used: line 3: answer: is missing; add it",
-        f"all rows that are not used: {listed}",
+        f"all rows that are not used: {list_file}",
     ]
     file.write_text("question,answer,context,kind\nWho?,I,It is I.,supporting\nWho?,I,It is you.,conflicting\n")
     with pytest.raises(UsageError, match=r"no context of kind conflicting can be used; .*; .* lists all unusable"):
@@ -151,17 +151,17 @@ def test_every_audit_names_unused_rows(tmp_path: Path) -> None:
     refusal = r"30 of 30 rows .*: line 2, 3, 4 and 27 more: answer: .*; .* lists all unusable rows"
     with pytest.raises(UsageError, match=refusal):
         audit.read_rows(study, [], tmp_path)
-    assert len(listed.read_text().splitlines()) == 30
+    assert len(list_file.read_text().splitlines()) == 30
     file.write_text("question,answer,context\nWho?,I,x\n")
     assert audit.about_rows(audit.read_rows(study, [], tmp_path), Path("mine.csv"), tmp_path) == []
-    assert not listed.exists()
+    assert not list_file.exists()
     file.write_text("frage,answer\n")
     with pytest.raises(UsageError, match="lacks the columns question and context"):
         audit.read_rows(study, [], tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("maps", "said"),
+    ("maps", "message"),
     [
         (["question"], "--map 'question': write a column's name in Swaymeter and its name in the file, with ="),
         (["frage=question"], "--map: frage is not one of the columns that can be mapped: id, group, question"),
@@ -169,10 +169,10 @@ def test_every_audit_names_unused_rows(tmp_path: Path) -> None:
         (["question=a", "answer=a"], "--map: question and answer are both mapped to a; keep one"),
     ],
 )
-def test_a_map_that_is_none_is_refused(maps: list[str], said: str) -> None:
-    with pytest.raises(UsageError) as failed:
+def test_a_malformed_map_is_refused(maps: list[str], message: str) -> None:
+    with pytest.raises(UsageError) as raised:
         audit.columns_of(maps)
-    assert str(failed.value).startswith(said)
+    assert str(raised.value).startswith(message)
 
 
 def test_junit_has_case_for_each_threshold_and_model(tmp_path: Path) -> None:
@@ -208,36 +208,36 @@ def test_study_of_audit_names_its_file_and_models(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("question,answer\n")
     models, judge = ("smollm2-135m-instruct:bfloat16", "C:folder"), "smollm2-135m-instruct"
     study = study_of(tmp_path, models=models, samples=2, questions=5, max_new_tokens=7, judge=judge)
-    known = [("smollm2-135m-instruct", "bfloat16"), ("C:folder", "auto")]
-    assert [(model.name, model.dtype) for model in study.models] == known
+    expected = [("smollm2-135m-instruct", "bfloat16"), ("C:folder", "auto")]
+    assert [(model.name, model.dtype) for model in study.models] == expected
     assert study.questions is not None
     assert study.questions.per_partition == 5
     assert [study.parameters("answers")[name] for name in ("samples", "max_new_tokens")] == [2, 7]
     assert study.parameters("judged_answers")["judge"] == judge
     served = study_of(tmp_path, models=models, judge="m@http://127.0.0.1:1/v1", timeout_s=9)
-    assert [each.parameters("judged_answers")["timeout_s"] for each in (study, served)] == [None, 9]
+    assert [audited.parameters("judged_answers")["timeout_s"] for audited in (study, served)] == [None, 9]
 
 
 @pytest.mark.parametrize(
     ("option", "thinking"),
     [("off", (2048, "without_switch")), ("on", (2048, "all")), ("99", (99, "all")), ("0", None), ("-1", None)],
 )
-def test_an_audit_lets_models_think_as_asked(option: str, thinking: tuple[int, str] | None, tmp_path: Path) -> None:
+def test_an_option_limits_the_thinking_of_models(option: str, thinking: tuple[int, str] | None, tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("question,answer\n")
     with nullcontext() if thinking else pytest.raises(UsageError, match="use off, on, or a limit of tokens"):
         study = study_of(tmp_path, thinking=option)
         assert tuple(study.parameters("answers")["thinking"].values()) == thinking
 
 
-def test_file_that_is_not_there_ends_with_2(swaymeter: Command, tmp_path: Path) -> None:
-    ended = swaymeter("audit", "nowhere.csv", "--model", "m", "--workspace", str(tmp_path / "ws"))
-    assert ended.code == 2
-    assert "there is no file nowhere.csv" in ended.error
+def test_a_missing_file_ends_with_2(swaymeter: Command, tmp_path: Path) -> None:
+    result = swaymeter("audit", "nowhere.csv", "--model", "m", "--workspace", str(tmp_path / "ws"))
+    assert result.code == 2
+    assert "there is no file nowhere.csv" in result.error
     assert not (tmp_path / "ws").exists()
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (["--model", "m@http://127.0.0.1:1/v1"], "model m (http://127.0.0.1:1) cannot be reached: "),
         (
@@ -255,19 +255,28 @@ def test_file_that_is_not_there_ends_with_2(swaymeter: Command, tmp_path: Path) 
         (["--model", "smollm2-135m-instruct", "--judge", f"{__file__}:nosuch"], "--judge: judge /"),
     ],
 )
-def test_a_refused_audit_leaves_nothing(options: list[str], said: str, swaymeter: Command, tmp_path: Path) -> None:
-    ended = swaymeter("audit", "own-questions", *options, "--workspace", str(tmp_path / "ws"))
-    assert (ended.code, ended.error.startswith(said)) == (2, True), ended.error
+def test_a_refused_audit_leaves_no_workspace(
+    options: list[str], message: str, swaymeter: Command, tmp_path: Path
+) -> None:
+    result = swaymeter("audit", "own-questions", *options, "--workspace", str(tmp_path / "ws"))
+    assert (result.code, result.error.startswith(message)) == (2, True), result.error
     assert not (tmp_path / "ws").exists()
 
 
 VERDICTS = {"c": "context", "o": "original"}
 
 
-def run_of(folder: Path, verdicts: str, text: str = "text", alone: str = "original", **asked_with: str | None) -> Path:
-    """The database of a run in which the answers to questions with a conflicting context had these verdicts.
+def write_run(
+    folder: Path, verdicts: str, text: str = "text", closed_book: str = "original", **run_columns: str | None
+) -> Path:
+    """Write the database of a run into a folder, and return the folder.
 
-    alone: the verdict of all answers without a context.
+    Args:
+        folder: The folder of the database.
+        verdicts: A letter of VERDICTS for each question: the verdict of its answer with a conflicting context.
+        text: The text of all contexts.
+        closed_book: The verdict of all answers without a context.
+        run_columns: Columns of the run; `label` and `prompt` are columns of its variant.
     """
     from swaymeter.data.warehouse.loading import build
 
@@ -280,21 +289,28 @@ def run_of(folder: Path, verdicts: str, text: str = "text", alone: str = "origin
         "form": PLAIN,
         "separator": SEPARATOR,
     }
-    about = {"relation": "own", "subject": "", "subject_id": None, "contexts": [context]}
-    asked = {"relation": "own", "model": "m", "dtype": "float32", "sample": None, "outcome": None}
+    columns = {"relation": "own", "subject": "", "subject_id": None, "contexts": [context]}
+    answer = {"relation": "own", "model": "m", "dtype": "float32", "sample": None, "outcome": None}
     rows: list[Row] = [
-        row(table("whose_answer"), **asked, question_id=name, context_id=of, condition=condition, verdict=verdict)
+        row(
+            table("whose_answer"),
+            **answer,
+            question_id=name,
+            context_id=context_id,
+            condition=condition,
+            verdict=verdict,
+        )
         for name, with_context in numbered
-        for of, condition, verdict in (("none", "none", alone), ("c", "conflicting", with_context))
+        for context_id, condition, verdict in (("none", "none", closed_book), ("c", "conflicting", with_context))
     ]
-    questions: list[Row] = [row(table("questions"), question_id=name, **about) for name, _ in numbered]
-    files = stored(folder / "files", {"questions": questions, "whose_answer": rows})
-    asked_of = {name: asked_with.pop(name) for name in ("label", "prompt") if name in asked_with}
-    made = {
-        table("variants"): [row(table("variants"), model="m", dtype="float32", **asked_of)],
-        table("runs"): [row(table("runs"), model="m", dtype="float32", **asked_with)],
+    questions: list[Row] = [row(table("questions"), question_id=name, **columns) for name, _ in numbered]
+    files = write_tables(folder / "files", {"questions": questions, "whose_answer": rows})
+    variant_columns = {name: run_columns.pop(name) for name in ("label", "prompt") if name in run_columns}
+    computed = {
+        table("variants"): [row(table("variants"), model="m", dtype="float32", **variant_columns)],
+        table("runs"): [row(table("runs"), model="m", dtype="float32", **run_columns)],
     }
-    build(folder / "study.duckdb", "key", schema(), files, computed=made)
+    build(folder / "study.duckdb", "key", schema(), files, computed=computed)
     return folder
 
 
@@ -309,8 +325,8 @@ def test_greedy_answers_that_were_cut_off_are_counted(tmp_path: Path) -> None:
     answers = [
         row(
             table("answers"),
-            relation=one.relation,
-            question_id=one.question_id,
+            relation=question.relation,
+            question_id=question.question_id,
             context_id=case.context_id,
             condition=case.condition,
             sample=sample,
@@ -319,28 +335,28 @@ def test_greedy_answers_that_were_cut_off_are_counted(tmp_path: Path) -> None:
             model="m",
             dtype="float32",
         )
-        for one in questions
-        for case in one.cases
+        for question in questions
+        for case in question.cases
         for sample in (None, 0)
     ]
-    alike = as_row(rejected_question(questions[0], ANSWERS_ALIKE, "q1, conflicting: 'two' is the right answer '2'"))
-    of_questions = {"questions": [as_row(one) for one in questions], "rejected": [alike]}
-    files = stored(tmp_path / "files", of_questions | {"answers": answers})
+    rejected = as_row(rejected_question(questions[0], ANSWERS_ALIKE, "q1, conflicting: 'two' is the right answer '2'"))
+    tables = {"questions": [as_row(question) for question in questions], "rejected": [rejected]}
+    files = write_tables(tmp_path / "files", tables | {"answers": answers})
     build(tmp_path / "study.duckdb", "key", schema(), files)
-    found = audit.results_in(tmp_path / "study.duckdb")
-    (not_asked,) = found.skipped
-    assert not_asked.startswith("not asked: A context called conflicting states the right answer in another spelling")
-    assert not_asked.endswith("(1: q1, conflicting: 'two' is the right answer '2')")
-    (said,) = audit.about_answers(found)
-    assert said.startswith("Cut off at 32 tokens: 4 of 6 greedy answers of m (float32) (66.7%). ")
-    assert said.endswith("; --max-new-tokens raises it.")
+    results = audit.results_in(tmp_path / "study.duckdb")
+    (skipped,) = results.skipped
+    assert skipped.startswith("not asked: A context called conflicting states the right answer in another spelling")
+    assert skipped.endswith("(1: q1, conflicting: 'two' is the right answer '2')")
+    (line,) = audit.about_answers(results)
+    assert line.startswith("Cut off at 32 tokens: 4 of 6 greedy answers of m (float32) (66.7%). ")
+    assert line.endswith("; --max-new-tokens raises it.")
 
 
-def test_two_runs_are_compared_on_questions_of_both(swaymeter: Command, tmp_path: Path) -> None:
-    first, second = run_of(tmp_path / "a", "c" * 12), run_of(tmp_path / "b", "o" * 10)
-    ended = swaymeter("compare", str(first), str(second / "study.duckdb"))
-    assert ended.code == 0
-    line = next(line for line in ended.out.splitlines() if line.startswith("│ follow.conflicting"))
+def test_two_runs_are_compared_on_common_questions(swaymeter: Command, tmp_path: Path) -> None:
+    first, second = write_run(tmp_path / "a", "c" * 12), write_run(tmp_path / "b", "o" * 10)
+    result = swaymeter("compare", str(first), str(second / "study.duckdb"))
+    assert result.code == 0
+    line = next(line for line in result.out.splitlines() if line.startswith("│ follow.conflicting"))
     assert [cell.strip() for cell in line.strip("│ ").split("│")][1:] == [
         "10",
         "100.0%",
@@ -348,19 +364,19 @@ def test_two_runs_are_compared_on_questions_of_both(swaymeter: Command, tmp_path
         "+100.0 points [52.1, 100.0]",
         "larger",
     ]
-    assert f"{REJECTED}: 2 of 12 in A not asked in B (follow.conflicting, resist_wrong.all, correct.none" in ended.out
+    assert f"{REJECTED}: 2 of 12 in A not asked in B (follow.conflicting, resist_wrong.all, correct.none" in result.out
     page = second / "compared-with-a.html"
-    assert f"flipped replies: 10; the page: {page}" in ended.out
+    assert f"flipped replies: 10; the page: {page}" in result.out
     assert page.read_text(encoding="utf-8").count("<td>context</td>") == 10
     assert swaymeter("compare", str(first), str(second), "--page", str(tmp_path / "none" / "p.html")).code == 2
     assert len(json.loads(swaymeter("compare", str(first), str(second), "--json").out)["flipped_replies"]) == 10
     assert swaymeter("compare", str(first), str(tmp_path / "no.duckdb")).code == 2
-    changed = swaymeter("compare", str(first), str(run_of(tmp_path / "c", "o" * 10, "another text")))
+    changed = swaymeter("compare", str(first), str(write_run(tmp_path / "c", "o" * 10, "another text")))
     assert "flipped replies: 0; " in changed.out
-    assert "│ follow.conflicting" not in changed.out  # other contexts under the same ids
+    assert "│ follow.conflicting" not in changed.out  # the contexts have the same ids, and another text
     assert "│ correct.none" in changed.out
-    other = "10 of {} in {} asked with other texts in {}"
-    counts = f"{other.format(12, 'A', 'B')}, 2 of 12 in A not asked in B, {other.format(10, 'B', 'A')}"
+    other_texts = "10 of {} in {} asked with other texts in {}"
+    counts = f"{other_texts.format(12, 'A', 'B')}, 2 of 12 in A not asked in B, {other_texts.format(10, 'B', 'A')}"
     assert f"{REJECTED}: {counts} (follow.conflicting, " in changed.out
 
 
@@ -368,16 +384,16 @@ def test_two_runs_name_their_prompts_and_missing_biases(swaymeter: Command, tmp_
     prompts = [json.dumps({"system": system, "about": "x"}) for system in ("Be brief.", "Be [red]long.")]
     labels = ("tuned", None)
     first, second = (
-        str(run_of(tmp_path / name, "c" * 6, alone=alone, prompt=prompt, label=label))
-        for name, alone, prompt, label in zip("ab", ("original", "neither"), prompts, labels, strict=True)
+        str(write_run(tmp_path / name, "c" * 6, closed_book=verdict, prompt=prompt, label=label))
+        for name, verdict, prompt, label in zip("ab", ("original", "neither"), prompts, labels, strict=True)
     )
-    ended = swaymeter("compare", first, second)
-    assert ended.out.splitlines()[2:4] == [
+    result = swaymeter("compare", first, second)
+    assert result.out.splitlines()[2:4] == [
         "setting: models: tuned (float32) → m (float32)",
         'setting: prompt.system: "Be brief." → "Be [red]long."',
     ]
     rejected = "A: tuned (float32) against B: m (float32): 6 of 6 in A not answered right without a context"
-    assert f"not compared: {rejected} in B (context_bias.conflicting)" in ended.out
+    assert f"not compared: {rejected} in B (context_bias.conflicting)" in result.out
     assert len(json.loads(swaymeter("compare", first, second, "--json").out)["settings"]) == 2
     assert "setting" not in swaymeter("compare", first, first).out
 
@@ -386,16 +402,16 @@ def test_prompts_are_forms_or_files(tmp_path: Path) -> None:
     file = tmp_path / "my prompt!.yaml"
     file.write_text('system: "Be brief."\n')
     assert audit.prompts_of(["strict", str(file)]) == {"strict": {"form": "strict"}, "my-prompt": {"file": str(file)}}
-    for wrong, said in ((["stern"], "no such form"), (["cite", "cite"], "has the same name, cite")):
-        with pytest.raises(UsageError, match=said):
+    for wrong, message in ((["stern"], "no such form"), (["cite", "cite"], "has the same name, cite")):
+        with pytest.raises(UsageError, match=message):
             audit.prompts_of(wrong)
 
 
-def test_sets_and_orders_of_an_audit(tmp_path: Path) -> None:
-    asked = {"sets": ["supporting"], "orders": ["rotations"], "form": "cited"}
-    assert audit.passages_of(["supporting"], ["rotations"], "cited") == asked
+def test_sets_and_orders_are_validated(tmp_path: Path) -> None:
+    passages = {"sets": ["supporting"], "orders": ["rotations"], "form": "cited"}
+    assert audit.passages_of(["supporting"], ["rotations"], "cited") == passages
     assert audit.passages_of([], [], "plain") is None
     wrong = ((["right"], [], "plain"), "--set: 'right' is not a set"), (([], ["best"], "plain"), "--order: ")
-    for options, said in wrong:
-        with pytest.raises(UsageError, match=said):
+    for options, message in wrong:
+        with pytest.raises(UsageError, match=message):
             audit.passages_of(*options)

@@ -1,4 +1,4 @@
-"""An audit against an earlier run: what is worse is said, on the questions of both."""
+"""The gate `audit --baseline`: numbers that became worse on the common questions of two runs."""
 
 import re
 from pathlib import Path
@@ -26,7 +26,7 @@ from tests.tasks.statistics.test_models import answer
 
 
 def answers(model: str, verdict: str, *, text: str = "It is Oslo.", questions: int = 20) -> list[dict[str, Any]]:
-    """Answers to questions with a right passage, to half of which the model gives another verdict."""
+    """Return answers with a right passage: every second answer has this verdict, the others the verdict context."""
     return [
         answer(model, f"q{number}", "supporting", "context" if number % 2 else verdict)
         | {"question": f"Which {number}?", "texts": text, "answer": ""}
@@ -34,106 +34,108 @@ def answers(model: str, verdict: str, *, text: str = "It is Oslo.", questions: i
     ]
 
 
-def run(*of_model: Any, **options: Any) -> Snapshot:
-    return snapshot(answers(*of_model, **options))
+def run(*arguments: Any, **options: Any) -> Snapshot:
+    return snapshot(answers(*arguments, **options))
 
 
-def compared(before: Snapshot, now: Snapshot) -> list[Compared]:
+def compare(before: Snapshot, now: Snapshot) -> list[Compared]:
     return baseline.compared_numbers(compare_snapshots(before, now, over_time=True))
 
 
 @pytest.mark.parametrize("model", ["m", "another"])
 def test_model_that_follows_right_passages_less_is_worse(model: str) -> None:
-    worse = [row for row in compared(run("m", "context"), run(model, "neither")) if row.worse]
+    worse = [row for row in compare(run("m", "context"), run(model, "neither")) if row.worse]
     assert {row.name for row in worse} == {"follow.supporting", "follow_right.all"}
     assert {row.model for row in worse} == {f"{model} (float32)"}
     assert "100.0% before, 50.0% now: -50.0 points" in worse[0].worse
     assert "on the same 20 answers" in worse[0].worse
 
 
-def test_what_is_better_or_same_is_not_worse() -> None:
-    assert not any(row.worse for row in compared(run("m", "neither"), run("m", "context")))
-    assert not any(row.worse for row in compared(run("m", "neither"), run("m", "neither")))
+def test_better_and_equal_numbers_are_not_worse() -> None:
+    assert not any(row.worse for row in compare(run("m", "neither"), run("m", "context")))
+    assert not any(row.worse for row in compare(run("m", "neither"), run("m", "neither")))
 
 
-def test_a_pass_names_its_largest_fall() -> None:
+def test_a_passed_gate_names_the_largest_fall() -> None:
     before, rows = run("m", "context"), answers("m", "context")
     now = snapshot([{**rows[0], "verdict": "neither"}, *rows[1:]])
     fall = "largest change for the worse: follow.supporting of m (float32) -5.0 points [-19.9, 10.8], undecided, p = 1"
-    assert not_worse("ws", compared(before, now)) == f"not shown to be worse than ws: 3 numbers compared; {fall}"
-    assert not_worse("ws", compared(before, before)).endswith("none of them changed for the worse")
+    assert not_worse("ws", compare(before, now)) == f"not shown to be worse than ws: 3 numbers compared; {fall}"
+    assert not_worse("ws", compare(before, before)).endswith("none of them changed for the worse")
 
 
 @pytest.mark.parametrize(
     ("questions", "tests", "fall"), [(5, 1, None), (8, 6, 1.0), (15, 6, 8 / 15), (15, 1, 0.4), (100, 6, 0.08)]
 )
-def test_the_smallest_fall_that_is_shown(questions: int, tests: int, fall: float | None) -> None:
+def test_smallest_significant_fall_depends_on_questions_and_tests(
+    questions: int, tests: int, fall: float | None
+) -> None:
     assert smallest_significant_decrease(questions, tests) == fall
     if fall is not None:
-        fallen = round(questions * fall)
-        for count, is_shown in ((fallen, True), (fallen - 1, False)):
+        needed = round(questions * fall)
+        for count, is_significant in ((needed, True), (needed - 1, False)):
             changes = np.repeat([-1.0, 0.0], [count, questions - count])
             paired = paired_difference(changes, np.arange(questions), 0, shares=True)
-            assert (tests * 2.0 ** (1 - count) <= 0.05 and (paired.high or 0) < 0) == is_shown
+            assert (tests * 2.0 ** (1 - count) <= 0.05 and (paired.high or 0) < 0) == is_significant
 
 
-def test_a_pass_says_its_power(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = against(run("m", "context", questions=15), run("m", "context", questions=15), 0, monkeypatch)
-    assert not found.failure
+def test_a_passed_gate_states_its_power(monkeypatch: pytest.MonkeyPatch) -> None:
+    gate = gate_of(run("m", "context", questions=15), run("m", "context", questions=15), 0, monkeypatch)
+    assert not gate.failure
     assert re.fullmatch(
-        r"15 questions can show a fall of \d+ points or more; 100 questions can show a fall of \d+", found.lines[-1]
+        r"15 questions can show a fall of \d+ points or more; 100 questions can show a fall of \d+", gate.lines[-1]
     )
 
 
-def against(before: Snapshot, now: Snapshot, cut_off: int, monkeypatch: pytest.MonkeyPatch) -> Gate:
-    """How a run compares with one of which no answer was cut off."""
-    runs = [baseline.LastRun("ws", of_run, unfinished) for of_run, unfinished in ((before, 0), (now, cut_off))]
+def gate_of(before: Snapshot, now: Snapshot, cut_off: int, monkeypatch: pytest.MonkeyPatch) -> Gate:
+    """Return the gate of a run with this number of cut-off answers, against a baseline without cut-off answers."""
+    runs = [baseline.LastRun("ws", items, unfinished) for items, unfinished in ((before, 0), (now, cut_off))]
     monkeypatch.setattr(baseline, "_last_run", lambda *_: runs[1])
     return baseline.compare_with_baseline(runs[0], Path("now.duckdb"))
 
 
 def test_too_few_questions_for_test_do_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = against(run("m", "context", questions=3), run("m", "neither", questions=3), 3, monkeypatch)
-    assert found.failure.startswith("3 questions cannot show a change, and nothing was tested against ws: ")
-    assert "ask at least 6 questions" in found.failure
-    assert found.failure.endswith("3 of 3 greedy answers were cut off at the limit of tokens; before 0 of 3")
-    kinds = [kind for *_, kind, _ in found.cases()]
-    assert kinds == ["skipped"] * len(found.numbers) + ["failure"]
+    gate = gate_of(run("m", "context", questions=3), run("m", "neither", questions=3), 3, monkeypatch)
+    assert gate.failure.startswith("3 questions cannot show a change, and nothing was tested against ws: ")
+    assert "ask at least 6 questions" in gate.failure
+    assert gate.failure.endswith("3 of 3 greedy answers were cut off at the limit of tokens; before 0 of 3")
+    kinds = [kind for *_, kind, _ in gate.cases()]
+    assert kinds == ["skipped"] * len(gate.numbers) + ["failure"]
 
 
-def test_falls_not_shown_are_said_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_insignificant_falls_are_named_too(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = answers("m", "neither")
     now = snapshot([rows[0], {**rows[1], "verdict": "refusal"}, *rows[2:]])
-    found = against(run("m", "context"), now, 0, monkeypatch)
-    assert found.failure.startswith("worse than before: follows the passage: gives its answer (follow.supporting) of m")
-    assert found.failure.endswith(
+    gate = gate_of(run("m", "context"), now, 0, monkeypatch)
+    assert gate.failure.startswith("worse than before: follows the passage: gives its answer (follow.supporting) of m")
+    assert gate.failure.endswith(
         "also changed for the worse, but without a significant test: refuse.supporting of m (float32) 0.0% → 5.0% "
         "(undecided, p = 1)"
     )
-    said = {name: (kind, text) for _, name, kind, text in found.cases()}
-    assert said["refuse.supporting: not shown to be worse than before"] == (
+    cases = {name: (kind, text) for _, name, kind, text in gate.cases()}
+    assert cases["refuse.supporting: not shown to be worse than before"] == (
         "system-out",
         "0.0% → 5.0%, undecided, p = 1",
     )
 
 
-def with_wrong(verdict: str) -> Snapshot:
-    """A run of which three questions have a wrong passage, too."""
+def run_with_wrong_passages(verdict: str) -> Snapshot:
+    """Return a run in which three questions also have a wrong passage; their answers have this verdict."""
     rows = answers("m", "context")
     wrong = {"condition": "conflicting", "context_id": "wrong", "verdict": verdict, "outcome": "other"}
     return snapshot([*rows, *({**row, **wrong} for row in rows[:3])])
 
 
-def test_a_number_of_few_questions_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = against(with_wrong("refusal"), with_wrong("context"), 0, monkeypatch)
-    assert not found.failure
-    assert "fewer than 6 questions: follow.conflicting of m (float32) 0.0% → 100.0%" in found.warnings[0]
+def test_a_number_of_few_questions_causes_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    gate = gate_of(run_with_wrong_passages("refusal"), run_with_wrong_passages("context"), 0, monkeypatch)
+    assert not gate.failure
+    assert "fewer than 6 questions: follow.conflicting of m (float32) 0.0% → 100.0%" in gate.warnings[0]
 
 
-def test_model_that_was_not_there_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    both = snapshot([*answers("m", "context"), *answers("new", "neither")])
-    found = against(run("m", "context"), both, 0, monkeypatch)
-    assert [line.rpartition(": ")[2] for line in found.warnings] == ["new (float32)"]
+def test_a_new_model_causes_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = snapshot([*answers("m", "context"), *answers("new", "neither")])
+    gate = gate_of(run("m", "context"), now, 0, monkeypatch)
+    assert [line.rpartition(": ")[2] for line in gate.warnings] == ["new (float32)"]
 
 
 def test_a_run_is_not_its_own_baseline(tmp_path: Path) -> None:
@@ -144,7 +146,7 @@ def test_a_run_is_not_its_own_baseline(tmp_path: Path) -> None:
 
 def test_runs_without_a_common_question_are_refused() -> None:
     with pytest.raises(UsageError, match="the runs have no question with the same texts"):
-        compared(run("m", "context"), run("m", "context", text="It is Bergen."))
+        compare(run("m", "context"), run("m", "context", text="It is Bergen."))
 
 
 def test_bounds_of_a_study_are_thresholds() -> None:
@@ -153,7 +155,7 @@ def test_bounds_of_a_study_are_thresholds() -> None:
 
 
 @pytest.mark.parametrize(
-    ("audit", "judgements", "said"),
+    ("audit", "judgements", "message"),
     [
         ("judgements: [/a b/v.csv]", (), "and this run does not; to count them, add --judgements '/a b/v.csv'"),
         ("judgements: [/a b/v.csv]", ("other.csv",), ""),
@@ -161,11 +163,11 @@ def test_bounds_of_a_study_are_thresholds() -> None:
         ("[", (), ""),
     ],
 )
-def test_forgotten_judgements_are_said(audit: str, judgements: tuple[str, ...], said: str, tmp_path: Path) -> None:
+def test_forgotten_judgements_are_named(audit: str, judgements: tuple[str, ...], message: str, tmp_path: Path) -> None:
     assert forgotten_judgements(tmp_path, judgements) == ""
     (tmp_path / "audit.yaml").write_text(audit)
-    assert forgotten_judgements(tmp_path, judgements).endswith(said)
-    assert bool(forgotten_judgements(tmp_path, judgements)) == bool(said)
+    assert forgotten_judgements(tmp_path, judgements).endswith(message)
+    assert bool(forgotten_judgements(tmp_path, judgements)) == bool(message)
 
 
 def test_a_replaced_page_is_named(tmp_path: Path) -> None:

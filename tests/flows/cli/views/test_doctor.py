@@ -3,7 +3,7 @@ import torch
 
 from swaymeter.flows.cli.views.doctor import checks, servers
 from swaymeter.flows.config.sections import ModelPart
-from tests.tasks.models.endpoints.made_up import made_up
+from tests.tasks.models.endpoints.made_up import made_up_server
 
 
 @pytest.mark.parametrize(
@@ -15,7 +15,7 @@ from tests.tasks.models.endpoints.made_up import made_up
         ([], 1, 'GPU: cuda:0 Some GPU; 8bit and 4bit need bitsandbytes: pip install "swaymeter[quantised]"'),
     ],
 )
-def test_what_computes_here_is_explained(
+def test_processors_and_missing_libraries_are_explained(
     capabilities: list[str], gpus: int, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: dict.fromkeys(capabilities, True))
@@ -24,9 +24,9 @@ def test_what_computes_here_is_explained(
     assert text in next(check.detail for check in checks() if check.name == "processors")
 
 
-def test_servers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_servers_of_the_models_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("A_KEY", "a-key-of-this-test")
-    with made_up("refuses log-probabilities", "ignores seed", dialect="openai") as server:
+    with made_up_server("refuses log-probabilities", "ignores seed", dialect="openai") as server:
         models = [
             ModelPart(name="here"),
             ModelPart(name="there", endpoint=server.address, served_as="made-up", key_from="A_KEY"),
@@ -34,7 +34,7 @@ def test_servers(monkeypatch: pytest.MonkeyPatch) -> None:
             ModelPart(name="gone", endpoint="http://127.0.0.1:1"),
         ]
         there, without, gone = servers(models)
-    assert [one.name for one in (there, without, gone)] == ["server there", "server without", "server gone"]
+    assert [check.name for check in (there, without, gone)] == ["server there", "server without", "server gone"]
     assert there.works
     for part in (
         f"openai at {server.address}; the key in A_KEY is accepted; prompts are sent as messages; ",

@@ -1,4 +1,4 @@
-"""An audit that is refused leaves no study behind, and does not speak of one."""
+"""A refused audit leaves no study behind, and its message does not mention a study."""
 
 from pathlib import Path
 
@@ -15,14 +15,14 @@ def refuse(folder: Path) -> None:
         raise UsageError(f"{folder / 'audit.yaml'}: no model is named 'nosuch'")
 
 
-def test_a_new_workspace_is_gone(tmp_path: Path) -> None:
+def test_a_new_workspace_is_removed(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"^no model is named 'nosuch'$"):
         refuse(tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.parametrize("other", [".lock", "scores"])
-def test_what_another_run_has_begun_meanwhile_stays(other: str, tmp_path: Path) -> None:
+def test_files_of_another_run_stay(other: str, tmp_path: Path) -> None:
     folder = tmp_path / "new"
 
     def refuse_late() -> None:
@@ -36,7 +36,7 @@ def test_what_another_run_has_begun_meanwhile_stays(other: str, tmp_path: Path) 
     assert {path.name for path in folder.iterdir()} == {"downloads", other}
 
 
-def test_what_was_there_stays(tmp_path: Path) -> None:
+def test_an_earlier_study_stays(tmp_path: Path) -> None:
     (tmp_path / "audit.yaml").write_text("models: [m]")
     with pytest.raises(UsageError):
         refuse(tmp_path)

@@ -8,10 +8,10 @@ from rich.console import Console
 from swaymeter.flows.api import StatusRow
 from swaymeter.flows.cli.views.status import as_json, is_broken, show
 
-LONG = "the source does not answer " * 12
+LONG_REASON = "the source does not answer " * 12
 ROWS = [
     StatusRow("capital", "", "", "fetch", "done", rejected={"no name": 3}),
-    StatusRow("father", "", "", "fetch", "failed", LONG),
+    StatusRow("father", "", "", "fetch", "failed", LONG_REASON),
     StatusRow("capital", "tiny/float32", "persuasion", "score", "done"),
     *(
         StatusRow("father", "tiny/float32", f"m{number}", "score", "blocked", "by fetch · father")
@@ -30,9 +30,9 @@ def printed(rows: list[StatusRow], width: int, *, everything: bool = False) -> s
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])
-def test_a_reason_is_printed_once_and_whole(width: int) -> None:
+def test_a_reason_is_printed_once_in_full(width: int) -> None:
     text = printed(ROWS, width)
-    assert text.count(f"failed  fetch · father: {LONG}\n") == 1
+    assert text.count(f"failed  fetch · father: {LONG_REASON}\n") == 1
     first = ", ".join(f"score · tiny/float32 · father · m{number}" for number in range(3))
     assert text.count(f"blocked  {first} and 2 more: by fetch · father\n") == 1
     assert "damaged  score · tiny/[bold] · capital · fisher: fisher.parquet cannot be read\n" in text
@@ -60,7 +60,7 @@ def test_unfinished_steps_of_one_subject_are_named() -> None:
     assert printed(rows, 80).splitlines()[1].split() == ["1", "of", "2", "done,", "1", "missing", "sheet"]
 
 
-def test_all_shows_every_step_and_letter() -> None:
+def test_all_shows_every_step_in_full() -> None:
     stages = [line.split("│")[4].strip() for line in printed(ROWS, 200, everything=True).splitlines() if line[0] == "│"]
     assert stages == [row.stage for row in ROWS]
     rows = [StatusRow("capital", "model" * 20, "persuasion", "score", "done")]
@@ -76,7 +76,7 @@ def test_json_has_every_row_and_the_counts() -> None:
     assert [is_broken([row]) for row in ROWS] == [row.state in ("failed", "damaged") for row in ROWS]
 
 
-def test_what_was_rejected_is_summed_over_relations() -> None:
+def test_rejected_candidates_are_summed_over_relations() -> None:
     rows = [*ROWS, StatusRow("birthPlace", "", "", "fetch", "done", rejected={"no name": 1, "no answer": 2})]
     line = "rejected candidates of facts: no name (4), no answer (2); --json has them by relation\n"
     assert line in printed(rows, 80)

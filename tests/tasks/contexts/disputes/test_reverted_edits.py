@@ -1,4 +1,4 @@
-"""Disputes of pages: those of the small world, counted by hand beside its edits; and of short histories."""
+"""Disputes on pages of the small world, counted by hand, and on pages with short histories."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -26,57 +26,64 @@ from tests.tasks.contexts.wikidata.live import by_letters as embed
 PAGE = "Velm"
 WHOLE = Limits(revisions=500, contents=50)
 A, B, C = (
-    f"'''Velm''' is a town.\n\nIts founder, Ada Kelm, was a {who} of the people there."
-    for who in ("friend", "foe", "king")
+    f"'''Velm''' is a town.\n\nIts founder, Ada Kelm, was a {role} of the people there."
+    for role in ("friend", "foe", "king")
 )
 
 
-def _found(made: World, title: str, folder: Path, **other: object) -> PageDisputes:
-    with serving_world(made) as served, clients(served.addresses, folder) as known:
-        given = {"embed": embed, "pageviews": known.pageviews, "months": MONTHS, **other}
-        return disputes_of_page(title, known.wikipedia, **given)  # type: ignore[arg-type]
+def _disputes_of(wiki: World, title: str, folder: Path, **changes: object) -> PageDisputes:
+    with serving_world(wiki) as served, clients(served.addresses, folder) as services:
+        options = {"embed": embed, "pageviews": services.pageviews, "months": MONTHS, **changes}
+        return disputes_of_page(title, services.wikipedia, **options)  # type: ignore[arg-type]
 
 
 def _history(*revisions: tuple[str, str]) -> World:
-    """A world with one page: what it said, and who wrote that."""
-    made = World()
+    """Return a world with one page. Each revision is a text and its user."""
+    wiki = World()
     for text, user in revisions:
-        made.wikipedia.save(PAGE, text, user=user)
-    return made
+        wiki.wikipedia.save(PAGE, text, user=user)
+    return wiki
 
 
-def _turns(*texts: str, users: Sequence[str] = (ALICE, BOB)) -> World:
+def _edited_in_turn(*texts: str, users: Sequence[str] = (ALICE, BOB)) -> World:
     return _history(*((text, users[number % len(users)]) for number, text in enumerate(texts)))
 
 
 def _counts(rejected: Sequence[Rejected]) -> dict[str, int]:
     counts: Counter[str] = Counter()
-    for one in rejected:
-        counts[one.reason] += len(one.revisions) // 2
+    for row in rejected:
+        counts[row.reason] += len(row.revisions) // 2
     return dict(counts)
 
 
 @pytest.mark.parametrize("title", list(WARS))
 def test_disputes_of_the_small_world_are_counted(title: str, tmp_path: Path) -> None:
-    made = world()
-    numbers = [revision.revision_id for revision in made.wikipedia.pages[title].revisions]
-    found = _found(made, title, tmp_path)
+    wiki = world()
+    revision_ids = [revision.revision_id for revision in wiki.wikipedia.pages[title].revisions]
+    page = _disputes_of(wiki, title, tmp_path)
     assert [
-        (one.object, one.replacement, one.context, one.reversions, one.edit_revisions, one.subject_popularity)
-        for one in found.disputes
+        (
+            dispute.object,
+            dispute.replacement,
+            dispute.context,
+            dispute.reversions,
+            dispute.edit_revisions,
+            dispute.subject_popularity,
+        )
+        for dispute in page.disputes
     ] == [
         (
             war.object,
             war.replacement,
             war.sentence,
             len(war.pairs),
-            tuple(numbers[place - 1] for pair in war.pairs for place in pair),
+            tuple(revision_ids[place - 1] for pair in war.pairs for place in pair),
             war.views,
         )
         for war in WARS[title].wars
     ]
-    assert _counts(found.rejected) == WARS[title].uncounted
-    assert all(one.page == title for one in found.disputes)
+    assert _counts(page.rejected) == WARS[title].uncounted
+    assert all(dispute.page == title for dispute in page.disputes)
 
 
 @pytest.mark.parametrize(
@@ -85,87 +92,94 @@ def test_disputes_of_the_small_world_are_counted(title: str, tmp_path: Path) -> 
         ([A, B, C], []),
         ([A, B, A], [("friend", "foe", 1)]),
         ([B, A, B], [("foe", "friend", 1)]),
-        ([A, B, A, C, A, C], [("friend", "foe", 1), ("king", "friend", 2)]),  # B A C restored nothing
+        ([A, B, A, C, A, C], [("friend", "foe", 1), ("king", "friend", 2)]),  # B A C is no reversion
     ],
 )
-def test_the_object_is_the_span_restored_last(
+def test_object_is_the_span_restored_last(
     texts: list[str], disputes: list[tuple[str, str, int]], tmp_path: Path
 ) -> None:
-    found = _found(_turns(*texts), PAGE, tmp_path, pageviews=None)
-    assert [(one.object, one.replacement, one.reversions) for one in found.disputes] == disputes
-    assert all(one.subject_popularity is None for one in found.disputes)
-    assert found.rejected == []
+    page = _disputes_of(_edited_in_turn(*texts), PAGE, tmp_path, pageviews=None)
+    assert [(dispute.object, dispute.replacement, dispute.reversions) for dispute in page.disputes] == disputes
+    assert all(dispute.subject_popularity is None for dispute in page.disputes)
+    assert page.rejected == []
 
 
 def test_similar_spans_are_rejected_at_the_threshold(tmp_path: Path) -> None:
-    made = _turns(*(A.replace("friend", f"{grey} friend") for grey in ("grey", "gray", "grey")))
-    alike = _found(made, PAGE, tmp_path / "1", max_similarity=0.5)
-    [rejected] = alike.rejected
+    wiki = _edited_in_turn(*(A.replace("friend", f"{grey} friend") for grey in ("grey", "gray", "grey")))
+    strict = _disputes_of(wiki, PAGE, tmp_path / "1", max_similarity=0.5)
+    [rejected] = strict.rejected
     assert (rejected.reason, rejected.object, rejected.replacement) == (reasons.TOO_SIMILAR, "grey", "gray")
-    [dispute] = _found(made, PAGE, tmp_path / "2").disputes
-    assert dispute.similarity == pytest.approx(3 / 4)  # of four letters each, three are shared
+    [dispute] = _disputes_of(wiki, PAGE, tmp_path / "2").disputes
+    assert dispute.similarity == pytest.approx(3 / 4)  # three of four letters are shared
     assert rejected.detail == "similarity 0.7500"
-    kept = _found(made, PAGE, tmp_path / "3", max_similarity=dispute.similarity)
-    assert len(kept.disputes) == 1  # as alike as that is still kept
+    accepted = _disputes_of(wiki, PAGE, tmp_path / "3", max_similarity=dispute.similarity)
+    assert len(accepted.disputes) == 1  # a similarity at the threshold is accepted
 
 
 def test_spans_that_differ_in_capitals_are_rejected(tmp_path: Path) -> None:
-    def apart(texts: Sequence[str]) -> NDArray[np.float64]:
+    def orthogonal(texts: Sequence[str]) -> NDArray[np.float64]:
         return np.eye(len(texts))
 
-    found = _found(_turns(A, A.replace("friend", "Friend"), A), PAGE, tmp_path, embed=apart)
-    assert _counts(found.rejected) == {reasons.TOO_SIMILAR: 1}
+    page = _disputes_of(_edited_in_turn(A, A.replace("friend", "Friend"), A), PAGE, tmp_path, embed=orthogonal)
+    assert _counts(page.rejected) == {reasons.TOO_SIMILAR: 1}
 
 
 def test_many_texts_are_read_in_batches(tmp_path: Path) -> None:
     texts = [text for number in range(25) for text in (A, A.replace("friend", f"friend{number}"))]
-    with serving_world(_turns(*texts, A), limits=WHOLE) as served, clients(served.addresses, tmp_path) as known:
-        found = disputes_of_page(PAGE, known.wikipedia, embed=embed)
-    asked = [len(one.form["revids"].split("|")) for one in served.received if "revids" in one.form]
-    assert len(asked) == 3
-    assert max(asked) <= 20
-    # A A0 A A1 A …: each A undoes the edit before it; A0 A A1 is no pair
-    assert [one.reversions for one in found.disputes] == [1] * 25
+    with (
+        serving_world(_edited_in_turn(*texts, A), limits=WHOLE) as served,
+        clients(served.addresses, tmp_path) as services,
+    ):
+        page = disputes_of_page(PAGE, services.wikipedia, embed=embed)
+    batch_sizes = [len(request.form["revids"].split("|")) for request in served.received if "revids" in request.form]
+    assert len(batch_sizes) == 3
+    assert max(batch_sizes) <= 20
+    # A A0 A A1 A …: each later A undoes the edit before it; A0 A A1 is no pair
+    assert [dispute.reversions for dispute in page.disputes] == [1] * 25
 
 
 def test_a_page_without_counted_pairs_costs_one_request(tmp_path: Path) -> None:
-    with serving_world(world()) as served, clients(served.addresses, tmp_path) as known:
-        disputes_of_page(QUIET, known.wikipedia, embed=never, pageviews=known.pageviews, months=MONTHS)
+    with serving_world(world()) as served, clients(served.addresses, tmp_path) as services:
+        disputes_of_page(QUIET, services.wikipedia, embed=never, pageviews=services.pageviews, months=MONTHS)
         assert len(served.received) == 1
-    with serving_world(_turns(A, A + "x" * 1200, A)) as served, clients(served.addresses, tmp_path / "2") as known:
-        found = disputes_of_page(PAGE, known.wikipedia, embed=never)
-        assert not any("revids" in asked.form for asked in served.received)  # the edit adds too much to be a span
-    assert _counts(found.rejected) == {reasons.SPAN_TOO_LONG: 1}
+    with (
+        serving_world(_edited_in_turn(A, A + "x" * 1200, A)) as served,
+        clients(served.addresses, tmp_path / "2") as services,
+    ):
+        page = disputes_of_page(PAGE, services.wikipedia, embed=never)
+        assert not any("revids" in request.form for request in served.received)  # the edit adds too much to be a span
+    assert _counts(page.rejected) == {reasons.SPAN_TOO_LONG: 1}
 
 
 def test_hidden_content_is_no_evidence(tmp_path: Path) -> None:
-    made = _turns(A, B, A)
+    wiki = _edited_in_turn(A, B, A)
 
-    def hides(asked: ServedRequest) -> Say | None:
-        if "revids" in asked.form:
-            made.wikipedia.pages[PAGE].revisions[1].hidden = frozenset({"content"})
+    def hide(request: ServedRequest) -> Say | None:
+        if "revids" in request.form:
+            wiki.wikipedia.pages[PAGE].revisions[1].hidden = frozenset({"content"})
         return None
 
-    with serving_world(made, before=hides) as served, clients(served.addresses, tmp_path / "1") as known:
-        found = disputes_of_page(PAGE, known.wikipedia, embed=never)
-    assert _counts(found.rejected) == {reasons.HIDDEN_CONTENT: 1}  # gone between two requests
-    made = _turns(A, B, A, B, A)
-    made.wikipedia.pages[PAGE].revisions[2].hidden = frozenset({"user", "comment", "content"})
-    found = _found(made, PAGE, tmp_path / "2")
-    # A B ? B A: of B ? B nobody knows what was between; A B ? and ? B A are no pairs that can be seen
-    assert _counts(found.rejected) == {reasons.HIDDEN_CONTENT: 1}
-    assert found.disputes == []
+    with serving_world(wiki, before=hide) as served, clients(served.addresses, tmp_path / "1") as services:
+        page = disputes_of_page(PAGE, services.wikipedia, embed=never)
+    assert _counts(page.rejected) == {reasons.HIDDEN_CONTENT: 1}  # hidden between two requests
+    wiki = _edited_in_turn(A, B, A, B, A)
+    wiki.wikipedia.pages[PAGE].revisions[2].hidden = frozenset({"user", "comment", "content"})
+    page = _disputes_of(wiki, PAGE, tmp_path / "2")
+    # A B ? B A: the middle of B ? B is unknown; A B ? and ? B A show no pair
+    assert _counts(page.rejected) == {reasons.HIDDEN_CONTENT: 1}
+    assert page.disputes == []
 
 
 FRAME = "The @ mole of Velm, which some call #, was built by a ~ family from the west of the bay."
 POLISH = "In 1990 the city was Polish. In 1991 the city was Polish again."
-GERMAN, AGAIN = POLISH.replace("was Polish.", "was German."), POLISH.replace("Polish again", "German again")
+GERMAN, GERMAN_AGAIN = POLISH.replace("was Polish.", "was German."), POLISH.replace("Polish again", "German again")
 HOUSE = "She was in the ~ house "
 
 
 @pytest.mark.parametrize(
     ("texts", "disputes"),
     [
+        # The sentence changes.
         (
             [
                 FRAME.replace("@", "old").replace("#", "long"),
@@ -173,7 +187,8 @@ HOUSE = "She was in the ~ house "
                 FRAME.replace("@", "grey").replace("#", "very long indeed"),
             ],
             [(FRAME.replace("@", "grey").replace("#", "very long indeed"), 3)],
-        ),  # its sentence changes
+        ),
+        # The nearer of two places counts.
         (
             [
                 f"{HOUSE}one two three four five.",
@@ -181,37 +196,39 @@ HOUSE = "She was in the ~ house "
                 f"{HOUSE}three four five six seven.",
             ],
             [(f"{HOUSE}one two three four five.", 1), (f"{HOUSE}three four five six seven.", 2)],
-        ),  # it is the nearer of two
+        ),
     ],
 )
 def test_a_place_is_tracked_while_its_words_change(
     texts: list[str], disputes: list[tuple[str, int]], tmp_path: Path
 ) -> None:
     turns = [text.replace("~", word) for text in texts for word in ("rich", "poor", "rich")]
-    found = _found(_turns(*turns), PAGE, tmp_path).disputes
-    assert [(one.context.replace("rich", "~"), one.reversions) for one in found] == disputes
+    found_disputes = _disputes_of(_edited_in_turn(*turns), PAGE, tmp_path).disputes
+    assert [(dispute.context.replace("rich", "~"), dispute.reversions) for dispute in found_disputes] == disputes
 
 
-def test_one_frame_said_twice_is_two_disputes(tmp_path: Path) -> None:
-    found = _found(_turns(POLISH, GERMAN, POLISH, AGAIN, POLISH, AGAIN, POLISH), PAGE, tmp_path).disputes
+def test_repeated_sentence_frame_gives_two_disputes(tmp_path: Path) -> None:
+    disputes = _disputes_of(
+        _edited_in_turn(POLISH, GERMAN, POLISH, GERMAN_AGAIN, POLISH, GERMAN_AGAIN, POLISH), PAGE, tmp_path
+    ).disputes
     contexts = [("In 1990 the city was Polish.", 1), ("In 1991 the city was Polish again.", 3)]
-    assert [(one.context, one.reversions) for one in found] == contexts
+    assert [(dispute.context, dispute.reversions) for dispute in disputes] == contexts
 
 
-def test_two_places_of_one_sentence_are_two_disputes(tmp_path: Path) -> None:
+def test_two_places_of_one_sentence_give_two_disputes(tmp_path: Path) -> None:
     text = "She was @ friend of most of them and in the end, as all say, # friend of none but the king."
     turns = [("a", "a"), ("the", "a"), ("a", "a"), ("a", "the"), ("a", "a")]
-    texts = [text.replace("@", one).replace("#", other) for one, other in turns]
-    found = _found(_turns(*texts), PAGE, tmp_path).disputes
-    assert [(one.object, one.replacement, one.reversions) for one in found] == [("a", "the", 1)] * 2
-    assert [one.counter_memory_context() for one in found] == [
+    texts = [text.replace("@", first).replace("#", second) for first, second in turns]
+    disputes = _disputes_of(_edited_in_turn(*texts), PAGE, tmp_path).disputes
+    assert [(dispute.object, dispute.replacement, dispute.reversions) for dispute in disputes] == [("a", "the", 1)] * 2
+    assert [dispute.counter_memory_context() for dispute in disputes] == [
         text.replace("@", "the").replace("#", "a"),
         text.replace("@", "a").replace("#", "the"),
     ]
 
 
 def _revision(number: int, text: str, user: str | None = "Alice") -> Revision:
-    """A revision whose letter is what it says; "?" is hidden."""
+    """Return a revision with a letter as its content; "?" is hidden content."""
     hidden, registered = text == "?", user in ("Alice", "Bob")
     sha1 = None if hidden else text
     return Revision(number, number - 1, "2026-01-01T00:00:00Z", user, registered, sha1, 1, "", (), hidden, hidden)
@@ -227,7 +244,7 @@ def _revision(number: int, text: str, user: str | None = "Alice") -> Revision:
         ("ABABA", [(2, 3), (3, 4), (4, 5)]),
         ("ABCA", []),  # two edits undone at once are no pair of consecutive edits
         ("ABACA", [(2, 3), (4, 5)]),
-        ("AABBA", [(3, 5)]),  # 2 and 4 change nothing
+        ("AABBA", [(3, 5)]),  # revisions 2 and 4 change nothing
         ("AAA", []),
         ("A?A", [(2, 3)]),
         ("AB?A", []),
@@ -235,7 +252,7 @@ def _revision(number: int, text: str, user: str | None = "Alice") -> Revision:
         ("?B?", []),
     ],
 )
-def test_pairs_are_edit_and_next_that_undoes_it(texts: str, edits: list[tuple[int, int]]) -> None:
+def test_pair_is_an_edit_and_its_immediate_reversion(texts: str, edits: list[tuple[int, int]]) -> None:
     revisions = [_revision(number, text) for number, text in enumerate(texts, 1)]
     assert [pair.edits for pair in reverted_pairs(revisions)] == edits
 
@@ -252,7 +269,7 @@ def test_pairs_are_edit_and_next_that_undoes_it(texts: str, edits: list[tuple[in
         (("?", "Bob"), ("A", "Alice"), reasons.HIDDEN_CONTENT),
     ],
 )
-def test_a_pair_counts_when_both_editors_sign(
+def test_pair_counts_if_both_editors_are_registered(
     edited: tuple[str, str | None], restored: tuple[str, str | None], reason: str | None
 ) -> None:
     edits = enumerate((("A", "192.0.2.1"), edited, restored), 1)

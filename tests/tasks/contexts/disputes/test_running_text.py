@@ -32,7 +32,7 @@ from swaymeter.tasks.contexts.texts import sentences_of
         ("", []),
     ],
 )
-def test_what_a_reader_sees(wikitext: str, lines: list[str]) -> None:
+def test_running_text_has_no_markup(wikitext: str, lines: list[str]) -> None:
     assert running_text(wikitext) == lines
 
 
@@ -71,10 +71,10 @@ def test_what_a_reader_sees(wikitext: str, lines: list[str]) -> None:
         "\n{|\n|-\n| ''a\n|}",
     ],
 )
-def test_endless_markup_ends_in_time(marks: str) -> None:
-    began = time.process_time()
-    assert running_text("Text.\n" + 20_000 * marks) == []  # minutes or hours, where the parser reads it
-    assert time.process_time() - began < 2
+def test_broken_markup_is_read_in_time(marks: str) -> None:
+    start = time.process_time()
+    assert running_text("Text.\n" + 20_000 * marks) == []  # the parser would take minutes or hours
+    assert time.process_time() - start < 2
 
 
 def test_an_unclosed_tag_hides_no_page() -> None:
@@ -83,22 +83,31 @@ def test_an_unclosed_tag_hides_no_page() -> None:
 
 
 @pytest.mark.parametrize(("opening", "closing"), [("{{", "}}"), ("{{{", "}}}"), ("<b>", "</b>"), ("[[a|", "]]")])
-def test_what_is_nested_without_end_is_not_read(opening: str, closing: str) -> None:
+def test_deeply_nested_markup_is_not_read(opening: str, closing: str) -> None:
     assert running_text(800 * opening + "x" + 800 * closing + "\nText.") == []
     assert running_text(20 * opening + "x" + 20 * closing + "\nText.")[-1] == "Text."
 
 
 def test_words_are_not_split_at_hyphens_and_apostrophes() -> None:
     text = "The third-year king's 1,000.5 U.S. ships—\u05d9\u05e4\u05d5, na\u0308ive."
-    said = [word[0] for word in words_of(text)]
-    assert said == ["The", "third-year", "king's", "1,000.5", "U.S", "ships", "\u05d9\u05e4\u05d5", "na\u0308ive"]
+    found_words = [word[0] for word in words_of(text)]
+    assert found_words == [
+        "The",
+        "third-year",
+        "king's",
+        "1,000.5",
+        "U.S",
+        "ships",
+        "\u05d9\u05e4\u05d5",
+        "na\u0308ive",
+    ]
 
 
 def _sentence(paragraph: str, span: str) -> str | None:
     start = paragraph.index(span)
-    found = sentence_at(paragraph, start, start + len(span))
-    assert found is None or found.text[found.start :].startswith(span)
-    return found.text if found else None
+    sentence = sentence_at(paragraph, start, start + len(span))
+    assert sentence is None or sentence.text[sentence.start :].startswith(span)
+    return sentence.text if sentence else None
 
 
 LIFE = 'Dr. Kelm was born in St. Orm in 1901. "She had a very long life," they say. She had 3.5 ships of her own!'
@@ -109,14 +118,14 @@ LIFE = 'Dr. Kelm was born in St. Orm in 1901. "She had a very long life," they s
     [
         (LIFE, "Orm", "Dr. Kelm was born in St. Orm in 1901."),
         (LIFE, "3.5", "She had 3.5 ships of her own!"),
-        (LIFE, '1901. "She', None),  # it is in two
+        (LIFE, '1901. "She', None),  # the span crosses two sentences
         ("  It is.  She was a king of kings, and a king. ", "king.", "She was a king of kings, and a king."),
         (f"He lived grey in {GAP} there and here.", "grey", None),
         (f"It is a grey tower here. {GAP}", "grey", "It is a grey tower here."),
         (f"The town of {GAP} is large. It is a grey tower here.", "grey", "It is a grey tower here."),
     ],
 )
-def test_the_sentence_that_holds_a_span(text: str, span: str, sentence: str | None) -> None:
+def test_sentence_contains_the_whole_span(text: str, span: str, sentence: str | None) -> None:
     assert _sentence(text, span) == sentence
 
 
@@ -130,11 +139,11 @@ def test_the_sentence_that_holds_a_span(text: str, span: str, sentence: str | No
         f"A grey {2000 * 'o'} is in the sea.",
     ],
 )
-def test_entry_fragment_and_flood_are_no_sentences(text: str) -> None:
+def test_entries_fragments_and_long_texts_are_no_sentences(text: str) -> None:
     assert _sentence(text, "grey") is None
 
 
-ODD = [*"\u2028\u2029\u2005\u0085\u00a0\u3000.?! Beé東)(", chr(34)]
+ODD_CHARACTERS = [*"\u2028\u2029\u2005\u0085\u00a0\u3000.?! Beé東)(", chr(34)]
 
 
 def test_abbreviations_and_initials_end_no_sentence() -> None:
@@ -142,8 +151,8 @@ def test_abbreviations_and_initials_end_no_sentence() -> None:
     assert list(sentences_of(text)) == ["Dr. Ada Example of the U.S. was born in St. John. ", "She left in 1990."]
 
 
-def test_no_text_loses_a_letter_or_fails() -> None:
-    draw = random.Random(7)
+def test_splitting_odd_texts_loses_no_letter() -> None:
+    rng = random.Random(7)
     for _ in range(3000):
-        text = "".join(draw.choice(ODD) for _ in range(draw.randint(0, 14)))
+        text = "".join(rng.choice(ODD_CHARACTERS) for _ in range(rng.randint(0, 14)))
         assert "".join(sentences_of(text)) == text

@@ -32,12 +32,12 @@ def _replaced(old: str, new: str, *, text: str = TEXT, max_words: int = 5) -> Re
     ],
 )
 def test_the_words_that_differ_are_the_spans(old: str, new: str, spans: tuple[str, str]) -> None:
-    found = _replaced(old, new)
-    assert isinstance(found, Replacement)
-    assert (found.first.text, found.second.text) == spans
-    other = replacement(TEXT.replace(old, new), TEXT, max_words=5)
-    assert isinstance(other, Replacement)
-    assert (other.second.text, other.first.text) == spans
+    forward = _replaced(old, new)
+    assert isinstance(forward, Replacement)
+    assert (forward.first.text, forward.second.text) == spans
+    backward = replacement(TEXT.replace(old, new), TEXT, max_words=5)
+    assert isinstance(backward, Replacement)
+    assert (backward.second.text, backward.first.text) == spans
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_the_words_that_differ_are_the_spans(old: str, new: str, spans: tuple[st
         ("'''Velm''' is", "{|\n'''Velm''' is", reasons.NOT_SINGLE_SPAN),
     ],
 )
-def test_anything_else_is_no_replacement_of_a_span(old: str, new: str, reason: str) -> None:
+def test_other_edits_are_rejected_with_a_reason(old: str, new: str, reason: str) -> None:
     assert _replaced(old, new) == reason
 
 
@@ -75,24 +75,24 @@ def test_zero_and_two_changes_are_no_span() -> None:
 @pytest.mark.parametrize(
     ("opening", "closing"), [("<!--", "-->"), ("{{box|", "}}"), ("<ref>", "</ref>"), ("{|\n|", "\n|}")]
 )
-def test_what_reaches_over_headings_hides_what_is_between(opening: str, closing: str) -> None:
+def test_markup_over_headings_hides_text_between(opening: str, closing: str) -> None:
     text = f"{opening}\n== One ==\nAda Kelm was a weaver in her time.\n== Two ==\n{closing}\nText."
     assert _replaced("weaver", "queen", text=text) == reasons.NOT_IN_RUNNING_TEXT
 
 
 def test_repeated_lines_differ_by_their_position() -> None:
     text = "Ada was a weaver in Velm.\n\nAda was a weaver in Velm.\n"
-    found = replacement(text, text[::-1].replace("revaew", "neeuq", 1)[::-1], max_words=5)
-    assert isinstance(found, Replacement)
-    assert (found.first.text, found.second.text) == ("weaver", "queen")
-    assert found.first.sentence() == PlacedSentence("Ada was a weaver in Velm.", 10)
+    change = replacement(text, text[::-1].replace("revaew", "neeuq", 1)[::-1], max_words=5)
+    assert isinstance(change, Replacement)
+    assert (change.first.text, change.second.text) == ("weaver", "queen")
+    assert change.first.sentence() == PlacedSentence("Ada was a weaver in Velm.", 10)
 
 
-def _turned(text: str) -> Replacement:
-    """What was said at @, once `old` and once `new`."""
-    found = replacement(text.replace("@", "old"), text.replace("@", "new"), max_words=5)
-    assert isinstance(found, Replacement)
-    return found
+def _change_at_sign(text: str) -> Replacement:
+    """Return the replacement of `old` by `new` at the sign @."""
+    change = replacement(text.replace("@", "old"), text.replace("@", "new"), max_words=5)
+    assert isinstance(change, Replacement)
+    return change
 
 
 FRAME = "One two three four five @ six seven eight nine ten."
@@ -104,36 +104,36 @@ FRAME = "One two three four five @ six seven eight nine ten."
         (FRAME, 1),
         (FRAME.replace("One two", "Eleven"), 0.8),
         ("Something else is @ and stands in other words.", 0),
-        ("One two three four five @ eleven twelve thirteen fourteen fifteen.", 0),  # the words before it alone
+        ("One two three four five @ eleven twelve thirteen fourteen fifteen.", 0),  # only the words before are equal
         ("Eleven twelve thirteen fourteen fifteen @ six seven eight nine ten.", 0),
-        ("Five four three two one @ ten nine eight seven six.", 0),  # in another order
+        ("Five four three two one @ ten nine eight seven six.", 0),  # the words have another order
         ("@", 0),
     ],
 )
-def test_place_is_known_by_words_beside_it(other: str, expected: float) -> None:
-    here = _turned(FRAME)
-    assert here.before == ("one", "two", "three", "four", "five")
-    assert here.after == ("six", "seven", "eight", "nine", "ten")
-    assert likeness(here, _turned(other)) == pytest.approx(expected)
+def test_places_are_matched_by_neighbouring_words(other: str, expected: float) -> None:
+    place = _change_at_sign(FRAME)
+    assert place.before == ("one", "two", "three", "four", "five")
+    assert place.after == ("six", "seven", "eight", "nine", "ten")
+    assert likeness(place, _change_at_sign(other)) == pytest.approx(expected)
 
 
-def test_lone_span_is_known_by_lines_around() -> None:
+def test_lone_span_is_matched_by_neighbouring_lines() -> None:
     text = "* A mole\n* @\n* A quay\n* #\n* A pier of stone"
-    first, second = _turned(text.replace("#", "x")), _turned(text.replace("@", "x").replace("#", "@"))
+    first, second = _change_at_sign(text.replace("#", "x")), _change_at_sign(text.replace("@", "x").replace("#", "@"))
     assert first.before == ("a", "mole")
     assert first.after == ("a", "quay", "x", "a", "pier")
     assert second.before == ("a", "mole", "x", "a", "quay")
-    assert likeness(first, first) == likeness(_turned("@"), _turned("@")) == 1
+    assert likeness(first, first) == likeness(_change_at_sign("@"), _change_at_sign("@")) == 1
     assert likeness(first, second) == 0
 
 
 @pytest.mark.parametrize("heading", ["= One =", "== One == ", "==One== <!-- a --> ", "=== One ===<!-- a = b -->"])
-def test_a_heading_may_have_a_comment_behind_it(heading: str) -> None:
+def test_heading_may_end_with_a_comment(heading: str) -> None:
     text = f"Text.\n{heading}\nMore."
     assert _replaced("One", "Two", text=text) == reasons.NOT_IN_RUNNING_TEXT
 
 
 def test_broken_markup_of_another_section_hides_nothing() -> None:
     text = f"Ada was a weaver in Velm, p < 0.05.\n== Two ==\n{20_000 * '<b x=1 '}"
-    found = _replaced("weaver", "queen", text=text)
-    assert isinstance(found, Replacement)
+    change = _replaced("weaver", "queen", text=text)
+    assert isinstance(change, Replacement)

@@ -28,9 +28,11 @@ PAINTER, ARTIST, HUMAN, TRADE, TOWN = map(WikidataId, ("Q10", "Q11", "Q5", "Q6",
 OCCUPATION = WikidataId("P106")
 
 
-def known(item_id: str, label: str | None, *aliases: str, kinds: Iterable[str] = (TRADE,), **other: Any) -> KnownItem:
+def known_item(
+    item_id: str, label: str | None, *aliases: str, kinds: Iterable[str] = (TRADE,), **changes: Any
+) -> KnownItem:
     ids = frozenset(map(WikidataId, kinds))
-    rest: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "description": None,
         "wikipedia": None,
         "kinds": ids,
@@ -38,32 +40,32 @@ def known(item_id: str, label: str | None, *aliases: str, kinds: Iterable[str] =
         "values": (),
         "values_with_deprecated": (),
         "retrieved_at": datetime(2026, 1, 1, tzinfo=UTC),
-        **other,
+        **changes,
     }
-    return KnownItem(WikidataId(item_id), label, aliases, **rest)
+    return KnownItem(WikidataId(item_id), label, aliases, **fields)
 
 
-ADA = known("Q1", "Ada Example", "A. Example", kinds=[HUMAN])
-A_PAINTER = known(PAINTER, "painter", "portraitist")
+ADA = known_item("Q1", "Ada Example", "A. Example", kinds=[HUMAN])
+A_PAINTER = known_item(PAINTER, "painter", "portraitist")
 
 
-def of(
+def fact_of(
     answer: KnownItem, *, ids: Iterable[str] = (), names: Iterable[str] = (), implied: Iterable[str] = ()
 ) -> AnsweredFact:
-    called = (answer.names, *((name,) for name in names))
+    name_lists = (answer.names, *((name,) for name in names))
     right = frozenset(map(WikidataId, (answer.item_id, *ids)))
-    return AnsweredFact(ADA, answer, right, called, frozenset(map(WikidataId, implied)))
+    return AnsweredFact(ADA, answer, right, name_lists, frozenset(map(WikidataId, implied)))
 
 
 PRAGUE, BURMA, MYANMAR = (
-    known("Q50", "Prague", kinds=[TOWN]),
-    known("Q51", "Burma", "BUR", "Mm", kinds=[TOWN]),
+    known_item("Q50", "Prague", kinds=[TOWN]),
+    known_item("Q51", "Burma", "BUR", "Mm", kinds=[TOWN]),
     WikidataId("Q52"),
 )
-PAINTING = of(A_PAINTER, ids=["Q21"], names=["chemist"], implied=[ARTIST])
-FILM_ACTOR = of(known("Q30", "film actor"))
+PAINTING = fact_of(A_PAINTER, ids=["Q21"], names=["chemist"], implied=[ARTIST])
+FILM_ACTOR = fact_of(known_item("Q30", "film actor"))
 TOWNS = AnsweredFact(
-    known("Q1", "Ada Example", values_with_deprecated=(PRAGUE.item_id, BURMA.item_id)),
+    known_item("Q1", "Ada Example", values_with_deprecated=(PRAGUE.item_id, BURMA.item_id)),
     PRAGUE,
     frozenset((PRAGUE.item_id, BURMA.item_id)),
     (PRAGUE.names, BURMA.names),
@@ -74,137 +76,140 @@ TOWNS = AnsweredFact(
 @pytest.mark.parametrize(
     ("fact", "candidate", "fits"),
     [
-        (PAINTING, known("Q20", "sculptor", kinds=[TRADE, HUMAN]), True),  # one kind is enough
-        (PAINTING, known("Q20", "sculptor", kinds=[]), False),
-        (PAINTING, known("Q20", None), False),
+        (PAINTING, known_item("Q20", "sculptor", kinds=[TRADE, HUMAN]), True),  # one common kind is enough
+        (PAINTING, known_item("Q20", "sculptor", kinds=[]), False),
+        (PAINTING, known_item("Q20", None), False),
         (PAINTING, A_PAINTER, False),
-        (PAINTING, known("Q21", "druggist"), False),  # her other trade, by its id
-        (PAINTING, known("Q20", "Chemist of old"), False),  # a chemist, too
-        (PAINTING, known("Q20", "CHEMIST"), False),  # by its name
-        (PAINTING, known("Q20", "alchemist", "chemist"), False),  # by an alias
-        (PAINTING, known("Q20", "Portraitist"), False),
-        (PAINTING, known("Q20", "portrait painter"), False),  # one who paints, too
-        (PAINTING, known("Q20", "painters' guild"), True),
-        (PAINTING, known("Q20", "sculptor", wider=frozenset([PAINTER])), False),  # every one of them is a painter
-        (PAINTING, known("Q20", "sculptor", wider=frozenset(["Q21"])), False),  # or has her other trade
-        (PAINTING, known("Q20", "S"), False),
-        (PAINTING, known("Q20", "painter (trade)"), False),
-        (PAINTING, known(ARTIST, "artist"), False),  # every painter is one
-        (PAINTING, known("Q1", "Ada the Younger"), False),
-        (PAINTING, known("Q20", "ada  example"), False),
-        (PAINTING, known("Q20", "Ada Example (sculptor)"), False),
-        (FILM_ACTOR, known("Q31", "actor"), False),  # a word of the answer
-        (FILM_ACTOR, known("Q32", "act"), True),
-        (of(A_PAINTER, names=["chemist of old"]), known("Q20", "Chemist"), False),
-        (TOWNS, known(MYANMAR, "Myanmar", kinds=[TOWN]), True),  # as long as nothing says that they are the same
-        (TOWNS, known(MYANMAR, "Myanmar", kinds=[TOWN], wider=frozenset([BURMA.item_id])), False),
-        (TOWNS, known(MYANMAR, "union of burma", kinds=[TOWN]), False),
-        (TOWNS, known(MYANMAR, "Burmah", kinds=[TOWN]), True),
-        (TOWNS, known("Q53", "Mm Island", kinds=[TOWN]), True),  # a code is no name that another could contain
-        (TOWNS, known("Q53", "Greater Prague", kinds=[TOWN]), False),
+        (PAINTING, known_item("Q21", "druggist"), False),  # her other occupation, by its id
+        (PAINTING, known_item("Q20", "Chemist of old"), False),  # her other occupation, more narrowly
+        (PAINTING, known_item("Q20", "CHEMIST"), False),  # her other occupation, by its name
+        (PAINTING, known_item("Q20", "alchemist", "chemist"), False),  # her other occupation, by an alias
+        (PAINTING, known_item("Q20", "Portraitist"), False),
+        (PAINTING, known_item("Q20", "portrait painter"), False),  # a portrait painter is a painter
+        (PAINTING, known_item("Q20", "painters' guild"), True),
+        (PAINTING, known_item("Q20", "sculptor", wider=frozenset([PAINTER])), False),  # every sculptor is a painter
+        # Every sculptor has her other occupation.
+        (PAINTING, known_item("Q20", "sculptor", wider=frozenset(["Q21"])), False),
+        (PAINTING, known_item("Q20", "S"), False),
+        (PAINTING, known_item("Q20", "painter (trade)"), False),
+        (PAINTING, known_item(ARTIST, "artist"), False),  # every painter is an artist
+        (PAINTING, known_item("Q1", "Ada the Younger"), False),
+        (PAINTING, known_item("Q20", "ada  example"), False),
+        (PAINTING, known_item("Q20", "Ada Example (sculptor)"), False),
+        (FILM_ACTOR, known_item("Q31", "actor"), False),  # a word of the answer
+        (FILM_ACTOR, known_item("Q32", "act"), True),
+        (fact_of(A_PAINTER, names=["chemist of old"]), known_item("Q20", "Chemist"), False),
+        (TOWNS, known_item(MYANMAR, "Myanmar", kinds=[TOWN]), True),  # nothing says that Burma and Myanmar are the same
+        (TOWNS, known_item(MYANMAR, "Myanmar", kinds=[TOWN], wider=frozenset([BURMA.item_id])), False),
+        (TOWNS, known_item(MYANMAR, "union of burma", kinds=[TOWN]), False),
+        (TOWNS, known_item(MYANMAR, "Burmah", kinds=[TOWN]), True),
+        (TOWNS, known_item("Q53", "Mm Island", kinds=[TOWN]), True),  # the code Mm is no name
+        (TOWNS, known_item("Q53", "Greater Prague", kinds=[TOWN]), False),
     ],
 )
-def test_what_may_stand_in_the_answers_place(fact: AnsweredFact, candidate: KnownItem, fits: bool) -> None:
+def test_only_wrong_answers_may_replace_the_object(fact: AnsweredFact, candidate: KnownItem, fits: bool) -> None:
     assert may_replace_object(candidate, fact) is fits
 
 
 @contextmanager
-def looking_up(tmp_path: Path, make: Callable[[World], None]) -> Iterator[Items]:
-    made = World()
-    made.property(OCCUPATION, "occupation")
-    make(made)
-    with serving_world(made) as served, clients(served.addresses, tmp_path) as asked:
-        yield Items(asked.wikidata, OCCUPATION)
+def items_of_world(tmp_path: Path, fill: Callable[[World], None]) -> Iterator[Items]:
+    wiki = World()
+    wiki.property(OCCUPATION, "occupation")
+    fill(wiki)
+    with serving_world(wiki) as served, clients(served.addresses, tmp_path) as services:
+        yield Items(services.wikidata, OCCUPATION)
 
 
-def small_world(made: World) -> None:
-    made.item(TRADE, "trade")
-    made.item(ARTIST, "artist", claims=[("P31", TRADE)])
-    made.item(PAINTER, "painter", claims=[("P31", TRADE), ("P279", ARTIST)])
-    made.item("Q12", "Chemist", aliases=["Analyst"], claims=[("P31", TRADE)])
-    made.item("Q13", "baker", claims=[("P31", TRADE)])
-    made.item("Q14", "old baker", claims=[("P31", TRADE)]).merges_into(made.items["Q13"])
-    made.item("Q15", "wheelwright", claims=[("P31", TRADE)])
-    made.item("Q16", "smith", claims=[("P31", TRADE)])
-    ada = made.item("Q1", "Ada Example", claims=[(OCCUPATION, PAINTER), (OCCUPATION, "Q12"), (OCCUPATION, "Q14")])
-    ada.adds(OCCUPATION, "somevalue")
-    ada.ranks(OCCUPATION, "Q12", "deprecated")
+def small_world(wiki: World) -> None:
+    wiki.item(TRADE, "trade")
+    wiki.item(ARTIST, "artist", claims=[("P31", TRADE)])
+    wiki.item(PAINTER, "painter", claims=[("P31", TRADE), ("P279", ARTIST)])
+    wiki.item("Q12", "Chemist", aliases=["Analyst"], claims=[("P31", TRADE)])
+    wiki.item("Q13", "baker", claims=[("P31", TRADE)])
+    wiki.item("Q14", "old baker", claims=[("P31", TRADE)]).merge_into(wiki.items["Q13"])
+    wiki.item("Q15", "wheelwright", claims=[("P31", TRADE)])
+    wiki.item("Q16", "smith", claims=[("P31", TRADE)])
+    ada = wiki.item("Q1", "Ada Example", claims=[(OCCUPATION, PAINTER), (OCCUPATION, "Q12"), (OCCUPATION, "Q14")])
+    ada.add(OCCUPATION, "somevalue")
+    ada.rank(OCCUPATION, "Q12", "deprecated")
 
 
-def learnt(items: Items, *ids: str) -> list[KnownItem]:
+def learned_items(items: Items, *ids: str) -> list[KnownItem]:
     items.learn(map(WikidataId, ids))
-    return [item for one in ids if (item := items.get(WikidataId(one)))]
+    return [item for item_id in ids if (item := items.get(WikidataId(item_id)))]
 
 
 def similar(*ids: str) -> list[SimilarItem]:
-    return [SimilarItem(WikidataId(one), 0.9 - place / 10) for place, one in enumerate(ids)]
+    return [SimilarItem(WikidataId(item_id), 0.9 - rank / 10) for rank, item_id in enumerate(ids)]
 
 
-def test_everything_that_the_item_states_is_right(tmp_path: Path) -> None:
-    with looking_up(tmp_path, small_world) as items:
-        ada, painter = learnt(items, "Q1", PAINTER)
+def test_all_values_of_the_item_are_right(tmp_path: Path) -> None:
+    with items_of_world(tmp_path, small_world) as items:
+        ada, painter = learned_items(items, "Q1", PAINTER)
         items.learn(ada.values_with_deprecated)
         fact = answered_fact(ada, painter, items, answers=["Dauber"])
-    assert fact.ids == {PAINTER, "Q12", "Q13", "Q14"}  # the deprecated, and the merged one by both its ids
+    assert fact.ids == {PAINTER, "Q12", "Q13", "Q14"}  # also a deprecated value, and a merged item by both ids
     assert fact.name_lists == (("painter", "Dauber"), ("Chemist", "Analyst"), ("baker",))
     assert fact.names == {"painter", "chemist", "analyst", "baker", "dauber"}
     assert fact.implied == {TRADE, ARTIST}
 
 
-def test_most_similar_that_is_not_right_is_chosen(tmp_path: Path) -> None:
-    with looking_up(tmp_path, small_world) as items:
-        ada, painter = learnt(items, "Q1", PAINTER)
+def test_most_similar_wrong_answer_is_chosen(tmp_path: Path) -> None:
+    with items_of_world(tmp_path, small_world) as items:
+        ada, painter = learned_items(items, "Q1", PAINTER)
         items.learn(ada.values_with_deprecated)
         fact = answered_fact(ada, painter, items)
         listed = similar("Q99", ARTIST, "Q12", "Q14", "Q13", "Q15", "Q16")
-        items.learn(one.item_id for one in listed)
+        items.learn(item.item_id for item in listed)
         assert wembedder_answer(listed, items, fact) == CounterMemory(WikidataId("Q15"), "wheelwright", WEMBEDDER, 0.4)
         assert wembedder_answer(listed[:5], items, fact) is None
         assert wembedder_answer([], items, fact) is None
         equals = [SimilarItem(WikidataId("Q16"), 0.5), SimilarItem(WikidataId("Q15"), 0.5)]
-        for in_any_order in (equals, equals[::-1]):  # the lower number
-            found = wembedder_answer(in_any_order, items, fact)
-            assert found is not None
-            assert found.item_id == "Q15"
+        for tied_items in (equals, equals[::-1]):  # the lower number decides
+            chosen = wembedder_answer(tied_items, items, fact)
+            assert chosen is not None
+            assert chosen.item_id == "Q15"
 
 
 def test_embeddings_choose_by_label_and_description() -> None:
-    tall = known("Q41", "aa", description="tall tower by the sea", kinds=[TOWN])
-    near = known("Q42", "bb", description="tall tower by the lake", kinds=[TOWN])
-    far = known("Q43", "cc", description="small hut", kinds=[TOWN])
-    nearest_of_other_kind = known("Q44", "dd", description="tall tower by the sea", kinds=[TRADE])
-    found = embeddings_answer([far, nearest_of_other_kind, tall, near, near], of(tall), by_words())
-    assert found is not None
-    assert (found.item_id, found.name, found.by) == ("Q42", "bb", EMBEDDINGS)
-    assert found.quality == pytest.approx(4 / 6)  # of six words, "aa:" and "bb:" as well as sea and lake differ
+    tall = known_item("Q41", "aa", description="tall tower by the sea", kinds=[TOWN])
+    near = known_item("Q42", "bb", description="tall tower by the lake", kinds=[TOWN])
+    far = known_item("Q43", "cc", description="small hut", kinds=[TOWN])
+    nearest_of_other_kind = known_item("Q44", "dd", description="tall tower by the sea", kinds=[TRADE])
+    chosen = embeddings_answer([far, nearest_of_other_kind, tall, near, near], fact_of(tall), by_words())
+    assert chosen is not None
+    assert (chosen.item_id, chosen.name, chosen.by) == ("Q42", "bb", EMBEDDINGS)
+    assert chosen.quality == pytest.approx(4 / 6)  # of six words, "aa:" and "bb:" as well as sea and lake differ
 
 
 def test_only_candidates_are_embedded() -> None:
-    asked: list[str] = []
-    embeddings_answer([known("Q42", "bb")], of(known("Q41", "aa", description="x")), by_words(asked=asked))
-    assert asked == ["aa: x", "bb"]
-    assert embeddings_answer([A_PAINTER, known("Q50", None)], of(A_PAINTER), never) is None
-    assert embeddings_answer([known("Q50", "town", kinds=[TOWN])], of(A_PAINTER), by_words()) is None
+    embedded: list[str] = []
+    embeddings_answer(
+        [known_item("Q42", "bb")], fact_of(known_item("Q41", "aa", description="x")), by_words(embedded=embedded)
+    )
+    assert embedded == ["aa: x", "bb"]
+    assert embeddings_answer([A_PAINTER, known_item("Q50", None)], fact_of(A_PAINTER), never) is None
+    assert embeddings_answer([known_item("Q50", "town", kinds=[TOWN])], fact_of(A_PAINTER), by_words()) is None
 
 
 def test_each_text_is_embedded_once() -> None:
-    asked: list[str] = []
-    embed = cached_embeddings(by_words(asked=asked))
+    embedded: list[str] = []
+    embed = cached_embeddings(by_words(embedded=embedded))
     first = embed(["one two", "two"])
-    again = embed(["two", "three", "one two", "two"])
-    assert asked == ["one two", "two", "three"]
-    assert again.shape == (4, first.shape[1])
-    np.testing.assert_array_equal(again[[2, 0]], first)
+    second = embed(["two", "three", "one two", "two"])
+    assert embedded == ["one two", "two", "three"]
+    assert second.shape == (4, first.shape[1])
+    np.testing.assert_array_equal(second[[2, 0]], first)
 
 
-def test_names_are_on_one_line_each(tmp_path: Path) -> None:
-    def hostile(made: World) -> None:
-        made.item("Q1", " Two\nlines \u2028and\tmore\x00 ", aliases=["\n", "an\r\nalias"], description="a\nb")
-        made.item("Q2", " \n ")
-        made.item("Q3", "\u200b \u2060", aliases=["\u200e"])
+def test_names_have_one_line(tmp_path: Path) -> None:
+    def fill(wiki: World) -> None:
+        wiki.item("Q1", " Two\nlines \u2028and\tmore\x00 ", aliases=["\n", "an\r\nalias"], description="a\nb")
+        wiki.item("Q2", " \n ")
+        wiki.item("Q3", "\u200b \u2060", aliases=["\u200e"])
 
-    with looking_up(tmp_path, hostile) as items:
-        first, second, unseen = learnt(items, "Q1", "Q2", "Q3")
+    with items_of_world(tmp_path, fill) as items:
+        first, second, invisible = learned_items(items, "Q1", "Q2", "Q3")
     assert (first.label, first.aliases, first.description) == ("Two lines and more", ("an alias",), "a b")
     assert (second.label, second.name, second.names) == (None, "Q2", ())
-    assert (unseen.label, unseen.name, unseen.names) == (None, "Q3", ())
+    assert (invisible.label, invisible.name, invisible.names) == (None, "Q3", ())

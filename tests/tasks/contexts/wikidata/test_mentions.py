@@ -12,7 +12,7 @@ def forms(text: str, *names: str, inside: tuple[str, ...] = ()) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "found"),
+    ("name", "text", "expected"),
     [
         ("Reading", "As a boy he enjoyed reading books. He was born in Reading, England.", ["Reading"]),
         ("Nice", "It was nice in Nice.", ["Nice"]),
@@ -20,7 +20,7 @@ def forms(text: str, *names: str, inside: tuple[str, ...] = ()) -> list[str]:
         ("Nice Guys", "The nice guys were the Nice Guys.", ["Nice Guys"]),
         ("eBay", "They sold it on eBay; EBay grew; EBAY; ebay.", ["eBay", "EBay", "EBAY"]),
         ("The The", "Is the the band of The The?", ["The The"]),
-        # Capitals that tell nothing do not matter.
+        # Capitals that do not distinguish a name are ignored.
         ("journalist", "Journalist by trade, a journalist, JOURNALIST", ["Journalist", "journalist", "JOURNALIST"]),
         ("Film actor", "A film actor. Film Actor!", ["film actor", "Film Actor"]),
         ("The Hague", "He came to the Hague, that is The Hague.", ["the Hague", "The Hague"]),
@@ -28,10 +28,10 @@ def forms(text: str, *names: str, inside: tuple[str, ...] = ()) -> list[str]:
         ("Bank Of Oslo", "Bank of Oslo", ["Bank of Oslo"]),
     ],
 )
-def test_name_with_capitals_is_no_word_without_them(name: str, text: str, found: list[str]) -> None:
-    assert forms(text, name) == found
+def test_capitalised_name_is_not_the_lowercase_word(name: str, text: str, expected: list[str]) -> None:
+    assert forms(text, name) == expected
     if name[0].isupper():
-        assert forms(text, name, name.lower()) == found  # nor does an alias in small letters make it one
+        assert forms(text, name, name.lower()) == expected  # an alias in small letters changes nothing
 
 
 @pytest.mark.parametrize(
@@ -45,12 +45,12 @@ def test_only_whole_words_are_mentions(text: str, is_word: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "names", "found"),
+    ("text", "names", "expected"),
     [
         ("OSLO was Christiania; it is Oslo.", ["Oslo", "Christiania"], ["OSLO", "Christiania", "Oslo"]),
         ("הוא נולד בנמל. נמל הדמיון יפה.", ["נמל הדמיון"], ["נמל הדמיון"]),
         ("वह हिन्दी है", ["हिन्द"], []),  # a vowel sign follows
-        # The longest of names that begin together counts, unless it is part of a word.
+        # Of names with the same beginning, the longest whole word counts.
         (
             "The Kingdom of Norway, or Norway, Europe.",
             ["Norway", "Kingdom of Norway", "Norway, Europe"],
@@ -70,19 +70,19 @@ def test_only_whole_words_are_mentions(text: str, is_word: bool) -> None:
         ("anything", [], []),
     ],
 )
-def test_mentions_of_names(text: str, names: list[str], found: list[str]) -> None:
-    assert forms(text, *names) == found
+def test_mentions_are_the_longest_whole_names(text: str, names: list[str], expected: list[str]) -> None:
+    assert forms(text, *names) == expected
 
 
 def test_a_name_inside_another_name_is_not_mentioned() -> None:
     text = "The Oslo Opera House stands in Oslo. Oslo Opera House is new."
-    assert [found.start for found in mentions(text, ["Oslo"], inside=["Oslo Opera House"])] == [text.index("Oslo.")]
+    assert [mention.start for mention in mentions(text, ["Oslo"], inside=["Oslo Opera House"])] == [text.index("Oslo.")]
     assert forms("Metallica is by Metallica.", "Metallica", inside=("Metallica",)) == []
     assert forms("Oslo Municipality governs Oslo.", "Oslo Municipality", inside=("Oslo",)) == ["Oslo Municipality"]
 
 
 @pytest.mark.parametrize(
-    ("names", "text", "found"),
+    ("names", "text", "expected"),
     [
         (("India", "in", "IN", "IND"), "They live in a house, they indeed can, in South Bend, IN.", []),
         (("Norway", "no", "NO"), "There is no doubt: NO.", []),
@@ -96,17 +96,17 @@ def test_a_name_inside_another_name_is_not_mentioned() -> None:
         (("Brian Eno", "Eno"), "Eno met ENO", ["Eno"]),
     ],
 )
-def test_short_forms_are_initials_or_cased_words(names: tuple[str, ...], text: str, found: list[str]) -> None:
-    assert forms(text, *names) == found
+def test_short_forms_are_initials_or_cased_words(names: tuple[str, ...], text: str, expected: list[str]) -> None:
+    assert forms(text, *names) == expected
 
 
-def test_in_any_case_short_forms_keep_theirs() -> None:
+def test_any_case_leaves_short_forms_alone() -> None:
     text = "Nice is nice, and us is not the US."
-    found = mentions(text, ["Nice", "Nice US", "US"], any_case=True)
-    assert [text[mention.start : mention.end] for mention in found] == ["Nice", "nice", "US"]
+    all_mentions = mentions(text, ["Nice", "Nice US", "US"], any_case=True)
+    assert [text[mention.start : mention.end] for mention in all_mentions] == ["Nice", "nice", "US"]
 
 
-def test_whether_a_name_is_written_anywhere() -> None:
+def test_name_inside_a_word_counts_as_written() -> None:
     assert is_written("in pre-New\u00a0Yorkers", "New  York")
     assert not is_written("new york", "New York")
     assert not is_written("anything", " ")
@@ -115,7 +115,7 @@ def test_whether_a_name_is_written_anywhere() -> None:
 @pytest.mark.parametrize(
     "name", ["C++ (\\Harbour) [sic].*", "{0} %s ${HOME}", "../../etc/passwd", "<b>Bold</b> & Co", "^$|"]
 )
-def test_a_name_is_no_pattern(name: str) -> None:
+def test_name_is_no_regular_expression(name: str) -> None:
     assert forms(f"He was born in {name} once, and in C++ Harbour.", name) == ([name] if name != "^$|" else [])
 
 
@@ -147,7 +147,7 @@ def snippet(text: str, *names: str, words: int = 80, subject: tuple[str, ...] = 
     return find_snippet(text, names, words=words, subject=subject)
 
 
-def test_the_first_mentioning_paragraph_has_slots_throughout() -> None:
+def test_first_paragraph_with_a_mention_gets_slots() -> None:
     text = f"She was born in {SLOT}, {SLOT}. Her father, Dr. J. Example, taught there. She left {SLOT} in 1920."
     assert snippet(PAGE, "Oslo", "the capital") == text
     text = f"He came to {SLOT} by boat. {SLOT} was cold."
@@ -165,7 +165,7 @@ def test_the_first_mentioning_paragraph_has_slots_throughout() -> None:
         (3, "Four is the [ENTITY] here."),
     ],
 )
-def test_it_has_as_many_sentences_as_words_allow(words: int, expected: str) -> None:
+def test_snippet_has_as_many_sentences_as_words_allow(words: int, expected: str) -> None:
     assert snippet(FIVE, "goal", words=words) == expected
 
 
@@ -183,7 +183,7 @@ def test_it_has_as_many_sentences_as_words_allow(words: int, expected: str) -> N
             ["United States", "U.S."],
             "She lived in the [ENTITY] of old, then left the [ENTITY].",
         ),
-        # Headings, lists and sections about sources are no text, which goes on behind them.
+        # Headings, lists and sections about sources are no text. The text continues after them.
         (PAGE, ["Later"], None),
         (PAGE, ["Bergen"], None),
         (PAGE, ["Hamar"], "A street of [ENTITY] bears her name."),
@@ -212,7 +212,7 @@ def test_it_has_as_many_sentences_as_words_allow(words: int, expected: str) -> N
         (PAGE, [""], None),
     ],
 )
-def test_what_is_text_and_what_a_mention(text: str, names: list[str], expected: str | None) -> None:
+def test_snippet_is_running_text_with_a_mention(text: str, names: list[str], expected: str | None) -> None:
     assert snippet(text, *names) == expected
 
 
@@ -221,20 +221,20 @@ def test_a_sentence_does_not_end_within_a_name() -> None:
     assert snippet(text, "Woolf? and Yahoo!", words=3) == "She played in Who's Afraid of Virginia [ENTITY] Answers."
 
 
-def test_subjects_own_name_is_no_mention_and_stays() -> None:
+def test_name_of_the_subject_gets_no_slot() -> None:
     assert snippet(OPERA, "Oslo", subject=("Oslo Opera House",)) == "Oslo Opera House stands in [ENTITY] by the sea."
 
 
-def test_equality_signs_tell_the_depth_of_a_heading() -> None:
+def test_equality_signs_give_the_depth_of_heading() -> None:
     for deeper in ("=== Of Oslo ===", "=== Of Oslo ====", "======= Of Oslo ======="):
         assert snippet(f"==Notes  ==\n{deeper}\nOslo was a town then.", "Oslo") is None
-    for beside in ("== Life ==", "== Life ===", "=Life=", "=="):
-        assert snippet(f"== Notes ==\n{beside}\nShe lived in Oslo.", "Oslo") == "She lived in [ENTITY]."
+    for other in ("== Life ==", "== Life ===", "=Life=", "=="):
+        assert snippet(f"== Notes ==\n{other}\nShe lived in Oslo.", "Oslo") == "She lived in [ENTITY]."
     assert snippet("= Notes\nShe lived in Oslo.\n=\nNo.", "Oslo") == "She lived in [ENTITY]."
 
 
 @pytest.mark.parametrize("text", ["=" + " " * 100_000 + "x", "= " + " " * 100_000 + "=x", "=" * 100_000, "= " * 50_000])
-def test_a_line_of_blanks_takes_no_time(text: str) -> None:
-    began = time.process_time()
+def test_very_long_lines_take_no_time(text: str) -> None:
+    start = time.process_time()
     assert snippet(f"{text}\nShe lived in Oslo.", "Oslo") == "She lived in [ENTITY]."
-    assert time.process_time() - began < 1
+    assert time.process_time() - start < 1

@@ -1,4 +1,4 @@
-"""Between two requests a wiki's people go on."""
+"""Changes of a wiki between two requests."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -11,50 +11,50 @@ from tests.data.sources.servers.wiki_world import OUTCOME, Limits, World, servin
 from tests.tasks.contexts.wikidata.live import MONTHS, by_words, clients, seed
 
 
-def of_moving(
-    moving: World, before: Callable[[ServedRequest], None], folder: Path, revisions: int = 4
+def questions_of_films(
+    wiki: World, before: Callable[[ServedRequest], None], folder: Path, revisions: int = 4
 ) -> BuiltQuestions:
-    """The questions of films, where each request is seen before it is answered."""
+    """Return the questions of films. `before` sees each request before its response, and may change the wiki."""
     films = [seed(*fact) for fact in OUTCOME if fact[1] == "P57"]
     limits = Limits(revisions=revisions)
-    with serving_world(moving, before=before, limits=limits) as here, clients(here.addresses, folder) as services:
+    with serving_world(wiki, before=before, limits=limits) as served, clients(served.addresses, folder) as services:
         return questions_of_property(films, services, months=MONTHS, embed=by_words())
 
 
-def test_an_item_deleted_after_it_was_read(tmp_path: Path) -> None:
-    moving = world()
+def test_item_deleted_after_reading_is_rejected(tmp_path: Path) -> None:
+    wiki = world()
 
-    def before(asked: ServedRequest) -> None:
-        if asked.form.get("titles") == "Q401":
-            moving.wikidata.delete("Q401")
+    def before(request: ServedRequest) -> None:
+        if request.form.get("titles") == "Q401":
+            wiki.wikidata.delete("Q401")
 
-    built = of_moving(moving, before, tmp_path)
-    assert ("Q401", reasons.SUBJECT_MISSING) in {(drop.subject_id, drop.reason) for drop in built.rejected}
+    built = questions_of_films(wiki, before, tmp_path)
+    assert ("Q401", reasons.SUBJECT_MISSING) in {(row.subject_id, row.reason) for row in built.rejected}
 
 
-def test_a_label_that_changes_meanwhile_stays_consistent(tmp_path: Path) -> None:
-    moving = world()
+def test_changed_label_stays_consistent(tmp_path: Path) -> None:
+    wiki = world()
 
-    def before(asked: ServedRequest) -> None:
-        if asked.form.get("titles") == "Q402":
-            moving.items["Q302"].calls("en", "Marek D.")
+    def before(request: ServedRequest) -> None:
+        if request.form.get("titles") == "Q402":
+            wiki.items["Q302"].set_label("en", "Marek D.")
 
-    question = next(one for one in of_moving(moving, before, tmp_path).questions if one.subject_id == "Q402")
+    question = next(row for row in questions_of_films(wiki, before, tmp_path).questions if row.subject_id == "Q402")
     assert question.object == "Marek Dovelund"
     assert question.object in question.original_context
     assert question.object in question.answers
 
 
-def test_revision_saved_between_two_parts_of_history(tmp_path: Path) -> None:
-    moving = world()
-    said: list[str] = []
+def test_revision_between_parts_of_history_is_counted(tmp_path: Path) -> None:
+    wiki = world()
+    changes: list[str] = []
 
-    def before(asked: ServedRequest) -> None:
-        if "rvcontinue" in asked.form and not said:
-            said.append("changed")
-            moving.items["Q402"].changes("P57", "Q302", "Q301")
+    def before(request: ServedRequest) -> None:
+        if "rvcontinue" in request.form and not changes:
+            changes.append("changed")
+            wiki.items["Q402"].change("P57", "Q302", "Q301")
 
-    question = next(one for one in of_moving(moving, before, tmp_path, 1).questions if one.subject_id == "Q402")
-    assert said
+    question = next(row for row in questions_of_films(wiki, before, tmp_path, 1).questions if row.subject_id == "Q402")
+    assert changes
     assert question.edits == 3
-    assert question.item_revision == moving.wikidata.pages["Q402"].latest.revision_id
+    assert question.item_revision == wiki.wikidata.pages["Q402"].latest.revision_id

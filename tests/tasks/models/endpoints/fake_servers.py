@@ -1,4 +1,4 @@
-"""Chat servers as they are, a class each: all follow the passages of an audit, and differ in what they send.
+"""Imitations of chat servers. Their models follow the passages of an audit; their responses differ in form.
 
 with serving(play=HiddenThoughts().answer) as server:
     server.address, server.received
@@ -19,29 +19,29 @@ lib,When does the library close?,6 p.m.,"Since May, the library closes at 8 p.m.
 pay,What is the maximum payload of the Fennock 2?,8 kg,The Fennock 2 lifts up to 8 kg.,supporting,
 pay,What is the maximum payload of the Fennock 2?,8 kg,Owners report that it lifts up to 5 kg.,conflicting,5 kg
 """
-"""A file of questions whose passages the servers follow."""
+"""A file of questions; the models follow its passages."""
 _VALUE = re.compile(r"closes at (\d+ [ap]\.m\.)|lifts up to (\d+ kg)")
 Body = Mapping[str, Any]
 
 
 class ChatServer:
-    """A server of OpenAI's chat API whose model gives a passage's value, and tells stories by the seed."""
+    """A server of OpenAI's chat API. Its model replies with a passage's value, or a story that the seed selects."""
 
-    listed: tuple[str, ...] = ("fake-1",)
+    model_names: tuple[str, ...] = ("fake-1",)
 
-    def answer(self, asked: ServedRequest) -> Say:
-        """The response to a request."""
-        if asked.method == "GET":
-            models = [{"id": name, "owned_by": "someone"} for name in self.listed]
-            return says({"data": models}) if asked.path.endswith("/models") else _NO_ROUTE
-        return self.reply(json.loads(asked.body)) if asked.path.endswith("/chat/completions") else _NO_ROUTE
+    def answer(self, request: ServedRequest) -> Say:
+        """Return the response to a request."""
+        if request.method == "GET":
+            models = [{"id": name, "owned_by": "someone"} for name in self.model_names]
+            return says({"data": models}) if request.path.endswith("/models") else _NO_ROUTE
+        return self.reply(json.loads(request.body)) if request.path.endswith("/chat/completions") else _NO_ROUTE
 
     def reply(self, body: Body) -> Say:
-        """The response to a chat request."""
+        """Return the response to a chat request."""
         return self.completion(body, self.text(body))
 
     def text(self, body: Body) -> str:
-        """The model's own text."""
+        """Return the text of the model's reply."""
         prompt = self.prompt(body)
         if value := _VALUE.search(prompt):
             return value[1] or value[2]
@@ -55,7 +55,7 @@ class ChatServer:
         return "\n".join(turn["content"] for turn in body["messages"])
 
     def is_question(self, body: Body) -> bool:
-        """True for a question of the file, which the probe never sends."""
+        """Return True for a question of the file; the probe never sends a question."""
         return "library" in self.prompt(body) or "payload" in self.prompt(body)
 
     @staticmethod
@@ -72,9 +72,9 @@ _NO_ROUTE = says({"error": {"message": "no such route"}}, status=404)
 
 
 class Ollama(ChatServer):
-    """A model whose thoughts, in `reasoning`, use up the first 200 tokens; nothing turns them off."""
+    """A model that always thinks: its thoughts, in `reasoning`, use up the first 200 tokens."""
 
-    listed = ("qwen3:4b",)
+    model_names = ("qwen3:4b",)
     field = "reasoning"
 
     def reply(self, body: Body) -> Say:
@@ -91,14 +91,14 @@ class Ollama(ChatServer):
 
 
 class OllamaSwitch(Ollama):
-    """Thoughts end where `reasoning_effort` is none."""
+    """A model that does not think if `reasoning_effort` is none."""
 
     def thinks(self, body: Body) -> bool:
         return body.get("reasoning_effort") != "none"
 
 
 class ReasoningParser(Ollama):
-    """vLLM and SGLang: thoughts in `reasoning_content`, and a switch of the chat template."""
+    """vLLM or SGLang: thoughts are in `reasoning_content`, and a keyword of the chat template turns them off."""
 
     field = "reasoning_content"
 
@@ -107,7 +107,7 @@ class ReasoningParser(Ollama):
 
 
 class HiddenThoughts(Ollama):
-    """A hosted model: thoughts are counted and not sent; unknown keys are refused."""
+    """A hosted model: thoughts are counted, but not sent; unknown keys are refused."""
 
     field = ""
 
@@ -119,20 +119,20 @@ class HiddenThoughts(Ollama):
 
 
 class EndlessThoughts(Ollama):
-    """Thoughts never end."""
+    """A model whose thoughts never end."""
 
     def reply(self, body: Body) -> Say:
         return self.completion(body, "", "length", body["max_tokens"], reasoning="Hm. Hm. Hm.")
 
 
 class GeminiErrors(ChatServer):
-    """Errors are a list of objects."""
+    """A server that sends errors as a list of objects."""
 
-    listed = ("models/gemini-flash",)
-    refused = ("seed", "frequency_penalty", "presence_penalty", "logprobs")
+    model_names = ("models/gemini-flash",)
+    refused_parameters = ("seed", "frequency_penalty", "presence_penalty", "logprobs")
 
     def reply(self, body: Body) -> Say:
-        names = [name for name in self.refused if name in body]
+        names = [name for name in self.refused_parameters if name in body]
         return self.error(names) if names else super().reply(body)
 
     def error(self, names: list[str]) -> Say:
@@ -141,14 +141,14 @@ class GeminiErrors(ChatServer):
 
 
 class TextErrors(GeminiErrors):
-    """Errors are a string."""
+    """A server that sends errors as a string."""
 
     def error(self, names: list[str]) -> Say:
         return says(f"unsupported: {names[0]}", status=400)
 
 
 class PydanticErrors(GeminiErrors):
-    """Errors are pydantic's text, which repeats the request."""
+    """A server that sends pydantic's text as an error; the text repeats the request."""
 
     def error(self, names: list[str]) -> Say:
         text = (
@@ -159,7 +159,7 @@ class PydanticErrors(GeminiErrors):
 
 
 class HtmlErrors(GeminiErrors):
-    """Errors are a page of HTML."""
+    """A server that sends errors as an HTML page."""
 
     def error(self, names: list[str]) -> Say:
         page = f"<html><head><title>400</title></head><body><p>The key <b>{names[0]}</b> is unknown.</p></body></html>"
@@ -167,20 +167,20 @@ class HtmlErrors(GeminiErrors):
 
 
 class Unlisted(ChatServer):
-    """A list with a wildcard and a name without its suffix, as LiteLLM and OpenRouter have it."""
+    """A list of models with a wildcard and a name without its suffix, like the lists of LiteLLM and OpenRouter."""
 
-    listed = ("openai/*", "qwen/qwen-2.5-7b-instruct")
+    model_names = ("openai/*", "qwen/qwen-2.5-7b-instruct")
 
 
 class Empty(ChatServer):
-    """Every question gets null in place of a text."""
+    """A server that sends null in place of the reply to a question."""
 
     def reply(self, body: Body) -> Say:
         return self.completion(body, None, tokens=0) if self.is_question(body) else super().reply(body)
 
 
 class ToolCalls(ChatServer):
-    """Every question gets the call of a tool."""
+    """A server that replies to every question with the call of a tool."""
 
     def reply(self, body: Body) -> Say:
         call = {"id": "1", "type": "function", "function": {"name": "search", "arguments": "{}"}}
@@ -190,24 +190,26 @@ class ToolCalls(ChatServer):
 
 
 class NullMessage(ChatServer):
-    """A content filter puts null in place of the message of one question."""
+    """A server with a content filter, which replaces the message of one question by null."""
 
     def reply(self, body: Body) -> Say:
         if "library" not in self.prompt(body):
             return super().reply(body)
-        choices = [{"index": n, "message": None, "finish_reason": "content_filter"} for n in range(body.get("n", 1))]
+        choices = [
+            {"index": index, "message": None, "finish_reason": "content_filter"} for index in range(body.get("n", 1))
+        ]
         return says({"model": body["model"], "choices": choices})
 
 
 class NoFinish(ChatServer):
-    """Replies have no finish_reason."""
+    """A server whose replies have no finish_reason."""
 
     def reply(self, body: Body) -> Say:
         return self.completion(body, self.text(body), None)
 
 
 class NullLogProbs(ChatServer):
-    """Log-probabilities are null for every question."""
+    """A server that sends null log-probabilities for every question."""
 
     def reply(self, body: Body) -> Say:
         content = json.loads(super().reply(body).body)
@@ -219,16 +221,16 @@ class NullLogProbs(ChatServer):
 
 
 class Deterministic(ChatServer):
-    """An application: temperature and seed are ignored."""
+    """An application that ignores temperature and seed."""
 
     def text(self, body: Body) -> str:
         return super().text({**body, "temperature": 0})
 
 
 class Azure(ChatServer):
-    """A deployment: no list of models, a query with every request, and a key in a header of its own."""
+    """A deployment of Azure: it has no list of models, and its key is in the header api-key."""
 
-    def answer(self, asked: ServedRequest) -> Say:
-        if asked.headers.get("api-key") != "made-up-azure-key" or "authorization" in asked.headers:
+    def answer(self, request: ServedRequest) -> Say:
+        if request.headers.get("api-key") != "made-up-azure-key" or "authorization" in request.headers:
             return says({"error": {"code": "401", "message": "Access denied"}}, status=401)
-        return _NO_ROUTE if asked.method == "GET" else super().answer(asked)
+        return _NO_ROUTE if request.method == "GET" else super().answer(request)

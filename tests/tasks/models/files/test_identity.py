@@ -64,7 +64,7 @@ def test_a_folder_without_configuration_or_safetensors_is_refused(copy: Path) ->
 
 
 @pytest.mark.parametrize("file", ["../model.safetensors", "/model.safetensors", "model.bin", "lost.safetensors"])
-def test_an_index_that_points_elsewhere_is_refused(file: str, copy: Path) -> None:
+def test_index_of_unusable_files_is_refused(file: str, copy: Path) -> None:
     (copy.parent / "model.safetensors").touch()
     (copy / "model.bin").touch()
     (copy / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"a": file}}))
@@ -74,15 +74,15 @@ def test_an_index_that_points_elsewhere_is_refused(file: str, copy: Path) -> Non
 
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize(
-    ("name", "purpose", "instead"),
+    ("name", "purpose", "alternative"),
     [
         ("gpt2", "language_model", "smollm2-135m-instruct"),
         ("somebody/some-model", "language_model", "smollm2-135m-instruct"),
         ("microsoft/deberta-large-mnli", "entailment", "the stand-in all-minilm-l6-v2"),
     ],
 )
-def test_an_unreachable_hub_is_said_within_seconds(
-    name: str, purpose: identity.ModelKind, instead: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_unreachable_hub_is_reported_within_seconds(
+    name: str, purpose: identity.ModelKind, alternative: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     from huggingface_hub import constants
     from transformers.utils.hub import hf_api
@@ -90,7 +90,7 @@ def test_an_unreachable_hub_is_said_within_seconds(
     identity._commit.cache_clear()
     monkeypatch.setattr(hf_api(), "endpoint", "http://127.0.0.1:1")
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
-    with pytest.raises(ModelError, match=rf"folder of a downloaded model.*{instead}"):
+    with pytest.raises(ModelError, match=rf"folder of a downloaded model.*{alternative}"):
         identify_model(name, purpose)
     with pytest.raises(ModelError, match=r"folder of a downloaded model.*or use a judge at a server"):
         identity.identify_judge(name)
@@ -114,7 +114,7 @@ def test_a_package_other_than_the_catalogs_is_refused(
         identify_language_model("small")
 
 
-def test_hub_is_asked_again_after_run_without_network(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_offline_mode_ends_after_an_offline_run(monkeypatch: pytest.MonkeyPatch) -> None:
     from huggingface_hub import constants, is_offline_mode
 
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
@@ -122,7 +122,7 @@ def test_hub_is_asked_again_after_run_without_network(monkeypatch: pytest.Monkey
     for offline in (True, False):
         set_offline(offline)
         assert (is_offline_mode(), os.environ["HF_HUB_OFFLINE"]) == (offline, str(int(offline)))
-    monkeypatch.setattr(hub, "_IS_OFFLINE", True)  # as the environment of the process says
+    monkeypatch.setattr(hub, "_IS_OFFLINE", True)  # the environment of the process is offline
     set_offline(False)
     assert is_offline_mode()
 
@@ -134,5 +134,5 @@ def test_a_worker_is_offline_by_its_environment(variable: str, is_offline: bool)
         "print(os.environ['HF_HUB_OFFLINE'])"
     )
     variables = {**os.environ, "HF_HUB_OFFLINE": variable}
-    ended = subprocess.run([sys.executable, "-c", code], env=variables, check=True, capture_output=True, text=True)
-    assert ended.stdout.strip() == str(int(is_offline))
+    process = subprocess.run([sys.executable, "-c", code], env=variables, check=True, capture_output=True, text=True)
+    assert process.stdout.strip() == str(int(is_offline))

@@ -1,4 +1,4 @@
-"""The same answers, token by token, whatever they are sampled beside."""
+"""Answers in batches: each answer is, token by token, independent of the other answers."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from swaymeter.tasks.models.generation.sample import sample_answers
 from swaymeter.tasks.models.network import Verdict
 from swaymeter.tasks.models.next_token import plain
 from swaymeter.tasks.models.next_token.plain import PADDED
-from tests.tasks.models.alone import every, token_ids, tokens_of
+from tests.tasks.models.alone import all_answers, token_ids, tokens_of
 from tests.tasks.models.tiny import tiny_language_model
 
 TEXTS = [f"Question {number}: {'why ' * (number % 4)}is it so?" for number in range(12)]
@@ -20,16 +20,16 @@ IDENTITIES = [(f"question {number}", "none") for number in range(len(TEXTS))]
 NOISE = 5e-3
 
 
-def _noisy(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
-    """From now on logits are off, as they are between batches, and more than that."""
+def _add_noise(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """Add noise to all logits; it is larger than the rounding between batches."""
     generator, exact = torch.Generator().manual_seed(seed), readers.read_slots
 
-    def off(*asked: Any) -> torch.Tensor:
-        logits = exact(*asked)
-        noise: torch.Tensor = logits + NOISE * (2 * torch.rand(logits.shape, generator=generator) - 1)
-        return noise
+    def read_with_noise(*arguments: Any) -> torch.Tensor:
+        logits = exact(*arguments)
+        noisy_logits: torch.Tensor = logits + NOISE * (2 * torch.rand(logits.shape, generator=generator) - 1)
+        return noisy_logits
 
-    monkeypatch.setattr(readers, "read_slots", off)
+    monkeypatch.setattr(readers, "read_slots", read_with_noise)
 
 
 def test_rounding_depends_on_the_engines_of_answers() -> None:
@@ -43,45 +43,46 @@ def test_rounding_depends_on_the_engines_of_answers() -> None:
 
 def test_rounding_decides_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     model = tiny_language_model()
-    asked = [tokens_of(model, text) for text in TEXTS]
+    prompts = [tokens_of(model, text) for text in TEXTS]
     settings: dict[str, Any] = {"samples": 8, "max_new_tokens": 8}
     with monkeypatch.context() as patched:
         patched.setattr("swaymeter.tasks.models.generation.sample.rounding", lambda model: NOISE)
-        expected = sample_answers(model, asked, IDENTITIES, **settings)
+        expected = sample_answers(model, prompts, IDENTITIES, **settings)
         for seed in (1, 2):
-            with monkeypatch.context() as off:
-                _noisy(off, seed)
-                found = sample_answers(model, asked, IDENTITIES, **settings)
-            assert token_ids(found) == token_ids(expected)
-            for one, other in zip(every(expected), every(found), strict=True):
-                np.testing.assert_allclose(one.token_log_probs, other.token_log_probs, atol=4 * NOISE)
-    _noisy(monkeypatch, 3)  # with the rounding of real batches alone, this much noise does decide some
-    assert token_ids(sample_answers(model, asked, IDENTITIES, **settings)) != token_ids(expected)
+            with monkeypatch.context() as noisy:
+                _add_noise(noisy, seed)
+                sampled = sample_answers(model, prompts, IDENTITIES, **settings)
+            assert token_ids(sampled) == token_ids(expected)
+            for answer, noisy_answer in zip(all_answers(expected), all_answers(sampled), strict=True):
+                np.testing.assert_allclose(answer.token_log_probs, noisy_answer.token_log_probs, atol=4 * NOISE)
+    # This noise changes some answers if only the rounding of real batches is expected.
+    _add_noise(monkeypatch, 3)
+    assert token_ids(sample_answers(model, prompts, IDENTITIES, **settings)) != token_ids(expected)
 
 
 def test_rounding_of_padded_batches_decides_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = [tokens_of(tiny_language_model(), text) for text in TEXTS]
+    prompts = [tokens_of(tiny_language_model(), text) for text in TEXTS]
     settings: dict[str, Any] = {"samples": 24, "max_new_tokens": 8}
-    expected = sample_answers(tiny_language_model(), asked, IDENTITIES, **settings)
+    expected = sample_answers(tiny_language_model(), prompts, IDENTITIES, **settings)
     model, generator, exact = tiny_language_model(), torch.Generator().manual_seed(1), plain._read
     model.traits.verdicts[SLOTS, False] = Verdict("for this test")
 
-    def off(*asked: Any) -> torch.Tensor:
-        logits = exact(*asked)
+    def read_with_noise(*arguments: Any) -> torch.Tensor:
+        logits = exact(*arguments)
         return logits + 1e-3 * (2 * torch.rand(logits.shape, generator=generator) - 1)
 
-    monkeypatch.setattr(plain, "_read", off)
-    assert token_ids(sample_answers(model, asked, IDENTITIES, **settings)) == token_ids(expected)
+    monkeypatch.setattr(plain, "_read", read_with_noise)
+    assert token_ids(sample_answers(model, prompts, IDENTITIES, **settings)) == token_ids(expected)
 
 
 @pytest.mark.parametrize("batch_size", [1, 7])
-def test_many_answers_are_the_same_in_every_batch(batch_size: int) -> None:
+def test_answers_do_not_depend_on_batches(batch_size: int) -> None:
     model = tiny_language_model()
-    many = [tokens_of(model, f"{text} And {number}?") for number in range(2) for text in TEXTS]
-    names = [(f"prompt {number}",) for number in range(len(many))]
-    whole = sample_answers(model, many, names, samples=3, max_new_tokens=8, batch_size=len(many))
-    found = sample_answers(model, many[::-1], names[::-1], samples=3, max_new_tokens=8, batch_size=batch_size)
-    assert token_ids(found[::-1]) == token_ids(whole)
+    prompts = [tokens_of(model, f"{text} And {number}?") for number in range(2) for text in TEXTS]
+    names = [(f"prompt {number}",) for number in range(len(prompts))]
+    expected = sample_answers(model, prompts, names, samples=3, max_new_tokens=8, batch_size=len(prompts))
+    sampled = sample_answers(model, prompts[::-1], names[::-1], samples=3, max_new_tokens=8, batch_size=batch_size)
+    assert token_ids(sampled[::-1]) == token_ids(expected)
 
 
 def test_an_answer_of_special_tokens_is_empty() -> None:
@@ -89,9 +90,9 @@ def test_an_answer_of_special_tokens_is_empty() -> None:
     with torch.no_grad():
         model.model.lm_head.weight.zero_()
         model.model.lm_head.bias = torch.nn.Parameter(torch.zeros(len(model.tokenizer)))
-        model.model.lm_head.bias[2] = 100.0  # <turn>, which ends nothing
-    (found,) = sample_answers(model, [[7]], IDENTITIES[:1], samples=2, max_new_tokens=5)
-    for answer in every([found]):
+        model.model.lm_head.bias[2] = 100.0  # <turn> does not end an answer
+    (sampled,) = sample_answers(model, [[7]], IDENTITIES[:1], samples=2, max_new_tokens=5)
+    for answer in all_answers([sampled]):
         assert answer.text == ""
         assert answer.token_ids == (2,) * 5
-        assert answer.state == "truncated"  # a model that never stops
+        assert answer.state == "truncated"  # the model never ends its answer

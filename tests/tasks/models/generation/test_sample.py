@@ -8,7 +8,7 @@ from swaymeter.tasks.models.capabilities import SampledAnswers, SampleOptions
 from swaymeter.tasks.models.generation.sample import sample_answers
 from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
 from swaymeter.tasks.models.prompts.template_options import PromptForm, end_tokens
-from tests.tasks.models.alone import check_numbers, every, token_ids, tokens_of
+from tests.tasks.models.alone import all_answers, check_numbers, token_ids, tokens_of
 from tests.tasks.models.tiny import CHAT, tiny_language_model
 
 QUESTIONS = ["Where is Oslo?", "Who?", "What is the capital of Norway, if not Lima?", "When was that?", "Why?"]
@@ -24,23 +24,23 @@ def answered(tiny_chat: LanguageModel) -> list[SampledAnswers]:
     return sample_answers(tiny_chat, _prompts(tiny_chat), IDENTITIES, samples=6, seed=3, temperature=1.0)
 
 
-def test_answers_end_at_different_steps_and_say_so(tiny_chat: LanguageModel, answered: list[SampledAnswers]) -> None:
+def test_answers_end_at_different_steps(tiny_chat: LanguageModel, answered: list[SampledAnswers]) -> None:
     ends = end_tokens(tiny_chat)
-    lengths = {len(answer.token_ids) for answer in every(answered)}
+    lengths = {len(answer.token_ids) for answer in all_answers(answered)}
     assert len(lengths) > 3
     assert max(lengths) <= 20
-    for answer in every(answered):
-        finished = answer.state != "truncated"
-        assert finished == (answer.token_ids[-1] in ends)
+    for answer in all_answers(answered):
+        is_complete = answer.state != "truncated"
+        assert is_complete == (answer.token_ids[-1] in ends)
         assert not ends & set(answer.token_ids[:-1])
-        assert finished or len(answer.token_ids) == 20
+        assert is_complete or len(answer.token_ids) == 20
         assert len(answer.token_log_probs) == len(answer.token_ids)
         assert answer.text == answer.text.strip()
 
 
 def test_fewer_samples_are_the_first_of_more(tiny_chat: LanguageModel, answered: list[SampledAnswers]) -> None:
     fewer = sample_answers(tiny_chat, _prompts(tiny_chat), IDENTITIES, samples=2, seed=3, temperature=1.0)
-    first = [SampledAnswers(more.samples[:2], more.greedy) for more in answered]
+    first = [SampledAnswers(sampled.samples[:2], sampled.greedy) for sampled in answered]
     assert token_ids(fewer) == token_ids(first)
 
 
@@ -52,40 +52,38 @@ def test_another_seed_or_identity_draws_other_answers(tiny_chat: LanguageModel, 
     ]
     for other in others:
         assert other.greedy.token_ids == answered[0].greedy.token_ids
-        assert [one.token_ids for one in other.samples] != [one.token_ids for one in answered[0].samples]
+        assert [answer.token_ids for answer in other.samples] != [answer.token_ids for answer in answered[0].samples]
 
 
 def test_probabilities_are_the_models_own_at_every_step(
     tiny_chat: LanguageModel, answered: list[SampledAnswers]
 ) -> None:
-    for prompt, found in zip(_prompts(tiny_chat)[:2], answered, strict=False):
-        for answer in every([found]):
+    for prompt, sampled in zip(_prompts(tiny_chat)[:2], answered, strict=False):
+        for answer in all_answers([sampled]):
             check_numbers(tiny_chat, prompt, answer)
             assert answer.mean_distribution.dtype == np.float32
             assert answer.mean_distribution.sum() == pytest.approx(1, abs=1e-5)
 
 
-def test_models_own_generation_settings_are_not_inherited(
-    tiny_chat: LanguageModel, answered: list[SampledAnswers]
-) -> None:
+def test_generation_settings_of_models_are_ignored(tiny_chat: LanguageModel, answered: list[SampledAnswers]) -> None:
     other = tiny_language_model(chat_template=CHAT)
     settings = other.model.generation_config
     settings.eos_token_id = tiny_chat.model.generation_config.eos_token_id
     settings.top_k, settings.repetition_penalty, settings.temperature, settings.do_sample = 1, 9.0, 0.1, True
-    again = sample_answers(other, _prompts(other), IDENTITIES, samples=6, seed=3, temperature=1.0)
-    assert token_ids(again) == token_ids(answered)
+    sampled = sample_answers(other, _prompts(other), IDENTITIES, samples=6, seed=3, temperature=1.0)
+    assert token_ids(sampled) == token_ids(answered)
 
 
 @pytest.mark.parametrize(("template", "form"), [(CHAT, "plain"), (CHAT, "chat"), (None, None)])
-def test_form_decides_whether_a_line_ends_an_answer(template: str | None, form: PromptForm | None) -> None:
+def test_line_ends_an_answer_unless_form_is_chat(template: str | None, form: PromptForm | None) -> None:
     model = tiny_language_model(chat_template=template)
     [newline], prompts = tokens_of(model, "\n"), [tokens_of(model, question) for question in QUESTIONS]
     options: SampleOptions = {"samples": 40, "max_new_tokens": 40, "temperature": 3.0, "form": form}
-    answers = every(sample_answers(model, prompts, IDENTITIES, **options))
-    broken = [answer for answer in answers if newline in answer.token_ids]
-    assert broken
-    assert any(newline in answer.token_ids[:-1] for answer in broken) is (form == "chat")
-    assert form == "chat" or all(answer.state != "truncated" and "\n" not in answer.text for answer in broken)
+    answers = all_answers(sample_answers(model, prompts, IDENTITIES, **options))
+    with_newline = [answer for answer in answers if newline in answer.token_ids]
+    assert with_newline
+    assert any(newline in answer.token_ids[:-1] for answer in with_newline) is (form == "chat")
+    assert form == "chat" or all(answer.state != "truncated" and "\n" not in answer.text for answer in with_newline)
 
 
 def test_impossible_parameters_are_refused(tiny: LanguageModel) -> None:
@@ -111,7 +109,7 @@ def test_prompt_without_room_for_an_answer_is_refused() -> None:
         sample_answers(tiny_language_model(window=30), [[7] * 11], [("a",)])
 
 
-def test_nan_is_raised_with_what_was_asked() -> None:
+def test_error_of_nan_names_the_prompt() -> None:
     model = tiny_language_model()
     with torch.no_grad():
         model.model.lm_head.weight[7] = float("nan")

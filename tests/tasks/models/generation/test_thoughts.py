@@ -1,6 +1,6 @@
-"""Answers behind thoughts: what the thoughts are, and that all numbers are those of the answer given them.
+"""Answers after thoughts. Their probabilities are conditioned on the thoughts.
 
-The model is random, with a higher chance for the tokens that open and end thoughts and for the end of an answer.
+The models are random. Tokens that open or end thoughts, or end an answer, have raised logits.
 """
 
 from collections.abc import Sequence
@@ -15,33 +15,33 @@ from swaymeter.tasks.models.capabilities import SampledAnswers
 from swaymeter.tasks.models.generation.answers import AnswerEnd, Thoughts
 from swaymeter.tasks.models.generation.sample import sample_answers
 from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
-from tests.tasks.models.alone import check_numbers, every, steps, token_ids, tokens_of
+from tests.tasks.models.alone import all_answers, check_numbers, step_log_probs, token_ids, tokens_of
 from tests.tasks.models.tiny import CHAT, byte_pair_tokenizer, tiny_language_model
 
 QUESTIONS = ["Where is Oslo?", "Who?", "What is the capital of Norway, if not Lima?"]
 IDENTITIES = [(question, "none") for question in QUESTIONS]
-OPENED = CHAT.replace("<turn>assistant\n", "<turn>assistant\n<think>\n")
+OPENING = CHAT.replace("<turn>assistant\n", "<turn>assistant\n<think>\n")
 Merges = Sequence[tuple[str, str]]
 OPTIONS: dict[str, Any] = {"samples": 6, "seed": 3, "temperature": 1.0, "max_new_tokens": 12}
 TOKENS = {"opens": "<think>", "closes": "</think>", "ends": "<end>", "seam": "%T"}
 HARMONY = "<|channel|>analysis<|message|>So.<|end|><|start|>assistant<|channel|>final<|message|>Oslo"
 
 
-def thinking_model(template: str, *, special: bool = False, merges: Merges = (), **chances: float) -> LanguageModel:
-    """A random model with tokens for the marks; chances: what is added to the logits of tokens, by their texts."""
+def thinking_model(template: str, *, special: bool = False, merges: Merges = (), **biases: float) -> LanguageModel:
+    """Return a random model with tokens for the marks of thoughts; `biases` are added to the logits of TOKENS."""
     tokenizer = byte_pair_tokenizer(merges, chat_template=template)
     tokenizer.add_tokens([AddedToken(text, special=special, normalized=False) for text in ("<think>", "</think>")])
     model = tiny_language_model(tokenizer=tokenizer, name="thinker")
-    bias = torch.zeros(len(tokenizer))
-    for name, chance in chances.items():
-        bias[tokenizer.convert_tokens_to_ids(TOKENS[name])] = chance
-    model.model.lm_head.bias = torch.nn.Parameter(bias)
+    logit_biases = torch.zeros(len(tokenizer))
+    for name, bias in biases.items():
+        logit_biases[tokenizer.convert_tokens_to_ids(TOKENS[name])] = bias
+    model.model.lm_head.bias = torch.nn.Parameter(logit_biases)
     return model
 
 
-@pytest.fixture(scope="module", params=[OPENED, CHAT], ids=["opened", "written"])
+@pytest.fixture(scope="module", params=[OPENING, CHAT], ids=["opened", "written"])
 def thinker(request: pytest.FixtureRequest) -> LanguageModel:
-    opens = {} if request.param == OPENED else {"opens": 9.0}
+    opens = {} if request.param == OPENING else {"opens": 9.0}
     return thinking_model(request.param, closes=10.0, ends=8.0, **opens)
 
 
@@ -53,74 +53,81 @@ def answered(model: LanguageModel, **options: Any) -> list[SampledAnswers]:
     return sample_answers(model, prompts_of(model), IDENTITIES, **{**OPTIONS, **options})
 
 
-@pytest.mark.parametrize("limit", [30, None], ids=["asked-to-think", "unasked"])
-def test_numbers_are_those_of_answer_given_thoughts(thinker: LanguageModel, limit: int | None) -> None:
+@pytest.mark.parametrize("limit", [30, None], ids=["thinking requested", "thinking not requested"])
+def test_probabilities_of_answers_are_conditioned_on_thoughts(thinker: LanguageModel, limit: int | None) -> None:
     opens, closes = thinker.tokenizer.convert_tokens_to_ids(["<think>", "</think>"])
-    found = answered(thinker, max_thoughts=limit)
-    for prompt, of_prompt in zip(prompts_of(thinker), found, strict=True):
-        for answer in every([of_prompt]):
+    sampled = answered(thinker, max_thoughts=limit)
+    for prompt, sampled_answers in zip(prompts_of(thinker), sampled, strict=True):
+        for answer in all_answers([sampled_answers]):
             if answer.state == "unfinished_thoughts":
-                assert closes not in answer.thought_ids or opens in answer.thought_ids[1:]  # it thinks once more
+                assert closes not in answer.thought_ids or opens in answer.thought_ids[1:]  # the model thinks once more
                 assert (answer.text, answer.token_ids, answer.token_log_probs) == ("", (), ())
                 continue
             assert not answer.thought_ids or closes in answer.thought_ids
             check_numbers(thinker, (*prompt, *answer.thought_ids), answer)
             assert len(answer.token_ids) <= 12
             assert "</think>" not in answer.thoughts
-    kinds = {(bool(one.thought_ids), one.state == "unfinished_thoughts", bool(one.text)) for one in every(found)}
-    assert {(True, False, True), (True, True, False)} <= kinds  # answered behind thoughts, and not got past them
+    kinds = {
+        (bool(answer.thought_ids), answer.state == "unfinished_thoughts", bool(answer.text))
+        for answer in all_answers(sampled)
+    }
+    assert {(True, False, True), (True, True, False)} <= kinds  # an answer after thoughts, and unfinished thoughts
 
 
-def test_greedy_answer_is_the_likeliest_behind_likeliest_thoughts(thinker: LanguageModel) -> None:
-    found = answered(thinker, max_thoughts=30)
-    assert any(of_prompt.greedy.token_ids for of_prompt in found)
-    for prompt, of_prompt in zip(prompts_of(thinker), found, strict=True):
-        greedy = of_prompt.greedy
+def test_greedy_answer_has_likeliest_thoughts_and_tokens(thinker: LanguageModel) -> None:
+    sampled = answered(thinker, max_thoughts=30)
+    assert any(sampled_answers.greedy.token_ids for sampled_answers in sampled)
+    for prompt, sampled_answers in zip(prompts_of(thinker), sampled, strict=True):
+        greedy = sampled_answers.greedy
         if tokens := [*greedy.thought_ids, *greedy.token_ids]:  # thoughts that the prompt opens may end at once
-            assert tokens == steps(thinker, prompt, tokens).argmax(dim=-1).tolist()
+            assert tokens == step_log_probs(thinker, prompt, tokens).argmax(dim=-1).tolist()
 
 
 @pytest.mark.parametrize("batch_size", [1, 2])
-def test_answers_are_same_whatever_they_are_sampled_beside(thinker: LanguageModel, batch_size: int) -> None:
-    one, other = answered(thinker, max_thoughts=30), answered(thinker, max_thoughts=30, batch_size=batch_size)
-    assert token_ids(one) == token_ids(other)
-    assert [answer.thought_ids for answer in every(one)] == [answer.thought_ids for answer in every(other)]
+def test_answers_do_not_depend_on_batches(thinker: LanguageModel, batch_size: int) -> None:
+    default, batched = answered(thinker, max_thoughts=30), answered(thinker, max_thoughts=30, batch_size=batch_size)
+    assert token_ids(default) == token_ids(batched)
+    assert [answer.thought_ids for answer in all_answers(default)] == [
+        answer.thought_ids for answer in all_answers(batched)
+    ]
 
 
 def test_more_thoughts_and_samples_begin_like_fewer(thinker: LanguageModel) -> None:
     opens = thinker.tokenizer.convert_tokens_to_ids("<think>")
     few, more = answered(thinker, max_thoughts=10, samples=2), answered(thinker, max_thoughts=30)
-    for one, other in zip(few, more, strict=True):
-        for short, long in zip((*one.samples, one.greedy), (*other.samples[:2], other.greedy), strict=True):
-            if opens not in short.thought_ids[1:]:  # else it thinks once more, with other numbers
+    for few_answers, more_answers in zip(few, more, strict=True):
+        for short, long in zip(
+            (*few_answers.samples, few_answers.greedy), (*more_answers.samples[:2], more_answers.greedy), strict=True
+        ):
+            if opens not in short.thought_ids[1:]:  # otherwise the model thinks once more, with other draws
                 assert long.thought_ids[: len(short.thought_ids)] == short.thought_ids
 
 
-def test_reply_without_thoughts_is_an_answer_at_once() -> None:
+def test_reply_without_thoughts_is_an_answer() -> None:
     model = thinking_model(CHAT, ends=8.0, opens=-99.0)
-    plain, let_think = answered(model), answered(model, max_thoughts=30)
-    for answer in (*every(plain), *every(let_think)):
+    plain, with_limit = answered(model), answered(model, max_thoughts=30)
+    for answer in (*all_answers(plain), *all_answers(with_limit)):
         assert (answer.thought_ids, answer.thoughts, answer.is_missing) == ((), "", False)
-    assert [one.greedy.token_ids for one in plain] == [one.greedy.token_ids for one in let_think]
+    assert [sampled.greedy.token_ids for sampled in plain] == [sampled.greedy.token_ids for sampled in with_limit]
 
 
-@pytest.mark.parametrize("limit", [16, None], ids=["asked-to-think", "unasked"])
-def test_no_answer_has_thoughts_of_its_own(limit: int | None) -> None:
-    model = thinking_model(CHAT, opens=7.0, closes=8.0, ends=6.0)  # opens them now and then, behind others too
+@pytest.mark.parametrize("limit", [16, None], ids=["thinking requested", "thinking not requested"])
+def test_answers_contain_no_thoughts(limit: int | None) -> None:
+    model = thinking_model(CHAT, opens=7.0, closes=8.0, ends=6.0)  # sometimes opens thoughts, also after other thoughts
     opens = model.tokenizer.convert_tokens_to_ids("<think>")
-    found = every(answered(model, max_thoughts=limit, samples=12))
-    assert any(answer.thought_ids.count(opens) > 1 for answer in found if answer.is_missing)
-    assert any(answer.text for answer in found)
-    assert not any(answer.text.startswith("<think>") for answer in found)
+    answers = all_answers(answered(model, max_thoughts=limit, samples=12))
+    assert any(answer.thought_ids.count(opens) > 1 for answer in answers if answer.is_missing)
+    assert any(answer.text for answer in answers)
+    assert not any(answer.text.startswith("<think>") for answer in answers)
 
 
-def test_token_that_ends_thoughts_begins_no_answer() -> None:
-    model = thinking_model(OPENED, merges=[("%", "T")], seam=9.0, ends=8.0)
+def test_end_token_of_thoughts_begins_no_answer() -> None:
+    model = thinking_model(OPENING, merges=[("%", "T")], seam=9.0, ends=8.0)
     model.tokenizer.response_template = {"fields": {"thinking": {"open": "<think>", "close": "%"}}}
     ends, percent = AnswerEnd(model, "chat"), model.tokenizer.convert_tokens_to_ids("%")
     texts = []
-    for prompt, of_prompt in zip(prompts_of(model), answered(model, max_thoughts=30), strict=True):
-        for answer in every([of_prompt]):
+    for prompt, sampled_answers in zip(prompts_of(model), answered(model, max_thoughts=30), strict=True):
+        for answer in all_answers([sampled_answers]):
             if not answer.is_missing:
                 texts.append(answer.text)
                 assert answer.thought_ids[-1] == percent
@@ -129,12 +136,12 @@ def test_token_that_ends_thoughts_begins_no_answer() -> None:
     assert any(texts)
 
 
-def reply(model: LanguageModel, text: str) -> tuple[int, ...]:
+def reply_tokens(model: LanguageModel, text: str) -> tuple[int, ...]:
     return tuple(tokens_of(model, text))
 
 
 @pytest.mark.parametrize(
-    ("text", "thoughts", "behind", "finished"),
+    ("text", "thoughts", "answer", "is_finished"),
     [
         ("<think>\nSo.\n</think>\n\nOslo", "So.", "Oslo", True),
         ("[THINK]So.[/THINK]Oslo<end>", "So.", "Oslo<end>", True),  # marks of many tokens
@@ -146,23 +153,23 @@ def reply(model: LanguageModel, text: str) -> tuple[int, ...]:
         ("Oslo, <b>not</b> Lima", "", "Oslo, <b>not</b> Lima", True),
     ],
 )
-def test_thoughts_end_at_their_token(text: str, thoughts: str, behind: str, finished: bool) -> None:
+def test_thoughts_end_at_their_token(text: str, thoughts: str, answer: str, is_finished: bool) -> None:
     model = thinking_model(CHAT, special=True)
-    reader, tokens = Thoughts(model, prompts_of(model)[0]), reply(model, text)
-    within, is_finished = reader.split(tokens)
-    assert (reader.text(within), is_finished) == (thoughts, finished)
-    if finished:
-        assert _decoded(model, tokens[len(within) :]) == behind
+    reader, tokens = Thoughts(model, prompts_of(model)[0]), reply_tokens(model, text)
+    thought_tokens, has_ended = reader.split(tokens)
+    assert (reader.text(thought_tokens), has_ended) == (thoughts, is_finished)
+    if is_finished:
+        assert _decode(model, tokens[len(thought_tokens) :]) == answer
 
 
-def _decoded(model: LanguageModel, tokens: Sequence[int]) -> str:
+def _decode(model: LanguageModel, tokens: Sequence[int]) -> str:
     return str(model.tokenizer.decode(list(tokens), skip_special_tokens=False))
 
 
 @pytest.mark.parametrize("end", ["</think>\n\nOslo", ""])
 def test_tokens_of_long_thoughts_are_rarely_decoded_twice(end: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model = thinking_model(CHAT)
-    reader, tokens = Thoughts(model, prompts_of(model)[0]), reply(model, f"<think>{'so, ' * 500}{end}")
+    reader, tokens = Thoughts(model, prompts_of(model)[0]), reply_tokens(model, f"<think>{'so, ' * 500}{end}")
     decode, decoded = model.tokenizer.decode, list[int]()
 
     def counted(ids: list[int], **options: Any) -> str:
@@ -174,10 +181,10 @@ def test_tokens_of_long_thoughts_are_rarely_decoded_twice(end: str, monkeypatch:
     assert sum(decoded) < 5 * len(tokens)
 
 
-def test_prompt_may_have_opened_the_thoughts() -> None:
-    model = thinking_model(OPENED)
+def test_prompt_may_open_the_thoughts() -> None:
+    model = thinking_model(OPENING)
     reader = Thoughts(model, prompts_of(model)[0])
-    assert reader.split(reply(model, "So.\n</think>\nOslo"))[1]
-    assert reader.split(reply(model, "Oslo.")) == (reply(model, "Oslo."), False)
+    assert reader.split(reply_tokens(model, "So.\n</think>\nOslo"))[1]
+    assert reader.split(reply_tokens(model, "Oslo.")) == (reply_tokens(model, "Oslo."), False)
     closed = thinking_model(CHAT.replace("<turn>assistant\n", "<turn>assistant\n<think>\n\n</think>\n\n"))
-    assert Thoughts(closed, prompts_of(closed)[0]).split(reply(closed, "Oslo.")) == ((), True)
+    assert Thoughts(closed, prompts_of(closed)[0]).split(reply_tokens(closed, "Oslo.")) == ((), True)

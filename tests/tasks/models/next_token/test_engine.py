@@ -9,7 +9,7 @@ from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.next_token import alone, reading, shared
 from swaymeter.tasks.models.next_token.by_query import PLAIN, PREFIX_TREE, engine, next_token_by_query
 from swaymeter.tasks.models.prompts.tokens import tokenize_prompts
-from tests.tasks.models.alone import counts_positions_itself, log_probs, running_out_of_memory
+from tests.tasks.models.alone import ignore_position_ids, log_probs, running_out_of_memory
 from tests.tasks.models.families import family_model
 from tests.tasks.models.tiny import VOCABULARY, byte_pair_tokenizer, byte_tokenizer, tiny_language_model
 
@@ -31,16 +31,18 @@ QUERIES = [
 ]
 
 
-def _furthest(model: LanguageModel, contexts: list[str], queries: list[str], memory: int | None = None) -> float:
-    """The largest difference of a log-probability from that of the prompt read alone."""
+def _largest_difference(
+    model: LanguageModel, contexts: list[str], queries: list[str], memory: int | None = None
+) -> float:
+    """Return the largest difference of log-probabilities from those of prompts that are read alone."""
     prompts = tokenize_prompts(model, contexts, queries)
-    apart, seen = 0.0, set()
-    for place, found in next_token_by_query(model, prompts, memory=memory):
-        expected = log_probs(model, [of_context[place] for of_context in prompts])
-        apart = max(apart, float((found.log_probs() - expected).abs().max()))
-        seen.add(place)
+    largest, seen = 0.0, set()
+    for index, distributions in next_token_by_query(model, prompts, memory=memory):
+        expected = log_probs(model, [row[index] for row in prompts])
+        largest = max(largest, float((distributions.log_probs() - expected).abs().max()))
+        seen.add(index)
     assert seen == set(range(len(queries)))
-    return apart
+    return largest
 
 
 def _engine(model: LanguageModel) -> str:
@@ -51,20 +53,20 @@ def _engine(model: LanguageModel) -> str:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_engine_equals_prompts_read_alone(family: str, seam: bool) -> None:
     model = tiny_language_model(family, tokenizer=byte_pair_tokenizer() if seam else byte_tokenizer())
-    assert _furthest(model, CONTEXTS, QUERIES) < 1e-4
+    assert _largest_difference(model, CONTEXTS, QUERIES) < 1e-4
     assert _engine(model) == PREFIX_TREE
 
 
 @pytest.mark.parametrize(("contexts", "queries"), [(1, 5), (6, 1), (1, 1)])
-def test_one_context_or_one_query(contexts: int, queries: int) -> None:
-    assert _furthest(tiny_language_model(), CONTEXTS[:contexts], QUERIES[:queries]) < 1e-4
+def test_single_context_or_query_equals_plain_passes(contexts: int, queries: int) -> None:
+    assert _largest_difference(tiny_language_model(), CONTEXTS[:contexts], QUERIES[:queries]) < 1e-4
 
 
 @pytest.mark.parametrize("attention", ["eager", "sdpa"])
-def test_layers_that_see_differently_far(attention: str) -> None:
+def test_windows_of_layers_may_differ(attention: str) -> None:
     model = family_model("olmo3")
     model.model.set_attn_implementation(attention)
-    assert _furthest(model, CONTEXTS, QUERIES) < 1e-4
+    assert _largest_difference(model, CONTEXTS, QUERIES) < 1e-4
     assert _engine(model) == PREFIX_TREE
 
 
@@ -77,7 +79,7 @@ def test_contexts_are_read_once_before_all_queries() -> None:
     assert model.forward_passes - before == 2
 
 
-def test_prompts_are_compared_again_where_longer_or_shorter() -> None:
+def test_longer_or_shorter_prompts_are_compared_again() -> None:
     model = tiny_language_model()
     passes = []
     for contexts in (CONTEXTS[:3], CONTEXTS[1:3], [*CONTEXTS[:3], "x" * 90], [""]):
@@ -87,25 +89,25 @@ def test_prompts_are_compared_again_where_longer_or_shorter() -> None:
     assert passes == [True, False, True, True]
 
 
-def test_a_comparison_is_as_long_as_prompts_become() -> None:
+def test_compared_prompts_include_new_tokens() -> None:
     model = tiny_language_model(window=128)
     prompts = tokenize_prompts(model, CONTEXTS[:1], QUERIES)
     longest = max(map(len, prompts[0]))
-    for new_tokens, reached in ((0, longest), (20, longest + 20), (10, longest + 20), (500, 128)):
+    for new_tokens, length in ((0, longest), (20, longest + 20), (10, longest + 20), (500, 128)):
         assert engine(model, prompts, new_tokens=new_tokens) == PREFIX_TREE
-        assert len(model.traits.verdicts[PREFIX_TREE, False].compared[1]) == reached
+        assert len(model.traits.verdicts[PREFIX_TREE, False].compared[1]) == length
 
 
 @pytest.mark.parametrize(
-    ("window", "many", "whole"),
+    ("window", "many_prompts", "is_whole"),
     [(64, 3, False), (24, 3, True), (64, 2, True)],
     ids=["no window", "a window between", "many prompts"],
 )
-def test_far_prompts_are_compared_by_their_beginnings(
-    window: int, many: int, whole: bool, monkeypatch: pytest.MonkeyPatch
+def test_long_prompts_are_compared_by_their_beginnings(
+    window: int, many_prompts: int, is_whole: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(alone.FAR, "cpu", 20)
-    monkeypatch.setattr(alone, "_MANY", many)
+    monkeypatch.setattr(alone, "_MANY", many_prompts)
     model = tiny_language_model("mistral")
     model.model.config.sliding_window = window
     passes, longest = [], 0
@@ -114,42 +116,42 @@ def test_far_prompts_are_compared_by_their_beginnings(
         assert engine(model, tokenize_prompts(model, ["x" * (length - 4)], ["Who?", "What"])) == PREFIX_TREE
         passes.append(model.forward_passes > before)
         longest = len(model.traits.verdicts[PREFIX_TREE, False].compared[1])
-    assert (passes, longest) == (([True, False, True], 34) if whole else ([True, False, False], 20))
+    assert (passes, longest) == (([True, False, True], 34) if is_whole else ([True, False, False], 20))
 
 
 @pytest.mark.parametrize("family", ["llama", "mistral", "gpt2", "olmo3"])
 def test_long_contexts_and_queries_are_read_in_chunks(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(reading.CHUNK, "cpu", 6)
     model = family_model(family) if family == "olmo3" else tiny_language_model(family)
-    assert _furthest(model, CONTEXTS, QUERIES) < 1e-4
+    assert _largest_difference(model, CONTEXTS, QUERIES) < 1e-4
     assert _engine(model) == PREFIX_TREE
     with running_out_of_memory(model, over=6 * len(CONTEXTS)):
         assert len(list(next_token_by_query(model, tokenize_prompts(model, CONTEXTS, QUERIES)))) == len(QUERIES)
 
 
-def test_equal_numbers_whatever_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert _furthest(tiny_language_model(), CONTEXTS, QUERIES, memory=1) < 1e-4
+def test_scores_do_not_depend_on_memory_budgets(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _largest_difference(tiny_language_model(), CONTEXTS, QUERIES, memory=1) < 1e-4
     monkeypatch.setitem(shared.NODES_PER_BATCH, "cpu", 12)
-    assert _furthest(tiny_language_model(), CONTEXTS, QUERIES) < 1e-4
+    assert _largest_difference(tiny_language_model(), CONTEXTS, QUERIES) < 1e-4
 
 
-def test_never_more_than_the_budget_at_once() -> None:
+def test_passes_stay_within_the_memory_budget() -> None:
     model = tiny_language_model()
-    entry = VOCABULARY * 4
+    entry_bytes = VOCABULARY * 4
     contexts = [f"{number} is a number.\n" for number in range(10)]
     queries = [f"Is it {number}?" for number in range(100)]
-    budget = 2 * 7 * len(contexts) * entry
+    budget = 2 * 7 * len(contexts) * entry_bytes
     prompts = tokenize_prompts(model, contexts, queries)
     largest = 0
 
-    def watch(one: Any) -> None:
+    def check(logits: Any) -> None:
         nonlocal largest
-        assert len(one.contexts) * len(one.units) * entry <= budget / 4
-        largest = max(largest, len(one.units))
+        assert len(logits.contexts) * len(logits.units) * entry_bytes <= budget / 4
+        largest = max(largest, len(logits.units))
 
-    done = list(shared.SharedPrefixes(model, prompts, memory=budget).read(watch))
+    unit_lists = list(shared.SharedPrefixes(model, prompts, memory=budget).read(check))
     assert largest == 7
-    assert sorted(unit for units in done for unit in units) == list(range(100))
+    assert sorted(unit for units in unit_lists for unit in units) == list(range(100))
 
 
 def test_out_of_memory_halves_the_batch(caplog: pytest.LogCaptureFixture) -> None:
@@ -157,15 +159,15 @@ def test_out_of_memory_halves_the_batch(caplog: pytest.LogCaptureFixture) -> Non
     contexts = [f"{number} is a number.\n" for number in range(10)]
     queries = [f"Is it {number}?" for number in range(40)]
     prompts = tokenize_prompts(model, contexts, queries)
-    expected = [log_probs(model, [of_context[place] for of_context in prompts]) for place in range(len(queries))]
+    expected = [log_probs(model, [row[index] for row in prompts]) for index in range(len(queries))]
     _engine(model)
     with running_out_of_memory(model, over=64):
-        for place, found in next_token_by_query(model, prompts):
-            torch.testing.assert_close(found.log_probs(), expected[place], atol=1e-4, rtol=0)
+        for index, distributions in next_token_by_query(model, prompts):
+            torch.testing.assert_close(distributions.log_probs(), expected[index], atol=1e-4, rtol=0)
     assert [record.levelname for record in caplog.records if "memory ran out" in record.message] == ["WARNING"]
 
 
-def test_what_fits_nowhere_is_an_error() -> None:
+def test_prompt_too_large_for_memory_is_an_error() -> None:
     model = tiny_language_model()
     _engine(model)
     with running_out_of_memory(model, over=3), pytest.raises(ScoreError, match="single context and query"):
@@ -173,20 +175,20 @@ def test_what_fits_nowhere_is_an_error() -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "reason"),
+    ("load", "reason"),
     [
         (lambda: tiny_language_model("bloom"), "its forward pass does not take position_ids"),
         (lambda: tiny_language_model("mamba"), "its forward pass does not take position_ids, past_key_values"),
         (lambda: family_model("gpt_neo"), "it has layers of local"),
-        (lambda: counts_positions_itself(tiny_language_model("gpt2")), "it changes answers by"),
+        (lambda: ignore_position_ids(tiny_language_model("gpt2")), "it changes answers by"),
     ],
     ids=["bloom", "mamba", "gpt_neo", "own positions"],
 )
-def test_models_that_read_no_trees_are_read_plainly(
-    make: Callable[[], LanguageModel], reason: str, caplog: pytest.LogCaptureFixture
+def test_unsupported_models_are_read_plainly_with_warning(
+    load: Callable[[], LanguageModel], reason: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    model = make()
-    assert _furthest(model, CONTEXTS, QUERIES) < 1e-4
+    model = load()
+    assert _largest_difference(model, CONTEXTS, QUERIES) < 1e-4
     assert _engine(model) == PLAIN
     (warning, *_) = [record.message for record in caplog.records if "would be faster" in record.message]
     assert warning.startswith(f"{model.name} is not read by prefix tree, which would be faster: {reason}")
@@ -199,14 +201,16 @@ def test_running_out_of_memory_is_no_verdict() -> None:
         engine(model, tokenize_prompts(model, CONTEXTS, QUERIES))
 
 
-def test_short_formats_are_served_too() -> None:
+def test_bfloat16_models_are_read_by_prefix_tree() -> None:
     model = tiny_language_model()
     model.model.to(torch.bfloat16)
     model.dtype = "bfloat16"
     assert _engine(model) == PREFIX_TREE
-    for _, found in next_token_by_query(model, tokenize_prompts(model, CONTEXTS, QUERIES)):
-        assert found.logits.dtype == torch.bfloat16
-        torch.testing.assert_close(found.log_probs().exp().sum(dim=1), torch.ones(len(CONTEXTS)), atol=1e-5, rtol=0)
+    for _, distributions in next_token_by_query(model, tokenize_prompts(model, CONTEXTS, QUERIES)):
+        assert distributions.logits.dtype == torch.bfloat16
+        torch.testing.assert_close(
+            distributions.log_probs().exp().sum(dim=1), torch.ones(len(CONTEXTS)), atol=1e-5, rtol=0
+        )
 
 
 def test_prompts_that_cannot_be_read_are_refused(tiny: LanguageModel) -> None:
@@ -220,21 +224,21 @@ def test_prompts_that_cannot_be_read_are_refused(tiny: LanguageModel) -> None:
         tokenize_prompts(model, [""], [""])
 
 
-def test_plain_passes_have_a_limit(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+def test_plain_passes_have_a_limit_of_tokens(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     model = tiny_language_model()
     prompts = tokenize_prompts(model, CONTEXTS, QUERIES[:1])
     list(next_token_by_query(model, prompts))
     monkeypatch.setitem(alone.TOKENS_PER_PASS, "cpu", 150)
     with running_out_of_memory(model, over=150):
-        assert _furthest(model, CONTEXTS, QUERIES[:1]) < 1e-4
+        assert _largest_difference(model, CONTEXTS, QUERIES[:1]) < 1e-4
     assert not caplog.text
 
 
-def test_plain_way_halves_its_batches_too(caplog: pytest.LogCaptureFixture) -> None:
+def test_out_of_memory_halves_plain_batches(caplog: pytest.LogCaptureFixture) -> None:
     model = tiny_language_model("bloom")
     _engine(model)
     with running_out_of_memory(model, over=400):
-        assert _furthest(model, CONTEXTS, QUERIES) < 1e-4
+        assert _largest_difference(model, CONTEXTS, QUERIES) < 1e-4
     assert "prompts are read" in caplog.text
     with running_out_of_memory(model, over=3), pytest.raises(ScoreError, match=r"single prompt.*Oslo is big"):
         list(next_token_by_query(model, tokenize_prompts(model, CONTEXTS[:1], QUERIES)))

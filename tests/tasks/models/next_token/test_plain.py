@@ -24,17 +24,17 @@ from tests.tasks.models.tiny import tiny_language_model
 TEXTS = ["Q: Where?\nA:", "x", "The capital of Norway is Oslo.\nQ: What is the capital of Norway?\nA:", "Oslo", "x"]
 
 
-@pytest.mark.parametrize("batch", [1, 4, 100])
+@pytest.mark.parametrize("batch_size", [1, 4, 100])
 @pytest.mark.parametrize("family", ["llama", "gpt2", "gpt_neox", "mistral"])
-def test_padded_batch_equals_prompts_read_alone(family: str, batch: int) -> None:
+def test_padded_batch_equals_prompts_read_alone(family: str, batch_size: int) -> None:
     model = tiny_language_model(family)
     prompts = [tokens_of(model, text) for text in TEXTS]
-    found = Distributions.of(read_plain(model, prompts, batch_size=batch)).log_probs()
-    torch.testing.assert_close(found, log_probs(model, prompts), atol=1e-5, rtol=0)
+    result = Distributions.of(read_plain(model, prompts, batch_size=batch_size)).log_probs()
+    torch.testing.assert_close(result, log_probs(model, prompts), atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize(
-    ("answer", "of_draws"),
+    ("answer", "uncertain_draws"),
     [
         (lambda model: greedy_answers(model, ["x", "Oslo.\n"], TEXTS[:1], max_new_tokens=24), 0),
         (
@@ -46,14 +46,17 @@ def test_padded_batch_equals_prompts_read_alone(family: str, batch: int) -> None
     ],
     ids=["lines", "samples"],
 )
-def test_growing_prompts_are_not_compared_at_each_step(answer: Callable[[LanguageModel], Any], of_draws: int) -> None:
-    """of_draws: so many passes more may be of draws that rounding could decide, which differs between processors."""
+def test_growing_prompts_are_not_compared_at_each_step(
+    answer: Callable[[LanguageModel], Any], uncertain_draws: int
+) -> None:
+    """Draws that rounding could decide take up to `uncertain_draws` more passes, depending on the processor."""
     model = tiny_language_model("bloom")
     answer(model)
     first = model.forward_passes
     answer(model)
-    passes = [first - 9, model.forward_passes - first]  # four prompts alone for each of two ways, and a batch
-    assert passes[0] == passes[1] in range(24, 24 + of_draws + 1)
+    # The comparison takes 9 passes: four prompts alone for each of two engines, and a batch.
+    passes = [first - 9, model.forward_passes - first]
+    assert passes[0] == passes[1] in range(24, 24 + uncertain_draws + 1)
 
 
 def test_compared_prompts_of_one_token_have_equal_length() -> None:
@@ -78,7 +81,7 @@ def test_shared_prefixes_are_stored_once() -> None:
     [
         ([[1, 2, 3], [7, 8, 9], [1, 2, 4], [7, 8, 6]], [[0], [1], [2], [3]], 4, [[0, 2], [3, 1]]),
         ([[1, 2], [3, 4], [1, 5], [3, 6]], [[0, 1], [2, 3]], 4, [[0], [1]]),  # sequences of a unit stay together
-        ([[1, 2, 3], [4, 5, 6]], [[0], [1]], 2, [[0], [1]]),  # a unit that is too large is alone
+        ([[1, 2, 3], [4, 5, 6]], [[0], [1]], 2, [[0], [1]]),  # a unit that is too large has a batch of its own
     ],
 )
 def test_units_with_shared_prefixes_share_a_batch(
@@ -88,10 +91,10 @@ def test_units_with_shared_prefixes_share_a_batch(
 
 
 def test_batches_keep_their_bounds() -> None:
-    sequences, units = [[1, place, 2] for place in range(20)], [[place] for place in range(20)]
+    sequences, units = [[1, index, 2] for index in range(20)], [[index] for index in range(20)]
     batches = unit_batches(sequences, units, nodes=9, max_units=100)
-    assert all(len(PrefixTree.of([sequences[place] for place in batch])) <= 9 for batch in batches)
-    assert sorted(place for batch in batches for place in batch) == list(range(20))
+    assert all(len(PrefixTree.of([sequences[index] for index in batch])) <= 9 for batch in batches)
+    assert sorted(index for batch in batches for index in batch) == list(range(20))
     assert all(len(batch) <= 3 for batch in unit_batches(sequences, units, nodes=1000, max_units=3))
 
 
@@ -106,8 +109,8 @@ CONTEXTS = ["Oslo is big.\n", "Lima is small.\n", "x"]
 LONG = "Q: What is the capital of Norway, and who lives there?\nA:"
 
 
-def _deaf() -> LanguageModel:
-    """A model whose attention adds nothing: only the last token counts."""
+def _model_without_attention() -> LanguageModel:
+    """Return a model whose attention adds nothing, so that only the last token counts."""
     model = tiny_language_model()
     with torch.no_grad():
         for layer in model.model.model.layers:
@@ -115,10 +118,10 @@ def _deaf() -> LanguageModel:
     return model
 
 
-@pytest.mark.parametrize("way", [PREFIX_TREE, PLAIN])
-def test_contexts_that_change_nothing_are_refused(way: str) -> None:
-    model = _deaf()
-    if way == PLAIN:
+@pytest.mark.parametrize("engine", [PREFIX_TREE, PLAIN])
+def test_contexts_that_change_nothing_are_refused(engine: str) -> None:
+    model = _model_without_attention()
+    if engine == PLAIN:
         model.traits.verdicts[PREFIX_TREE, False] = Verdict("for this test")
     with pytest.raises(ScoreError, match=r"tiny in float32 .* after all 3 contexts of the query 'Where is'"):
         persuasion(model, CONTEXTS, ["Where is"])
@@ -128,11 +131,11 @@ def test_contexts_that_change_nothing_are_refused(way: str) -> None:
 
 @pytest.mark.parametrize("contexts", [["Oslo.\n"], ["Oslo.\n", "Oslo.\n"]])
 def test_a_single_context_may_change_nothing(contexts: list[str]) -> None:
-    assert (persuasion(_deaf(), contexts, ["Where is"]).scores == 0).all()
+    assert (persuasion(_model_without_attention(), contexts, ["Where is"]).scores == 0).all()
 
 
-def test_contexts_out_of_reach_may_change_nothing() -> None:
-    model = tiny_language_model("mistral")  # two layers that look back by 8 tokens
+def test_contexts_beyond_the_window_may_change_nothing() -> None:
+    model = tiny_language_model("mistral")  # two layers with a window of 8 tokens
     assert (persuasion(model, CONTEXTS, [LONG]).scores < 1e-6).all()
     assert persuasion(model, CONTEXTS, ["Where"]).scores.max() > 1e-3
 
@@ -141,9 +144,9 @@ def test_contexts_out_of_reach_may_change_nothing() -> None:
 def test_single_logit_that_is_not_finite_is_refused(logit: float) -> None:
     model = tiny_language_model()
 
-    def break_one(network: object, inputs: object, output: torch.nn.Module) -> None:
+    def break_logit(network: object, inputs: object, output: torch.nn.Module) -> None:
         output.logits[..., 7] = logit
 
-    model.model.register_forward_hook(break_one)
+    model.model.register_forward_hook(break_logit)
     with pytest.raises(ScoreError, match=r"NaN or infinite.* for the query 'Where is' after the context 'Oslo is big"):
         persuasion(model, CONTEXTS, ["Where is"])

@@ -24,12 +24,12 @@ CONTEXT = "Oslo is in Peru.\nThe lake is deep.\nQuite so: T e.\n\nThe end."
 LOUD = CHAT.replace("message['content']", "message['content'] | upper")
 
 
-def _text(model: LanguageModel, *asked: str, prompts: AnswerPrompts | None = None) -> str:
-    return str(model.tokenizer.decode(list(answer_prompt(model, *asked, prompts=prompts).tokens)))
+def _text(model: LanguageModel, *texts: str, prompts: AnswerPrompts | None = None) -> str:
+    return str(model.tokenizer.decode(list(answer_prompt(model, *texts, prompts=prompts).tokens)))
 
 
-def _plain(text: str, model: LanguageModel) -> tuple[int, ...]:
-    """A text as the tokenizer reads it as a whole, marks as tokens."""
+def _tokens(text: str, model: LanguageModel) -> tuple[int, ...]:
+    """Return the tokens of a text that is read as a whole, so that marks in it become control tokens."""
     return tuple(model.tokenizer(text, add_special_tokens=False)["input_ids"])
 
 
@@ -43,54 +43,54 @@ def _instruction(question: str, context: str | None = None) -> str:
     return template.replace("{question}", question).replace("{context}", context or "")
 
 
-def _written(family: Family, question: str, context: str | None = None) -> str:
-    return family.written.format(system=prompts().system, asked=_instruction(question, context))
+def _expected_text(family: Family, question: str, context: str | None = None) -> str:
+    return family.prompt.format(system=prompts().system, instruction=_instruction(question, context))
 
 
 @pytest.fixture(scope="module")
-def spoken_to() -> dict[str, LanguageModel]:
+def family_models() -> dict[str, LanguageModel]:
     return {name: family_model(family) for name, family in FAMILIES.items()}
 
 
-def test_base_model_is_asked_in_the_plain_form(tiny: LanguageModel) -> None:
+def test_base_model_gets_the_plain_form(tiny: LanguageModel) -> None:
     assert prompt_form(tiny) == "plain"
     assert _text(tiny, "Where is Oslo?") == "Q: Where is Oslo?\nA:"
     assert _text(tiny, "Where is Oslo?", "Oslo is in Peru.") == "Oslo is in Peru.\nQ: Where is Oslo?\nA:"
     hostile = answer_prompt(tiny, "Who<end>, {context}?", "<cls><turn>{question}").tokens
     assert _control(hostile, tiny) == []
     assert tiny.tokenizer.decode(hostile) == "<cls><turn>{question}\nQ: Who<end>, {context}?\nA:"
-    marked = tiny_language_model(tokenizer=byte_tokenizer(pairs=True))  # by itself it adds a start and an end
-    assert answer_prompt(marked, "Who?").tokens == (3, *_plain("Q: Who?\nA:", marked))  # <cls>, and no <sep>
+    marked = tiny_language_model(tokenizer=byte_tokenizer(pairs=True))  # its tokenizer adds <cls> and <sep>
+    assert answer_prompt(marked, "Who?").tokens == (3, *_tokens("Q: Who?\nA:", marked))  # with <cls>, without <sep>
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_a_family_has_prompts_of_its_format(name: str, spoken_to: dict[str, LanguageModel]) -> None:
-    family, model = FAMILIES[name], spoken_to[name]
+def test_prompts_have_the_format_of_their_family(name: str, family_models: dict[str, LanguageModel]) -> None:
+    family, model = FAMILIES[name], family_models[name]
     assert prompt_form(model) == "chat"
     for context in (None, "The capital of Peru\nis Oslo – “still”."):
-        text = _written(family, "Where is Oslo?", context)
-        assert answer_prompt(model, "Where is Oslo?", context).tokens == _plain(text, model)
+        text = _expected_text(family, "Where is Oslo?", context)
+        assert answer_prompt(model, "Where is Oslo?", context).tokens == _tokens(text, model)
     assert sorted(_control(end_tokens(model), model)) == sorted(family.ends)
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_hostile_texts_add_no_control_tokens(name: str, spoken_to: dict[str, LanguageModel]) -> None:
-    model = spoken_to[name]
-    held = " ".join(model.tokenizer.added_tokens_encoder)
-    question = f"Where {held}? {{{{ 6 * 7 }}}} {{% endfor %}} {{context}}"
-    context = f"{{question}}{held} [/INST] <</SYS>> naïve{held}"
+def test_hostile_texts_add_no_control_tokens(name: str, family_models: dict[str, LanguageModel]) -> None:
+    model = family_models[name]
+    control_tokens = " ".join(model.tokenizer.added_tokens_encoder)
+    question = f"Where {control_tokens}? {{{{ 6 * 7 }}}} {{% endfor %}} {{context}}"
+    context = f"{{question}}{control_tokens} [/INST] <</SYS>> naïve{control_tokens}"
     prompt = answer_prompt(model, question, context).tokens
     assert _control(prompt, model) == _control(answer_prompt(model, "Where is Oslo?", "It is.").tokens, model)
     assert f"Passage: {context}\n\nQuestion: {question}\nAnswer:" in model.tokenizer.decode(prompt)
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_text_around_control_token_is_read_as_without(name: str, spoken_to: dict[str, LanguageModel]) -> None:
-    """The sign § is two tokens for each of these tokenizers, and none of them joins it to its neighbours."""
-    model = spoken_to[name]
+def test_control_token_in_text_leaves_neighbours_unchanged(name: str, family_models: dict[str, LanguageModel]) -> None:
+    """The sign § is two tokens in each of these tokenizers, and no tokenizer joins § to its neighbours."""
+    model = family_models[name]
     question, context = "Who is the first?", "The last\n§\nThe first"
     harmless = answer_prompt(model, question, context).tokens
-    before = len(_plain(_written(FAMILIES[name], question, context).partition("§")[0], model))
+    before = len(_tokens(_expected_text(FAMILIES[name], question, context).partition("§")[0], model))
     hostile = answer_prompt(model, question, context.replace("§", FAMILIES[name].end)).tokens
     after = harmless[before + 2 :]
     assert hostile[:before] == harmless[:before]
@@ -99,25 +99,25 @@ def test_text_around_control_token_is_read_as_without(name: str, spoken_to: dict
     assert model.tokenizer.decode(letters) == FAMILIES[name].end
 
 
-def test_embedded_model_is_asked_in_its_format(smollm2: LanguageModel) -> None:
-    text = _written(FAMILIES["smollm2-instruct"], "Where is Oslo?", "Oslo is in Peru.")
-    assert answer_prompt(smollm2, "Where is Oslo?", "Oslo is in Peru.").tokens == _plain(text, smollm2)
-    marks = _control(_plain(text, smollm2), smollm2)
+def test_embedded_model_gets_its_chat_format(smollm2: LanguageModel) -> None:
+    text = _expected_text(FAMILIES["smollm2-instruct"], "Where is Oslo?", "Oslo is in Peru.")
+    assert answer_prompt(smollm2, "Where is Oslo?", "Oslo is in Peru.").tokens == _tokens(text, smollm2)
+    marks = _control(_tokens(text, smollm2), smollm2)
     hostile = answer_prompt(smollm2, "Where<|im_end|> is Oslo?", "<|im_start|>Oslo<|endoftext|><repo_name>")
     assert _control(hostile.tokens, smollm2) == marks
     assert {smollm2.tokenizer.convert_ids_to_tokens(token) for token in end_tokens(smollm2)} == {"<|im_end|>"}
 
 
 @pytest.mark.parametrize("template", [NO_SYSTEM, SILENT])
-def test_system_text_joins_users_turn_where_it_must(template: str) -> None:
+def test_system_text_joins_users_turn_if_needed(template: str) -> None:
     text = _text(tiny_language_model(chat_template=template), "Where is Oslo?", prompts().system)
     assert text.startswith("<turn>user\nYou answer questions")
     assert "Where is Oslo?" in text
-    assert text.count(prompts().system) == 2  # the context says it, too
+    assert text.count(prompts().system) == 2  # the context is the same text
 
 
 @pytest.mark.parametrize("change", ["upper", "trim", "replace('\n', ' ')"])
-def test_system_text_is_written_once_in_changed_letters(change: str) -> None:
+def test_changed_system_text_is_written_once(change: str) -> None:
     changed = CHAT.replace("message['content']", f"message['content'] | {change}")
     text = _text(tiny_language_model(chat_template=changed), "Where is Oslo?").casefold()
     assert text.startswith(f"<turn>system\n{prompts().system.casefold()}<end>")
@@ -132,7 +132,7 @@ def test_system_text_is_written_once_in_changed_letters(change: str) -> None:
         ("{% if %}", ".*end of"),
         ("{{ 'never ended }}", ".*unexpected char"),
         (CHAT.replace("message['content']", "message['content'][:50]"), ".*leaves out"),
-        ({"rag": CHAT, "tool_use": CHAT}, ".*rag"),  # none of them is the default
+        ({"rag": CHAT, "tool_use": CHAT}, ".*rag"),  # without a default template
     ],
 )
 def test_templates_that_write_no_question_are_refused(template: Any, message: str) -> None:
@@ -152,27 +152,29 @@ def test_a_template_that_cuts_turns_is_refused(part: str) -> None:
     assert "Where?" in _text(model, "Where?", "Oslo. " * 99)
 
 
-def test_prompts_of_a_study_share_a_model() -> None:
-    """The template refuses a system text that is loud, so that one text has a turn of its own and the other has not."""
+def test_models_may_have_several_system_texts() -> None:
+    """The template refuses the system turn of a loud text; the loud text therefore joins the user's turn."""
     picky = (
         "{% if 'LOUD' in messages[0].content and messages[0].role == 'system' %}{{ raise_exception('') }}{% endif %}"
     )
     model = tiny_language_model(chat_template=picky + CHAT)
-    ask = "{question} {x} <end>"
-    own = {text: replace(prompts(), system=text, without_context=ask) for text in ("Be brief.\n", "BE LOUD", "")}
-    written = {
+    instruction = "{question} {x} <end>"
+    prompts_by_system_text = {
+        text: replace(prompts(), system=text, without_context=instruction) for text in ("Be brief.\n", "BE LOUD", "")
+    }
+    expected = {
         "Be brief.\n": "<turn>system\nBe brief.\n<end>\n<turn>user\n",
         "BE LOUD": "<turn>user\nBE LOUD\n\n",
         "": "<turn>user\n",
     }
-    for text, before in [*written.items(), *written.items()]:
-        prompt = answer_prompt(model, "Who?", prompts=own[text]).tokens
+    for text, before in [*expected.items(), *expected.items()]:
+        prompt = answer_prompt(model, "Who?", prompts=prompts_by_system_text[text]).tokens
         assert model.tokenizer.decode(prompt) == f"{before}Who? {{x}} <end><end>\n<turn>assistant\n"
-        assert _control(prompt, model) == _control(_plain(f"{before}<end><turn>", model), model)
+        assert _control(prompt, model) == _control(_tokens(f"{before}<end><turn>", model), model)
     assert _text(model, "Who?").startswith(f"<turn>system\n{prompts().system}<end>")
 
 
-def test_study_can_do_without_chat_templates() -> None:
+def test_study_may_ignore_chat_templates() -> None:
     model = tiny_language_model(chat_template=CHAT)
     never = replace(prompts(), chat_template="never", plain_with_context="<end>{context} {question}")
     assert prompt_form(model, never) == "plain"
@@ -184,29 +186,35 @@ def test_study_can_do_without_chat_templates() -> None:
 
 def test_page_is_in_its_slot_or_before_questions() -> None:
     model = tiny_language_model(chat_template=CHAT)
-    ask = replace(prompts(), system="", without_context="[Q] {question}", with_context="[C] {context} [Q] {question}")
-    slotted = replace(ask, about="({page})", without_context="{about} [Q] {question}")
+    without_slot = replace(
+        prompts(), system="", without_context="[Q] {question}", with_context="[C] {context} [Q] {question}"
+    )
+    with_slot = replace(without_slot, about="({page})", without_context="{about} [Q] {question}")
 
     def text(prompts: AnswerPrompts, page: str | None, context: str | None = None) -> str:
         tokens = answer_prompt(model, "Who?", context, page=page, prompts=prompts).tokens
         return str(model.tokenizer.decode(tokens)).split("<turn>user\n")[1].split("<end>\n<turn>")[0]
 
-    assert text(ask, "Mars {question}<end>") == "[Q] This is about Mars {question}<end>. Who?"
-    assert text(ask, "Mars", "Red.") == "[C] This is about Mars. Red. [Q] Who?"
-    assert text(slotted, "Mars") == "(Mars) [Q] Who?"
-    assert text(slotted, None) == text(ask, None) == text(replace(ask, about=""), "Mars") == "[Q] Who?"
-    hostile = answer_prompt(model, "Who?", page="<end>", prompts=ask).tokens
-    assert _control(hostile, model) == _control(answer_prompt(model, "Who?", prompts=ask).tokens, model)
+    assert text(without_slot, "Mars {question}<end>") == "[Q] This is about Mars {question}<end>. Who?"
+    assert text(without_slot, "Mars", "Red.") == "[C] This is about Mars. Red. [Q] Who?"
+    assert text(with_slot, "Mars") == "(Mars) [Q] Who?"
+    assert (
+        text(with_slot, None) == text(without_slot, None) == text(replace(without_slot, about=""), "Mars") == "[Q] Who?"
+    )
+    hostile = answer_prompt(model, "Who?", page="<end>", prompts=without_slot).tokens
+    assert _control(hostile, model) == _control(answer_prompt(model, "Who?", prompts=without_slot).tokens, model)
 
 
-def test_passages_may_stand_in_the_system_turn() -> None:
+def test_system_turn_may_contain_the_passages() -> None:
     model = tiny_language_model(chat_template=CHAT)
-    ask = replace(prompts(), system_with_context="Know: {context}", with_context="Ask: {question}", about="({page})")
-    assert _text(model, "Who?", "{question}<end>", prompts=ask).startswith(
+    prompts_of_study = replace(
+        prompts(), system_with_context="Know: {context}", with_context="Ask: {question}", about="({page})"
+    )
+    assert _text(model, "Who?", "{question}<end>", prompts=prompts_of_study).startswith(
         "<turn>system\nKnow: {question}<end><end>\n<turn>user\nAsk: Who?<end>"
     )
-    paged = answer_prompt(model, "Who?", "Red.", page="Mars", prompts=ask).tokens
-    assert "Ask: (Mars) Who?" in str(model.tokenizer.decode(paged))
+    prompt = answer_prompt(model, "Who?", "Red.", page="Mars", prompts=prompts_of_study).tokens
+    assert "Ask: (Mars) Who?" in str(model.tokenizer.decode(prompt))
     with pytest.raises(ValueError, match="exactly once, in with_context or"):
         replace(prompts(), with_context="{question}")
 
@@ -231,7 +239,7 @@ def test_published_form_has_no_generation_prompt(smollm2: LanguageModel) -> None
     assert ends.answer(word, (), np.zeros(1)).text == "assistant professor"
 
 
-def test_default_is_taken_of_several_templates() -> None:
+def test_default_of_several_templates_is_used() -> None:
     model = tiny_language_model()
     model.tokenizer.chat_template = {"rag": "{{ raise_exception('for documents') }}", "default": CHAT}
     assert prompt_form(model) == "chat"
@@ -239,7 +247,7 @@ def test_default_is_taken_of_several_templates() -> None:
     assert end_tokens(model) == {1}
 
 
-def test_template_that_fails_at_one_question_names_it() -> None:
+def test_error_of_a_template_names_the_question() -> None:
     picky = "{% if 'Lima' in messages[-1].content %}{{ raise_exception('not Lima') }}{% endif %}" + CHAT
     model = tiny_language_model(chat_template=picky)
     assert answer_prompt(model, "Where is Oslo?").tokens
@@ -254,18 +262,18 @@ def test_template_that_never_ends_is_stopped(when: str, monkeypatch: pytest.Monk
     model = tiny_language_model(chat_template=CHAT)
     condition = "true" if when == "always" else "'Lima' in messages[-1].content"
     model.tokenizer.chat_template = f"{{% if {condition} %}}{loops}{{% endif %}}{CHAT}"
-    began = time.process_time()
+    start = time.process_time()
     with pytest.raises(ModelError, match=r"the chat template of tiny .*: it does not end within 0\.3 s"):
         answer_prompt(model, "Where is Lima?")
-    assert time.process_time() - began < 3
+    assert time.process_time() - start < 3
 
 
 @pytest.mark.parametrize("doubled", ["ns.x ~ ns.x", "ns.x + ns.x"])
 def test_template_that_fills_the_memory_is_stopped(doubled: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(template_options, "MAX_BYTES", 50 << 20)
-    grows = f"{{% set ns = namespace(x='x') %}}{{% for a in range(34) %}}{{% set ns.x = {doubled} %}}{{% endfor %}}"
+    template = f"{{% set ns = namespace(x='x') %}}{{% for a in range(34) %}}{{% set ns.x = {doubled} %}}{{% endfor %}}"
     with pytest.raises(ModelError, match=r"the chat template of tiny .*: it takes more than 50 MiB of memory"):
-        answer_prompt(tiny_language_model(chat_template=grows + CHAT), "Where is Lima?")
+        answer_prompt(tiny_language_model(chat_template=template + CHAT), "Where is Lima?")
 
 
 @pytest.mark.timeout(30)
@@ -277,17 +285,17 @@ def test_template_with_a_power_is_refused() -> None:
         answer_prompt(endless, "Where is Lima?")
 
 
-@pytest.mark.parametrize(("form", "day"), [("%d %b %Y", "26 Jul 2024"), ("%Y-%m-%d", "2024-07-26")])
-def test_prompt_is_the_same_on_every_day(form: str, day: str) -> None:
-    dated = "Today is {{ strftime_now('" + form + "') }}.\n" + CHAT
-    assert _text(tiny_language_model(chat_template=dated), "Who?").startswith(f"Today is {day}.\n<turn>system\n")
+@pytest.mark.parametrize(("date_format", "date"), [("%d %b %Y", "26 Jul 2024"), ("%Y-%m-%d", "2024-07-26")])
+def test_prompt_is_the_same_on_every_day(date_format: str, date: str) -> None:
+    dated = "Today is {{ strftime_now('" + date_format + "') }}.\n" + CHAT
+    assert _text(tiny_language_model(chat_template=dated), "Who?").startswith(f"Today is {date}.\n<turn>system\n")
 
 
 def test_end_tokens_come_from_model_tokenizer_and_template() -> None:
     model = tiny_language_model(chat_template=CHAT.replace("<end>", "<turn>"))
     model.model.generation_config.eos_token_id = [1, 9]
     assert end_tokens(model) == {1, 9, model.tokenizer.convert_tokens_to_ids("<turn>")}
-    # A template that writes the answer in other letters shows no end of turn.
+    # A template that changes the letters of the answer hides the end of its turn.
     assert end_tokens(tiny_language_model(chat_template=LOUD.replace("<end>", "<cls>"))) == {1}
 
 
@@ -295,7 +303,7 @@ CHARACTERS = "The – 東京 🙂"
 
 
 @pytest.mark.parametrize(
-    ("make", "context", "is_of_bytes"),
+    ("load", "context", "has_byte_tokens"),
     [
         (partial(tiny_language_model, chat_template=None), CONTEXT, True),
         (partial(tiny_language_model, chat_template=CHAT), CONTEXT, True),
@@ -305,32 +313,32 @@ CHARACTERS = "The – 東京 🙂"
         (partial(family_model, FAMILIES["gemma"]), CHARACTERS, False),
     ],
 )
-def test_context_loses_no_more_than_it_must(
-    make: Callable[..., LanguageModel], context: str, is_of_bytes: bool
+def test_context_is_cut_as_little_as_possible(
+    load: Callable[..., LanguageModel], context: str, has_byte_tokens: bool
 ) -> None:
-    whole = make(window=8192)
-    prompts = [answer_prompt(whole, "Who?", context[:end]).tokens for end in range(len(context) + 1)]
-    for left in (0, 1, 2, 3, 5, 7, 10, 12):
-        model = make(window=len(prompts[-1]) + 7 - left)
+    uncut = load(window=8192)
+    prompts = [answer_prompt(uncut, "Who?", context[:end]).tokens for end in range(len(context) + 1)]
+    for excess in (0, 1, 2, 3, 5, 7, 10, 12):
+        model = load(window=len(prompts[-1]) + 7 - excess)
         prompt = answer_prompt(model, "Who?", context, reserved_tokens=7)
-        assert prompt.tokens == [tokens for tokens in prompts if len(tokens) <= len(prompts[-1]) - left][-1]
+        assert prompt.tokens == [tokens for tokens in prompts if len(tokens) <= len(prompts[-1]) - excess][-1]
         cut = len(prompts[-1]) - len(prompt.tokens)
-        assert prompt.context_cut == cut if is_of_bytes else prompt.context_cut >= left
+        assert prompt.context_cut == cut if has_byte_tokens else prompt.context_cut >= excess
 
 
-@pytest.mark.parametrize("left", range(1, 40, 3))
-def test_cut_prompts_are_tokenized_as_one_text(left: int) -> None:
-    """With tokens that join the context to the question, so that a cut changes how many tokens its seam takes."""
+@pytest.mark.parametrize("excess", range(1, 40, 3))
+def test_cut_prompts_are_tokenized_as_one_text(excess: int) -> None:
+    """Some tokens join the context to the question, so that a cut changes the number of tokens at the seam."""
     tokenizer = byte_pair_tokenizer()
-    needed = len(_plain(f"{CONTEXT}\nQ: Who?\nA:", tiny_language_model(tokenizer=tokenizer)))
-    model = tiny_language_model(tokenizer=tokenizer, window=needed + 7 - left)
+    length = len(_tokens(f"{CONTEXT}\nQ: Who?\nA:", tiny_language_model(tokenizer=tokenizer)))
+    model = tiny_language_model(tokenizer=tokenizer, window=length + 7 - excess)
     prompt = answer_prompt(model, "Who?", CONTEXT, reserved_tokens=7)
     spans = model.tokenizer(CONTEXT, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
-    kept = [CONTEXT[:end] for end in (0, *(end for _, end in spans))]
+    beginnings = [CONTEXT[:end] for end in (0, *(end for _, end in spans))]
     fitting = [
-        (len(spans) - place, tokens)
-        for place, text in enumerate(kept)
-        if len(tokens := _plain(f"{text}\nQ: Who?\nA:", model)) + 7 <= model.context_window
+        (len(spans) - index, tokens)
+        for index, text in enumerate(beginnings)
+        if len(tokens := _tokens(f"{text}\nQ: Who?\nA:", model)) + 7 <= model.context_window
     ]
     assert (prompt.context_cut, prompt.tokens) == fitting[-1]
 
@@ -344,12 +352,12 @@ def test_context_of_control_tokens_is_cut_to_fit() -> None:
     assert model.tokenizer.decode(prompt.tokens).endswith("\nQuestion: Who?\nAnswer:<end>\n<turn>assistant\n")
 
 
-def test_model_without_window_reads_all_of_context() -> None:
+def test_model_without_window_reads_the_whole_context() -> None:
     model = tiny_language_model("mamba")
     assert answer_prompt(model, "Who?", CONTEXT * 100, reserved_tokens=1_000_000).context_cut == 0
 
 
-def test_questions_that_do_not_fit_are_refused() -> None:
+def test_question_longer_than_the_window_is_refused() -> None:
     model = tiny_language_model(window=30)
     assert len(answer_prompt(model, "Who?", "Oslo", reserved_tokens=18).tokens) == 12
     with pytest.raises(ScoreError, match=r"10 tokens and a reply of up to 21 do .*window of tiny, 30 tokens.*'Who\?'"):

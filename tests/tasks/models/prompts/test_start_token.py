@@ -1,4 +1,4 @@
-"""A model whose tokenizer puts a start token before a text, as those of Llama, Mistral and Gemma do."""
+"""A tokenizer that puts a start token before each text, like those of Llama, Mistral and Gemma."""
 
 import json
 from dataclasses import replace
@@ -22,7 +22,7 @@ from swaymeter.tasks.scoring.first_token import first_tokens
 from swaymeter.tasks.scoring.fisher import fisher_susceptibility
 from swaymeter.tasks.scoring.memorization import greedy_answers
 from swaymeter.tasks.scoring.persuasion import persuasion
-from tests.tasks.models.alone import log_probs, steps
+from tests.tasks.models.alone import log_probs, step_log_probs
 from tests.tasks.models.tiny import CHAT, byte_tokenizer, tiny_language_model
 
 ORACLE = Path(__file__).parents[3] / "oracle" / "start_token"
@@ -37,7 +37,7 @@ def model() -> LanguageModel:
 
 def test_prompts_have_the_tokenizers_own_tokens(model: LanguageModel) -> None:
     by_query = zip(*tokenize_prompts(model, CONTEXTS, QUERIES), strict=True)
-    assert [list(of_query) for of_query in by_query] == EXPECTED["prompt_token_ids"]
+    assert [list(row) for row in by_query] == EXPECTED["prompt_token_ids"]
 
 
 @pytest.mark.parametrize("engine", [PREFIX_TREE, PLAIN])
@@ -50,8 +50,8 @@ def test_persuasion_agrees_with_plain_passes(
     assert result.engine == engine
     np.testing.assert_allclose(result.scores, EXPECTED["persuasion"], atol=1e-4, rtol=0)
     np.testing.assert_allclose(result.susceptibility, EXPECTED["susceptibility"], atol=1e-4, rtol=0)
-    without = persuasion(model, CONTEXTS, QUERIES, start_token=False)
-    assert np.abs(without.scores - result.scores).max() > 0.1
+    without_start = persuasion(model, CONTEXTS, QUERIES, start_token=False)
+    assert np.abs(without_start.scores - result.scores).max() > 0.1
 
 
 def test_greedy_answer_agrees_with_plain_passes(model: LanguageModel) -> None:
@@ -63,24 +63,29 @@ def test_greedy_answer_agrees_with_plain_passes(model: LanguageModel) -> None:
     np.testing.assert_allclose(answers.greedy.token_log_probs, greedy["token_log_probs"], atol=1e-4)
 
 
-def test_continued_lines_follow_the_start_token(model: LanguageModel) -> None:
+def test_greedy_lines_follow_the_start_token(model: LanguageModel) -> None:
     (texts,), _ = greedy_answers(model, CONTEXTS[:2], QUERIES[2:3], max_new_tokens=6)
     ids: list[int] = list(EXPECTED["prompt_token_ids"][2][0])
     for _ in range(6):
         ids.append(int(log_probs(model, [ids])[0].argmax()))
-    whole = model.tokenizer.decode(ids[-6:], skip_special_tokens=True)
-    assert texts[0] == whole.strip().split("\n")[0].strip()
+    text = model.tokenizer.decode(ids[-6:], skip_special_tokens=True)
+    assert texts[0] == text.strip().split("\n")[0].strip()
 
 
 def test_answers_of_a_set_follow_the_start_token(model: LanguageModel) -> None:
     context, query, answer = CONTEXTS[0], QUERIES[3], "Oslo"
     result = answer_set_persuasion(model, [context, CONTEXTS[1]], [query], [[answer]], terminators=["\n"])
-    prompt, whole = (model.tokenizer(context + text)["input_ids"] for text in (query, f"{query} {answer}"))
-    assert whole[: len(prompt)] == prompt
-    along = steps(model, prompt, [*whole[len(prompt) :], 0]).double()
-    stops = {model.model.config.eos_token_id, *(i for i in range(368) if model.tokenizer.decode([i]).startswith("\n"))}
-    said = sum(float(along[place, token]) for place, token in enumerate(whole[len(prompt) :]))
-    assert result.mass[0, 0] == pytest.approx(np.exp(said + float(along[-1, sorted(stops)].logsumexp(0))), rel=1e-4)
+    prompt, with_answer = (model.tokenizer(context + text)["input_ids"] for text in (query, f"{query} {answer}"))
+    assert with_answer[: len(prompt)] == prompt
+    log_probs_of_steps = step_log_probs(model, prompt, [*with_answer[len(prompt) :], 0]).double()
+    ends = {
+        model.model.config.eos_token_id,
+        *(token for token in range(368) if model.tokenizer.decode([token]).startswith("\n")),
+    }
+    log_prob = sum(float(log_probs_of_steps[step, token]) for step, token in enumerate(with_answer[len(prompt) :]))
+    assert result.mass[0, 0] == pytest.approx(
+        np.exp(log_prob + float(log_probs_of_steps[-1, sorted(ends)].logsumexp(0))), rel=1e-4
+    )
 
 
 def test_fisher_does_not_vary_the_start_token(model: LanguageModel) -> None:
@@ -88,15 +93,19 @@ def test_fisher_does_not_vary_the_start_token(model: LanguageModel) -> None:
     embeddings = model.model.get_input_embeddings()(ids).detach().requires_grad_()
     log_p = torch.log_softmax(model.model(inputs_embeds=embeddings).logits[0, -1], dim=-1)
     top = log_p.topk(5).values
-    gradients = [torch.autograd.grad(one, embeddings, retain_graph=True)[0][0] for one in top]
-    own = sum((one.exp() * of[1:].square().sum()).item() for one, of in zip(top, gradients, strict=True))
-    every = sum((one.exp() * of.square().sum()).item() for one, of in zip(top, gradients, strict=True))
+    gradients = [torch.autograd.grad(log_prob, embeddings, retain_graph=True)[0][0] for log_prob in top]
+    without_start = sum(
+        (log_prob.exp() * gradient[1:].square().sum()).item() for log_prob, gradient in zip(top, gradients, strict=True)
+    )
+    with_start = sum(
+        (log_prob.exp() * gradient.square().sum()).item() for log_prob, gradient in zip(top, gradients, strict=True)
+    )
     trace = fisher_susceptibility(model, QUERIES[:2], top_k=5).trace[0]
-    assert trace == pytest.approx(own, rel=1e-3)
-    assert trace != pytest.approx(every, rel=1e-3)
+    assert trace == pytest.approx(without_start, rel=1e-3)
+    assert trace != pytest.approx(with_start, rel=1e-3)
 
 
-def test_a_study_can_leave_it_out(model: LanguageModel) -> None:
+def test_a_study_may_omit_the_start_token(model: LanguageModel) -> None:
     never = replace(catalog.prompts(), start_token="never")
     plain = model.tokenizer("Q: Who?\nA:", add_special_tokens=False)["input_ids"]
     assert list(answer_prompt(model, "Who?", prompts=never).tokens) == plain
@@ -104,7 +113,7 @@ def test_a_study_can_leave_it_out(model: LanguageModel) -> None:
     assert first_tokens(model, ["Oslo"]) == first_tokens(model, ["Oslo"], never)
 
 
-def _with(template: str, *, chat: str | None = None) -> LanguageModel:
+def _model_with_template(template: str, *, chat: str | None = None) -> LanguageModel:
     tokenizer = byte_tokenizer(chat_template=chat)
     tokenizer.backend_tokenizer.post_processor = processors.TemplateProcessing(
         single=template, special_tokens=[("<cls>", 3), ("<sep>", 4)]
@@ -115,14 +124,14 @@ def _with(template: str, *, chat: str | None = None) -> LanguageModel:
 @pytest.mark.parametrize(
     ("template", "start"), [("<cls> $A", (3,)), ("<cls> <sep> $A", (3, 4)), ("$A <sep>", ()), ("<cls> $A <sep>", (3,))]
 )
-def test_what_tokenizer_appends_is_no_part_of_prompt(template: str, start: tuple[int, ...]) -> None:
-    model = _with(template)
+def test_prompt_excludes_tokens_after_the_text(template: str, start: tuple[int, ...]) -> None:
+    model = _model_with_template(template)
     assert start_tokens(model) == start
     assert tokenize(model, ["ab"]) == [[*start, *model.tokenizer("ab", add_special_tokens=False)["input_ids"]]]
 
 
 def test_a_chat_template_writes_its_own_start_token() -> None:
-    prompt = answer_prompt(_with("<cls> $A", chat=f"<cls>{CHAT}"), "Who?").tokens
+    prompt = answer_prompt(_model_with_template("<cls> $A", chat=f"<cls>{CHAT}"), "Who?").tokens
     assert prompt[0] == 3
     assert prompt.count(3) == 1
 

@@ -1,4 +1,4 @@
-"""Keywords of chat templates, what switches thinking, and replies with thoughts as families of models write them."""
+"""Keywords of chat templates, the switch of thinking, and thoughts in replies of families of models."""
 
 import json
 from dataclasses import replace
@@ -19,7 +19,7 @@ from tests.tasks.models.tiny import CHAT, tiny_language_model
 
 TAIL = "{% if add_generation_prompt %}<turn>assistant\n{% endif %}"
 EMPTY = "<think>\n\n</think>\n\n"
-# As the templates of these families decide: on unless told otherwise, off unless told otherwise, by a word, or never.
+# Templates in which thinking is on by default, is off by default, depends on a word, or is always on.
 ON = CHAT + "{% if enable_thinking is defined and not enable_thinking %}" + EMPTY + "{% endif %}"
 OFF = "{% if not thinking is defined %}{% set thinking = false %}{% endif %}" + CHAT
 OFF += "{% if thinking %}<think>{% else %}</think>{% endif %}"
@@ -28,7 +28,7 @@ EFFORT += "{{ reasoning_effort }}" + CHAT
 ALWAYS = CHAT.replace(TAIL, TAIL.replace("{% endif %}", "{{ style }}{{ reasoning_effort }}<think>\n{% endif %}"))
 
 
-def _ends(model: LanguageModel, **changes: Any) -> str:
+def _prompt_text(model: LanguageModel, **changes: Any) -> str:
     prompt = answer_prompt(model, "Where is Oslo?", prompts=replace(prompts(), **changes))
     return str(model.tokenizer.decode(list(prompt.tokens)))
 
@@ -39,84 +39,86 @@ def _ends(model: LanguageModel, **changes: Any) -> str:
         (ON, {"enable_thinking": False}, {"enable_thinking": True}),
         (OFF, {"thinking": False}, {"thinking": True}),
         (EFFORT, {"reasoning_effort": "none"}, {"reasoning_effort": "high"}),
-        (ALWAYS, {}, {}),  # its effort has no "none"
+        (ALWAYS, {}, {}),  # reasoning_effort has no value "none"
         (CHAT, {}, {}),
-        (CHAT + "{{ enable_thinking | length * 0 }}", {}, {}),  # a name that changes no prompt
+        (CHAT + "{{ enable_thinking | length * 0 }}", {}, {}),  # the keyword changes no prompt
     ],
 )
-def test_thinking_is_off_where_a_template_can(template: str, off: dict[str, Any], on: dict[str, Any]) -> None:
+def test_thinking_is_off_by_default(template: str, off: dict[str, Any], on: dict[str, Any]) -> None:
     model = tiny_language_model(chat_template=template)
     assert template_options(model, prompts()) == off
     assert template_options(model, replace(prompts(), thinking=True)) == on
 
 
-def test_another_keyword_leaves_the_switch_as_it_is() -> None:
-    both = tiny_language_model(chat_template=ON + "{{ reasoning_effort }}")
-    low = replace(prompts(), template_options={"reasoning_effort": "low"})
-    assert template_options(both, low) == {"enable_thinking": False, "reasoning_effort": "low"}
-    assert template_options(both, replace(low, thinking=True))["enable_thinking"] is True
-    own = replace(prompts(), template_options={"enable_thinking": True})
-    assert template_options(both, own)["enable_thinking"] is True
+def test_other_keywords_leave_the_switch_unchanged() -> None:
+    model = tiny_language_model(chat_template=ON + "{{ reasoning_effort }}")
+    low_effort = replace(prompts(), template_options={"reasoning_effort": "low"})
+    assert template_options(model, low_effort) == {"enable_thinking": False, "reasoning_effort": "low"}
+    assert template_options(model, replace(low_effort, thinking=True))["enable_thinking"] is True
+    with_thinking = replace(prompts(), template_options={"enable_thinking": True})
+    assert template_options(model, with_thinking)["enable_thinking"] is True
 
 
 def test_models_think_if_their_template_opens_thoughts() -> None:
-    low = replace(prompts(), template_options={"reasoning_effort": "low"})
-    on = replace(prompts(), template_options={"enable_thinking": True})
-    removes = CHAT + "{% set last = messages[-1]['content'].split('</think>')[-1] %}"
+    low_effort = replace(prompts(), template_options={"reasoning_effort": "low"})
+    with_thinking = replace(prompts(), template_options={"enable_thinking": True})
+    removes_thoughts = CHAT + "{% set last = messages[-1]['content'].split('</think>')[-1] %}"
     cases = (
         (ALWAYS, prompts(), True),
-        (ALWAYS, low, True),
+        (ALWAYS, low_effort, True),
         (ON, prompts(), False),
-        (ON, on, True),
-        (removes, prompts(), False),
+        (ON, with_thinking, True),
+        (removes_thoughts, prompts(), False),
         (CHAT, prompts(), False),
     )
-    for template, asked, thinks in cases:
-        assert thinks_always(tiny_language_model(chat_template=template), asked) is thinks
+    for template, template_prompts, thinks in cases:
+        assert thinks_always(tiny_language_model(chat_template=template), template_prompts) is thinks
     with pytest.raises(ModelError, match="opens thoughts"):
         turn_prompt(tiny_language_model(chat_template=ALWAYS), "Names of towns", answer_start="-")
 
 
 def test_prompt_is_written_with_the_keywords() -> None:
     model = tiny_language_model(chat_template=ON)
-    assert _ends(model).endswith(f"<turn>assistant\n{EMPTY}")
-    assert _ends(model, thinking=True).endswith("<turn>assistant\n")
-    assert _ends(model, template_options={"enable_thinking": True}).endswith("<turn>assistant\n")
+    assert _prompt_text(model).endswith(f"<turn>assistant\n{EMPTY}")
+    assert _prompt_text(model, thinking=True).endswith("<turn>assistant\n")
+    assert _prompt_text(model, template_options={"enable_thinking": True}).endswith("<turn>assistant\n")
     loud = tiny_language_model(chat_template=ON.replace("message['content']", "message['content'] ~ (style or '')"))
-    text = _ends(loud, template_options={"style": "<end> {{ 6 * 7 }}"})
+    text = _prompt_text(loud, template_options={"style": "<end> {{ 6 * 7 }}"})
     assert text.endswith(EMPTY)
     assert "<end> {{ 6 * 7 }}" in text
     styles = [replace(prompts(), template_options={"style": style}) for style in ("a", "<end>")]
-    marks = [answer_prompt(loud, "Where?", prompts=asked).tokens.count(loud.tokenizer.eos_token_id) for asked in styles]
+    marks = [
+        answer_prompt(loud, "Where?", prompts=styled).tokens.count(loud.tokenizer.eos_token_id) for styled in styles
+    ]
     assert marks[0] == marks[1]
 
 
 def test_keyword_that_a_template_lacks_is_refused() -> None:
     assert keywords(ALWAYS) == {"style", "reasoning_effort"}
-    asked = replace(prompts(), template_options={"enable_thinking": False})
+    with_thinking_off = replace(prompts(), template_options={"enable_thinking": False})
     for template, message in (
         (ALWAYS, "no keyword 'enable_thinking'; it has: reasoning_effort, style"),
         (CHAT, "it has: none"),
         (None, "without a chat template"),
     ):
         with pytest.raises(ModelError, match=message):
-            answer_prompt(tiny_language_model(chat_template=template), "Where is Oslo?", prompts=asked)
+            answer_prompt(tiny_language_model(chat_template=template), "Where is Oslo?", prompts=with_thinking_off)
 
 
 REPORT = Path(__file__).resolve().parents[3] / "oracle" / "reports" / "08-models-that-think"
 
 
 @pytest.mark.parametrize("case", json.loads((REPORT / "cases.json").read_text(encoding="utf-8")))
-def test_thoughts_of_a_reply_are_not_judged(case: dict[str, str]) -> None:
-    asked = {"context": case["context"], "original": case["original"], "question": case["question"]}
-    assert whose_answer(case["reply"], **asked) == case["right"]  # type: ignore[arg-type]
+def test_verdict_ignores_the_thoughts_of_a_reply(case: dict[str, str]) -> None:
+    texts = {"context": case["context"], "original": case["original"], "question": case["question"]}
+    assert whose_answer(case["reply"], **texts) == case["right"]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     ("text", "answer"),
     [
         ("<think>\nLund? Or Malmen.\n</think>\n\nMalmen", "\n\nMalmen"),
-        ("Lund, the passage says.\n</think>\nMalmen", "\nMalmen"),  # the prompt has opened it
+        ("Lund, the passage says.\n</think>\nMalmen", "\nMalmen"),  # the prompt opened the thoughts
         ("<think>\nLund or Malmen, let me", None),
         ("<THINK>a</THINK> b", " b"),
         ("[THINK]Lund[/THINK]Malmen", "Malmen"),
@@ -134,7 +136,7 @@ def test_thoughts_of_a_reply_are_not_judged(case: dict[str, str]) -> None:
         ("3 < 4 [sic] | Malmen", "3 < 4 [sic] | Malmen"),
     ],
 )
-def test_what_stands_behind_thoughts_is_the_answer(text: str, answer: str | None) -> None:
+def test_answer_is_the_text_after_thoughts(text: str, answer: str | None) -> None:
     assert without_thoughts(text) == answer
 
 

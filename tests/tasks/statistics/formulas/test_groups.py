@@ -1,4 +1,4 @@
-"""Effect sizes and adjusted p-values by hand; what has none."""
+"""Effect sizes and adjusted p-values by hand, and groups without them."""
 
 import math
 
@@ -17,7 +17,7 @@ from swaymeter.tasks.statistics.formulas.groups import benjamini_hochberg, cohen
         *((*groups, None) for groups in (([], [1, 2]), ([1], [1, 2]), ([1, 1], [2, 2]))),
     ],
 )
-def test_the_effect_size_by_hand(a: list[float], b: list[float], effect: float | None) -> None:
+def test_effect_size_matches_hand_worked_values(a: list[float], b: list[float], effect: float | None) -> None:
     assert cohens_d(scores(a), scores(b)) == (None if effect is None else pytest.approx(effect))
 
 
@@ -34,7 +34,7 @@ def test_a_score_that_is_not_finite_is_refused(value: float) -> None:
     [
         # Sorted 0.01, 0.02, 0.04, 0.5 times 4/1, 4/2, 4/3, 4/4: 0.04, 0.04, 0.0533, 0.5.
         ([0.04, 0.01, 0.5, 0.02], [4 * 0.04 / 3, 0.04, 0.5, 0.04]),
-        # 0.03 * 3 / 2 = 0.045 exceeds 0.04 * 3 / 3: the smaller of the two holds for both.
+        # 0.03 * 3 / 2 = 0.045 exceeds 0.04 * 3 / 3: the smaller value counts for both.
         ([0.001, 0.03, 0.04], [0.003, 0.04, 0.04]),
         ([0.03], [0.03]),
         ([], []),
@@ -42,7 +42,7 @@ def test_a_score_that_is_not_finite_is_refused(value: float) -> None:
         ([None, None], [None, None]),
     ],
 )
-def test_p_values_are_adjusted_by_hand(p_values: list[float | None], adjusted: list[float | None]) -> None:
+def test_adjusted_p_values_match_hand_worked_values(p_values: list[float | None], adjusted: list[float | None]) -> None:
     assert benjamini_hochberg(p_values) == [p if p is None else pytest.approx(p) for p in adjusted]
 
 

@@ -1,4 +1,4 @@
-"""Paired differences against scipy and statsmodels, on the same numbers."""
+"""Paired differences against SciPy and statsmodels, on the same numbers."""
 
 import numpy as np
 import pytest
@@ -16,22 +16,22 @@ SEEDS = range(20)
 
 
 def scipys_p(sums: NDArray[np.float64], ways: float) -> float:
-    """The p-value of turning the signs of these; ways: infinite for all of them."""
-    against = np.zeros(len(sums))
+    """Return SciPy's p-value of the sums over `ways` sign flips, or over all sign flips if `ways` is infinite."""
+    zeros = np.zeros(len(sums))
     result = stats.permutation_test(
-        (sums, against), lambda a, b: np.sum(a - b), permutation_type="samples", n_resamples=ways, rng=1
+        (sums, zeros), lambda a, b: np.sum(a - b), permutation_type="samples", n_resamples=ways, rng=1
     )
     return float(result.pvalue)
 
 
 def ends(values: NDArray[np.float64], clusters: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The ends of the interval, the mean of those under 20 seeds."""
+    """Return the ends of the interval, each as the mean over 20 seeds."""
     return np.mean([paired_difference(values, clusters, seed)[3:5] for seed in SEEDS], axis=0)
 
 
 @pytest.mark.parametrize("clusters", [6, 8, 13])
 @pytest.mark.parametrize("kind", ["normal", "whole"])
-def test_p_of_few_clusters_is_scipys_exact_one(clusters: int, kind: str) -> None:
+def test_p_of_few_clusters_equals_scipys_exact_p(clusters: int, kind: str) -> None:
     rng = np.random.default_rng(clusters)
     values = rng.normal(0.4, 1, (clusters, 3)) if kind == "normal" else rng.integers(-1, 3, (clusters, 3)) + 0.0
     result = paired_difference(values.ravel(), np.repeat(np.arange(clusters), 3), 0)
@@ -39,7 +39,7 @@ def test_p_of_few_clusters_is_scipys_exact_one(clusters: int, kind: str) -> None
 
 
 @pytest.mark.parametrize("shift", [0.1, 0.3, 0.5])
-def test_drawn_p_is_near_the_exact_one(shift: float) -> None:
+def test_drawn_p_is_near_the_exact_p(shift: float) -> None:
     sums = np.random.default_rng(14).normal(shift, 1, 14)
     exact = scipys_p(sums, np.inf)
     error = 4 * np.sqrt(exact * (1 - exact) / WAYS)
@@ -51,13 +51,13 @@ def test_intervals_of_unequal_clusters_are_near_statsmodels() -> None:
     rng = np.random.default_rng(3)
     sizes = rng.integers(1, 8, 300)
     clusters = np.repeat(np.arange(300), sizes)
-    # Pairs of a cluster are alike, and large clusters have other differences than small ones.
+    # Pairs of a cluster are similar, and large clusters have larger differences than small clusters.
     values = 0.1 * sizes[clusters] + rng.normal(0, 1, 300)[clusters] + rng.normal(0, 0.5, len(clusters))
     fitted = OLS(values, np.ones(len(values))).fit(
         cov_type="cluster", cov_kwds={"groups": clusters, "use_correction": False}, use_t=False
     )
     assert paired_difference(values, clusters, 0).difference == pytest.approx(fitted.params[0])
-    # Four standard errors of the draws are 0.024; the rest is skewness, which a normal distribution lacks.
+    # Four standard errors of the draws are 0.024. The other difference is skewness, which a normal distribution lacks.
     assert ends(values, clusters) == pytest.approx(fitted.conf_int()[0], abs=0.05 * fitted.bse[0])
 
 
@@ -68,7 +68,7 @@ def test_pairs_of_a_cluster_are_drawn_together() -> None:
     assert fourfold[2:] == pytest.approx((*alone[2:6], None), nan_ok=True)
 
 
-def test_equal_models_differ_by_nothing() -> None:
+def test_equal_values_have_zero_difference() -> None:
     assert paired_difference(np.zeros(6), np.arange(6), 0)[2:6] == (0, 0, 0, 1)
 
 
@@ -86,6 +86,6 @@ def test_one_cluster_is_untestable(values: list[float], reason: str) -> None:
     assert (result.untestable, result.p) == (reason, None)
 
 
-def test_what_is_not_finite_is_an_error() -> None:
+def test_value_that_is_not_finite_is_refused() -> None:
     with pytest.raises(ScoreError):
         paired_difference([1.0, np.nan], ["a", "b"], 0)

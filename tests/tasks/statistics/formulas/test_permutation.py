@@ -1,4 +1,4 @@
-"""Permutation tests by hand and against scipy, by level against those of the scores; what is untestable, by force."""
+"""Permutation tests by hand and against SciPy, tests by level against tests of all scores, and untestable groups."""
 
 from itertools import combinations, product
 
@@ -23,18 +23,18 @@ def outcome(a: ArrayLike, b: ArrayLike, *, alternative: Alternative = "greater")
     return result
 
 
-def test_three_against_three_by_hand() -> None:
-    # Means 5 and 2; both variances 1, so s^2 = 1 and t = 3 / sqrt(1/3 + 1/3); of the twenty ways to deal six rows, the
-    # observed one has the greatest t.
+def test_groups_of_three_match_hand_worked_values() -> None:
+    # Means 5 and 2, both variances 1: s^2 = 1 and t = 3 / sqrt(1/3 + 1/3). Of the twenty ways to deal six rows, the
+    # observed way has the greatest t.
     result = outcome([4, 5, 6], [1, 2, 3])
     assert (result.statistic, result.p) == (pytest.approx(3 / np.sqrt(2 / 3)), pytest.approx(1 / 20))
     assert outcome([1, 2, 3], [4, 5, 6]).p == pytest.approx(1)
 
 
-def test_two_sided_counts_both_ends() -> None:
+def test_two_sided_test_counts_both_ends() -> None:
     for a, b in (([5, 6, 7, 8], [1, 2, 3, 4]), ([1, 2, 3, 4], [5, 6, 7, 8])):
         assert outcome(a, b, alternative="two-sided").p == pytest.approx(2 / 70)
-    # Groups of unequal size have no mirror image: of 21 sums of two, around 34 / 7, only 17 is as far as 17.
+    # Groups of unequal size have no mirror image. Of 21 sums of two rows, only 17 is so far from the mean 34 / 7.
     assert outcome([8, 9], [0, 0, 0, 0, 0], alternative="two-sided").p == pytest.approx(1 / 21)
 
 
@@ -74,7 +74,7 @@ def test_p_is_never_zero() -> None:
         ([2, 3], [1, 2], True, "no spread in the differences"),
     ],
 )
-def test_groups_without_a_test_say_why(a: list[float], b: list[float], paired: bool, reason: str) -> None:
+def test_untestable_groups_have_a_reason(a: list[float], b: list[float], paired: bool, reason: str) -> None:
     assert permutation([(scores(a), scores(b))], "greater", 1, paired=paired) == [(None, None, reason)]
 
 
@@ -82,8 +82,8 @@ def test_one_constant_group_is_tested() -> None:
     assert outcome([0.1, 0.1, 0.1], [0.2, 0.3, 0.4]).p == pytest.approx(1)
 
 
-# Differences 1 to 6: t = 3.5 / (sqrt(3.5) / sqrt(6)); of the 64 ways to turn signs one has a sum of at least 21.
-def test_signs_of_six_pairs_by_hand() -> None:
+# Differences 1 to 6: t = 3.5 / (sqrt(3.5) / sqrt(6)). Of the 64 ways to flip signs, one has a sum of at least 21.
+def test_six_pairs_match_hand_worked_values() -> None:
     pair = (scores([2, 4, 6, 8, 10, 12]), scores([1, 2, 3, 4, 5, 6]))
     ((t, p, _),) = permutation([pair], "greater", 1, paired=True)
     assert (t, p) == (pytest.approx(np.sqrt(21)), pytest.approx(1 / 64))
@@ -93,7 +93,7 @@ def test_signs_of_six_pairs_by_hand() -> None:
 
 @pytest.mark.parametrize("alternative", ["greater", "two-sided"])
 @pytest.mark.parametrize("n", [9, 40])
-def test_signs_of_pairs_agree_with_scipy(alternative: Alternative, n: int) -> None:
+def test_sign_flips_agree_with_scipy(alternative: Alternative, n: int) -> None:
     rng = np.random.default_rng(n)
     a, b = rng.normal(0.3, 1, n), rng.normal(0, 1, n)
     ((t, p, _),) = permutation([(a, b)], alternative, 1, paired=True)
@@ -116,10 +116,10 @@ def test_signs_of_pairs_agree_with_scipy(alternative: Alternative, n: int) -> No
 def test_groups_that_cannot_be_significant_are_untestable(n_a: int, n_b: int, alternative: Alternative) -> None:
     rows = 4.0 ** np.arange(n_a + n_b)
     rows -= rows.mean()
-    ways = [list(chosen) for chosen in combinations(range(n_a + n_b), n_a)]
-    sums = np.array([rows[chosen].sum() for chosen in ways])
+    groups = [list(group) for group in combinations(range(n_a + n_b), n_a)]
+    sums = np.array([rows[group].sum() for group in groups])
     sums = np.abs(sums) if alternative == "two-sided" else sums
-    first = ways[int(np.argmax(sums))]
+    first = groups[int(np.argmax(sums))]
     smallest = float(np.mean(sums >= sums.max() - 1e-6))
     (result,) = permutation([(rows[first], np.delete(rows, first))], alternative, 0)
     assert result.untestable == (TOO_FEW if smallest > 0.05 else None)
@@ -134,21 +134,21 @@ def test_pairs_that_cannot_be_significant_are_untestable(alternative: Alternativ
 
 
 def levels(a: np.ndarray, b: np.ndarray) -> tuple[Levels, Levels]:
-    """The scores of both groups in ranges of a quarter of their standard deviation."""
+    """Return the levels of both groups, each a quarter of the standard deviation of all scores wide."""
     width = np.concatenate([a, b]).std() / 4
     ranges = np.unique(np.floor(np.concatenate([a, b]) / width))
 
-    def of(values: np.ndarray) -> Levels:
-        parts = [values[np.floor(values / width) == at] for at in ranges]
+    def levels_of_group(values: np.ndarray) -> Levels:
+        parts = [values[np.floor(values / width) == number] for number in ranges]
         means = [(part.mean(), (part**2).mean()) if len(part) else (0.0, 0.0) for part in parts]
         return Levels(np.array([len(part) for part in parts], dtype=float), *np.array(means).T)
 
-    return of(a), of(b)
+    return levels_of_group(a), levels_of_group(b)
 
 
 @pytest.mark.parametrize("sizes", [(400, 900), (900, 400), (6, 1500)])
 @pytest.mark.parametrize("shift", [0.0, 0.08])
-def test_levels_give_scipys_t_and_p_near_it(sizes: tuple[int, int], shift: float) -> None:
+def test_levels_match_scipys_t_and_permutation_p(sizes: tuple[int, int], shift: float) -> None:
     rng = np.random.default_rng(sum(sizes))
     a, b = (rng.gamma(0.7, 0.8, size) for size in sizes)
     a = a + shift
@@ -170,7 +170,7 @@ def test_levels_of_large_scores_keep_their_digits() -> None:
     ("counts_a", "reason"),
     [([0, 0], "a group is empty"), ([1, 0], "a group has one row"), ([3, 0], "no spread in either group")],
 )
-def test_levels_without_a_test_say_why(counts_a: list[float], reason: str) -> None:
+def test_untestable_levels_have_a_reason(counts_a: list[float], reason: str) -> None:
     a = Levels(np.array(counts_a, dtype=float), np.array([0.1, 0.3]), np.array([0.1**2, 0.3**2]))
     b = Levels(np.array([5.0, 0.0]), np.array([0.1, 0.3]), np.array([0.1**2, 0.3**2]))
     assert permutation_of_levels(a, b, seed=1, permutations=10) == ((None, None, reason), None)

@@ -1,4 +1,4 @@
-"""Regressions against the formulas written out with matrices, differences against statsmodels; correlations by hand."""
+"""Regressions against matrix formulas, adjusted differences against statsmodels, and correlations by hand."""
 
 import math
 from collections.abc import Mapping
@@ -34,31 +34,31 @@ def design(predictors: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]
     return np.column_stack([np.ones(N), *(stats.zscore(values) for values in predictors.values())])
 
 
-def test_coefficients_are_those_of_the_normal_equations() -> None:
+def test_coefficients_solve_the_normal_equations() -> None:
     result, x = regression(("moved", MOVED), PREDICTORS, SUBJECTS), design(PREDICTORS)
     beta = np.linalg.solve(x.T @ x, x.T @ MOVED)
     residuals = MOVED - x @ beta
     errors = np.sqrt(residuals @ residuals / (N - 3) * np.diag(np.linalg.inv(x.T @ x)))
     p = 2 * stats.t.sf(np.abs(beta / errors), N - 3)
     half = stats.t.ppf(0.975, N - 3) * errors
-    assert [one.predictor for one in result.coefficients] == [CONSTANT, "edits", "views"]
-    for at, one in enumerate(result.coefficients):
-        expected = (beta[at], errors[at], beta[at] - half[at], beta[at] + half[at], p[at])
-        assert one[1:6] == pytest.approx(expected, abs=1e-9)
+    assert [coefficient.predictor for coefficient in result.coefficients] == [CONSTANT, "edits", "views"]
+    for i, coefficient in enumerate(result.coefficients):
+        expected = (beta[i], errors[i], beta[i] - half[i], beta[i] + half[i], p[i])
+        assert coefficient[1:6] == pytest.approx(expected, abs=1e-9)
     assert result.r_squared == pytest.approx(1 - residuals @ residuals / np.sum((MOVED - MOVED.mean()) ** 2), abs=1e-9)
     assert (result.n, result.clusters, result.untestable) == (N, 15, None)
 
 
-def test_errors_over_clusters_are_the_sandwich() -> None:
+def test_cluster_errors_match_the_sandwich_formula() -> None:
     result, x = regression(("moved", MOVED), PREDICTORS, SUBJECTS), design(PREDICTORS)
     bread = np.linalg.inv(x.T @ x)
     residuals = MOVED - x @ (bread @ x.T @ MOVED)
-    sums = np.array([(x * residuals[:, None])[one == SUBJECTS].sum(axis=0) for one in range(15)])
+    sums = np.array([(x * residuals[:, None])[subject == SUBJECTS].sum(axis=0) for subject in range(15)])
     covariance = bread @ (sums.T @ sums) @ bread * (15 / 14) * ((N - 1) / (N - 3))
     errors = np.sqrt(np.diag(covariance))
-    for one, error in zip(result.coefficients, errors, strict=True):
-        assert one.cluster_standard_error == pytest.approx(error, abs=1e-9)
-        assert one.cluster_p == pytest.approx(2 * stats.t.sf(abs(one.beta / error), 14), abs=1e-9)
+    for coefficient, error in zip(result.coefficients, errors, strict=True):
+        assert coefficient.cluster_standard_error == pytest.approx(error, abs=1e-9)
+        assert coefficient.cluster_p == pytest.approx(2 * stats.t.sf(abs(coefficient.beta / error), 14), abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -72,11 +72,11 @@ def test_errors_over_clusters_are_the_sandwich() -> None:
     ],
     ids=["constant", "collinear", "few", "none", "outcome"],
 )
-def test_a_reason_names_what_is_at_fault(
+def test_untestable_regression_has_a_reason(
     moved: NDArray[np.float64], predictors: Mapping[str, NDArray[np.float64]], rows: int, reason: str
 ) -> None:
-    some = {name: values[:rows] for name, values in predictors.items()}
-    result = regression(("moved", moved[:rows]), some, SUBJECTS[:rows])
+    first_rows = {name: values[:rows] for name, values in predictors.items()}
+    result = regression(("moved", moved[:rows]), first_rows, SUBJECTS[:rows])
     assert (result.untestable, result.coefficients, result.r_squared) == (reason, (), None)
 
 
@@ -86,19 +86,19 @@ def test_few_clusters_have_no_errors() -> None:
     assert edits.p < 1
 
 
-def test_clusters_without_spread_between_them_have_no_errors() -> None:
-    group, length, clusters = (np.repeat(one, 2) for one in ([0.0, 0, 0, 1], [5.0, 5, 8, 8], [0, 1, 2, 3]))
-    found = set()
+def test_clusters_without_spread_have_no_errors() -> None:
+    group, length, clusters = (np.repeat(values, 2) for values in ([0.0, 0, 0, 1], [5.0, 5, 8, 8], [0, 1, 2, 3]))
+    lacks_error = set()
     for seed in range(40):
         values = np.random.default_rng(seed).random(8)
-        for one in regression(("score", values), {"group": group, "length": length}, clusters).coefficients:
-            found.add(one.cluster_standard_error is None)
-            assert one.cluster_standard_error is None or np.isfinite([one.cluster_standard_error, one.cluster_p]).all()
-    assert found == {True, False}
+        for row in regression(("score", values), {"group": group, "length": length}, clusters).coefficients:
+            lacks_error.add(row.cluster_standard_error is None)
+            assert row.cluster_standard_error is None or np.isfinite([row.cluster_standard_error, row.cluster_p]).all()
+    assert lacks_error == {True, False}
 
 
 def rows(entities: int = 12) -> pd.DataFrame:
-    """Two queries an entity that depend on each other; invented ones have longer names."""
+    """Return two similar queries of each entity; entities of the first group have longer names."""
     rng = np.random.default_rng(3)
     entity = np.arange(entities).repeat(2)
     first = entity % 2 == 0
@@ -107,7 +107,7 @@ def rows(entities: int = 12) -> pd.DataFrame:
     return pd.DataFrame({"y": y, "first": first, "length": length, "entity": entity})
 
 
-def test_the_adjusted_difference_is_that_of_statsmodels() -> None:
+def test_adjusted_difference_agrees_with_statsmodels() -> None:
     data = rows()
     result, effect = adjusted_difference(data["y"], data["first"], ("length", data["length"]), data["entity"])
     fitted = smf.ols("y ~ first + length", data.astype({"first": float})).fit(
@@ -126,7 +126,7 @@ def test_the_adjusted_difference_is_that_of_statsmodels() -> None:
         (np.tile([9.0, 9.0, 5.0, 5.0], 6), "length: follows from the predictors before it"),
     ],
 )
-def test_a_covariate_that_cannot_be_held_is_untestable(covariate: NDArray[np.float64], reason: str) -> None:
+def test_constant_or_collinear_covariate_is_untestable(covariate: NDArray[np.float64], reason: str) -> None:
     data = rows()
     result = adjusted_difference(data["y"], data["first"], ("length", covariate), data["entity"])
     assert result == ((None, None, reason), None)
@@ -142,7 +142,9 @@ def test_a_covariate_that_cannot_be_held_is_untestable(covariate: NDArray[np.flo
         ("spearman", [1, 2, 3, 4], [20, 10, 1000, 30], (0.6, 0.4)),
     ],
 )
-def test_correlations_by_hand(kind: Kind, x: list[float], y: list[float], expected: tuple[float, float]) -> None:
+def test_correlations_match_hand_worked_values(
+    kind: Kind, x: list[float], y: list[float], expected: tuple[float, float]
+) -> None:
     assert correlation(kind, x, y)[:2] == pytest.approx(expected)
 
 
@@ -153,14 +155,14 @@ def test_few_or_constant_values_are_untestable(kind: Kind) -> None:
     assert correlation(kind, [1, 2, 3], [0.1 + 0.2, 0.3, 0.3]) == (None, None, "no spread")
 
 
-def test_vectors_that_are_not_pairs_are_refused() -> None:
+def test_unpaired_and_nan_values_are_refused() -> None:
     with pytest.raises(ValueError, match="vectors of equal length"):
         correlation("pearson", [1, 2, 3], [1, 2])
     with pytest.raises(ScoreError):
         correlation("spearman", [1, 2, float("nan")], [1, 2, 3])
 
 
-def test_the_interval_of_spearmans_rho_by_hand() -> None:
+def test_interval_of_rho_matches_hand_worked_values() -> None:
     # artanh(0.5) = 0.5493; 1.96 sqrt((1 + 0.25 / 2) / 25) = 0.4158: tanh(0.1335) and tanh(0.9651).
     assert spearman_interval(0.5, 28) == pytest.approx((0.1327, 0.7465), abs=1e-4)
     assert spearman_interval(-0.5, 28) == pytest.approx((-0.7465, -0.1327), abs=1e-4)

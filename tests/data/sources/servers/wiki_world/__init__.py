@@ -1,20 +1,29 @@
-"""A small invented world behind the services that the project asks, on a real HTTP server.
+"""An invented Wikidata and Wikipedia with page views and similar items, on an HTTP server.
 
-    made = world()
-    with serving_world(made) as (addresses, asked):
-        ...                                   # addresses["wikipedia"]: where the wiki's API is
-    OUTCOME[("Q501", "P106", "Q101")]         # what has to come of a fact, written by hand
-    WARS["Tidewater levy"].wars               # what is disputed on a page, written by hand
+    invented = world()
+    with serving_world(invented) as (addresses, requests):
+        ...                                   # addresses["wikipedia"] is the address of the wiki's API
+    OUTCOME[("Q501", "P106", "Q101")]         # the expected question or rejection of a fact
+    WARS["Tidewater levy"].wars               # the expected disputes of a page
 
-    serving_world(made, after=lambda asked, said: replace(said, hold=event))
-    made.items["Q501"].changes("P106", "Q101", "Q103")        # at any time: the fact is temporal from now on
+    serving_world(invented, after=lambda request, response: replace(response, hold=event))
+    invented.items["Q501"].change("P106", "Q101", "Q103")     # the fact is temporal from now on
 
-Everything in it is invented, and the same in every process.
+The world is the same in every process.
 """
 
 from tests.data.sources.servers.wiki_world import occupations, things
 from tests.data.sources.servers.wiki_world.action_api import Limits
-from tests.data.sources.servers.wiki_world.expected import EMBEDDINGS, Fact, Fought, Kept, Left, Outcome, War, as_csv
+from tests.data.sources.servers.wiki_world.expected import (
+    EMBEDDINGS,
+    Fact,
+    Outcome,
+    PageWars,
+    Unusable,
+    Usable,
+    War,
+    as_csv,
+)
 from tests.data.sources.servers.wiki_world.items import World
 from tests.data.sources.servers.wiki_world.pages import Views
 from tests.data.sources.servers.wiki_world.server import Served, service_of, serving_world
@@ -28,11 +37,11 @@ __all__ = [
     "OUTCOME",
     "WARS",
     "Fact",
-    "Fought",
-    "Kept",
-    "Left",
     "Limits",
+    "PageWars",
     "Served",
+    "Unusable",
+    "Usable",
     "Views",
     "War",
     "World",
@@ -43,14 +52,14 @@ __all__ = [
 ]
 
 OUTCOME: Outcome = {**occupations.OUTCOME, **things.OUTCOME}
-"""Every fact that a list may name, and what becomes of it."""
+"""The expected question or rejection of each fact."""
 
 
 def world() -> World:
-    made = World()
-    make_things(made)
-    occupations.make_people(made)
-    make_births(made)
-    make_films(made)
-    make_wars(made)
-    return made
+    invented = World()
+    make_things(invented)
+    occupations.make_people(invented)
+    make_births(invented)
+    make_films(invented)
+    make_wars(invented)
+    return invented

@@ -1,4 +1,4 @@
-"""How the world's outcome is written down: by hand, beside what leads to it."""
+"""Types of the expected outcomes, which are written by hand beside the items and pages."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -6,19 +6,24 @@ from dataclasses import dataclass, field
 from swaymeter.data.records import Partition
 
 Fact = tuple[str, str, str]
-"""Subject, property and object, as a list of facts names them."""
+"""Subject, property and object in a list of facts, by their ids."""
 
 EMBEDDINGS = "by embeddings"
-"""A replacement that no service names: the embedder decides among the objects of the property's other facts."""
+"""The replacement if no service names one: the embedder chooses among the objects of the property's other facts."""
 
 
 @dataclass(frozen=True)
-class Kept:
+class Usable:
     """A fact that becomes a question.
 
-    edits: which revisions of the item count, the first being 1; hidden: which nobody can judge. replacement: an item's
-    id, or EMBEDDINGS. views: of subject and object a month, None for what has no article. page: where the snippet
-    stands; None: the article that bears the subject's name. became: subject and object where the ids listed are old.
+    Attributes:
+        partition: The partition.
+        edits: Numbers of the item's revisions that changed the value, from 1.
+        replacement: The item's id, or EMBEDDINGS.
+        views: Monthly views of the articles of subject and object; None without an article.
+        hidden: Numbers of the item's revisions that may have changed the value, but are hidden.
+        page: The article of the snippet; None for the article whose title is the subject's name.
+        current_ids: Ids of subject and object, if the list has the id of a merged item.
     """
 
     partition: Partition
@@ -27,22 +32,26 @@ class Kept:
     views: tuple[float, float | None]
     hidden: tuple[int, ...] = ()
     page: str | None = None
-    became: tuple[str, str] | None = None
+    current_ids: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
-class Left:
-    """A fact that becomes no question; why: a code of `swaymeter.data.reasons`."""
+class Unusable:
+    """A fact that is rejected; `reason` is a code of `swaymeter.data.reasons`."""
 
-    why: str
+    reason: str
 
 
 @dataclass(frozen=True)
 class War:
     """A dispute on a page.
 
-    object: what was put back last, in the sentence. pairs: each edit and its reversion, by the place in the page's
-    history, the first revision being 1. views: of the page in a month.
+    Attributes:
+        object: The text that was put back last.
+        replacement: The text that was put in place of the object.
+        sentence: The sentence with the object.
+        pairs: The numbers of each edit and its reversion in the page's history, from 1.
+        views: Monthly views of the page.
     """
 
     object: str
@@ -53,18 +62,18 @@ class War:
 
     @property
     def edits(self) -> tuple[int, ...]:
-        return tuple(sorted({place for pair in self.pairs for place in pair}))
+        return tuple(sorted({number for pair in self.pairs for number in pair}))
 
 
 @dataclass(frozen=True)
-class Fought:
-    """A page's disputes, and why other reverted pairs are none: codes of `swaymeter.data.reasons`, with how many."""
+class PageWars:
+    """The disputes of a page, and the numbers of other reverted pairs by their codes of `swaymeter.data.reasons`."""
 
     wars: tuple[War, ...] = ()
     uncounted: Mapping[str, int] = field(default_factory=dict)
 
 
-Outcome = Mapping[Fact, Kept | Left]
+Outcome = Mapping[Fact, Usable | Unusable]
 
 
 def as_csv(facts: Iterable[Fact]) -> str:

@@ -1,4 +1,4 @@
-"""Pages and their revisions, as a wiki keeps them; what is saved gets its number and hour from the wiki's own clock."""
+"""Wikis of pages and revisions; the wiki gives each revision a number and a time."""
 
 import hashlib
 import re
@@ -9,13 +9,13 @@ from typing import Literal
 
 Part = Literal["user", "comment", "content"]
 EVERYTHING: frozenset[Part] = frozenset({"user", "comment", "content"})
-_BEGAN = datetime(2025, 1, 1, tzinfo=UTC)
+_START = datetime(2025, 1, 1, tzinfo=UTC)
 _ADDRESS = re.compile(r"[0-9]{1,3}(\.[0-9]{1,3}){3}")
 
 
 @dataclass
 class Revision:
-    """One saved state of a page; `hidden` are the parts that an administrator has hidden."""
+    """A revision of a page; `hidden` has the parts that an administrator has hidden."""
 
     revision_id: int
     parent_id: int
@@ -37,7 +37,7 @@ class Revision:
 
 @dataclass
 class Page:
-    """A page; item_id: the item that is about it."""
+    """A page; `item_id` is the item about its subject."""
 
     page_id: int
     namespace: int
@@ -51,12 +51,18 @@ class Page:
 
 
 class Wiki:
-    """A wiki's pages by title, and redirects from title to title; `users` numbers whoever has an account.
+    """A wiki.
 
-    first: the number of its first revision.
+    Attributes:
+        model: The content model of its pages.
+        content_format: The format of its contents.
+        pages: The pages by their titles.
+        redirects: The target of each redirect, both by their titles.
+        users: The numbers of the accounts by their names.
     """
 
     def __init__(self, model: str, content_format: str, first: int = 1001) -> None:
+        """Begin a wiki without pages, whose first revision will have the number `first`."""
         self.model, self.content_format = model, content_format
         self.pages: dict[str, Page] = {}
         self.redirects: dict[str, str] = {}
@@ -66,11 +72,11 @@ class Wiki:
     def save(
         self, title: str, content: str, *, user: str, comment: str = "", tags: Iterable[str] = (), namespace: int = 0
     ) -> Revision:
-        """A new revision of a page, an hour after the last of the wiki; the page's first one makes the page."""
+        """Save a revision, an hour after the wiki's last revision; the first revision of a title makes the page."""
         page = self.pages.setdefault(title, Page(len(self.pages) + 1, namespace, title))
         number = self._first + self._saved
         self._saved += 1
-        timestamp = f"{_BEGAN + timedelta(hours=self._saved):%Y-%m-%dT%H:%M:%SZ}"
+        timestamp = f"{_START + timedelta(hours=self._saved):%Y-%m-%dT%H:%M:%SZ}"
         parent = page.latest.revision_id if page.revisions else 0
         revision = Revision(number, parent, content, user, comment, tuple(tags), timestamp)
         page.revisions.append(revision)
@@ -86,7 +92,7 @@ class Wiki:
         del self.pages[title]
 
     def revision(self, revision_id: int) -> tuple[Page, Revision] | None:
-        """A revision and its page; None where there is none, or no more."""
+        """Return a page and its revision with this number; None without such a revision."""
         for page in self.pages.values():
             for revision in page.revisions:
                 if revision.revision_id == revision_id:
@@ -94,12 +100,18 @@ class Wiki:
         return None
 
     def numbers(self, title: str, places: Iterable[int]) -> tuple[int, ...]:
+        """Return the numbers of revisions by their places in the history of their page, from 1."""
         return tuple(self.pages[title].revisions[place - 1].revision_id for place in places)
 
 
 @dataclass(frozen=True)
 class Views:
-    """How often a page is read: so often in a month, and in only one of so many months."""
+    """Page views.
 
-    a_month: int
-    one_in: int = 1
+    Attributes:
+        count: Number of views in each month that has views.
+        interval: Number of months from one month with views to the next.
+    """
+
+    count: int
+    interval: int = 1

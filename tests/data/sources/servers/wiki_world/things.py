@@ -1,11 +1,11 @@
-"""Kinds, occupations, towns and directors: what each is called and like; and who was born or directs there.
+"""Kinds, occupations, towns and directors with their names and similar items; births and films with expected outcomes.
 
-Names of people and towns are difficult ones, too.
+Some names of people and towns are hostile.
 """
 
 from swaymeter.data import reasons
-from tests.data.sources.servers.wiki_world.action_api import written
-from tests.data.sources.servers.wiki_world.expected import Kept, Left, Outcome
+from tests.data.sources.servers.wiki_world.action_api import escaped
+from tests.data.sources.servers.wiki_world.expected import Outcome, Unusable, Usable
 from tests.data.sources.servers.wiki_world.items import Item, World
 from tests.data.sources.servers.wiki_world.pages import Views
 
@@ -28,7 +28,7 @@ HOSTILE_TOWNS = {
 
 
 def make_things(world: World) -> None:
-    """Properties, kinds, and all objects of facts, with their articles and what they are like."""
+    """Add the properties, kinds and all objects of facts, with their articles and similar items."""
     _properties(world)
     for kind, name in NAMES.items():
         world.item(kind, name, description=f"kind of thing: {name}")
@@ -38,8 +38,8 @@ def make_things(world: World) -> None:
 
 
 def _properties(world: World) -> None:
-    named = {"P31": "instance of", "P279": "subclass of", "P19": "place of birth", "P106": "occupation"}
-    for property_id, label in (named | {"P57": "director"}).items():
+    labels = {"P31": "instance of", "P279": "subclass of", "P19": "place of birth", "P106": "occupation"}
+    for property_id, label in (labels | {"P57": "director"}).items():
         world.property(property_id, label)
     world.property("P585", "point in time", "string")
     world.property("P854", "reference URL", "url")
@@ -54,15 +54,16 @@ def _occupations(world: World) -> None:
         (TIDE_CLERK, "tide clerk", 60),
     ):
         title = label.capitalize()
-        named = aliases.get(item_id, ())
         description = f"invented trade of a {label}"
         kind = [("P31", OCCUPATION)]
-        world.item(item_id, label, article=title, description=description, aliases=named, claims=kind)
+        world.item(
+            item_id, label, article=title, description=description, aliases=aliases.get(item_id, ()), claims=kind
+        )
         world.article(title, f"A '''{label}''' has an [[invented trade]].", item_id=item_id, views=views)
     painter = [("P31", OCCUPATION), ("P279", OCCUPATION)]
     world.item(MOSS_PAINTER, "moss painter", description="one who paints with moss", claims=painter)
     registrar = world.item(TIDE_REGISTRAR, "tide registrar", claims=[("P31", OCCUPATION)])
-    registrar.merges_into(world.items[TIDE_CLERK])
+    registrar.merge_into(world.items[TIDE_CLERK])
     world.item(DELETED_TRADE, "kite notary", claims=[("P31", OCCUPATION)])
     world.wikidata.delete(DELETED_TRADE)
     world.item(UNNAMED_TRADE, "Wolkenzähler", language="de", claims=[("P31", OCCUPATION)])
@@ -88,7 +89,7 @@ def _towns(world: World) -> None:
     for item_id, label in HOSTILE_TOWNS.items():
         world.item(item_id, label, description="invented town of a difficult name", claims=[("P31", TOWN)])
     hostile = tuple(HOSTILE_TOWNS)
-    world.similar_items |= {town: (hostile[place - 1],) for place, town in enumerate(hostile)}
+    world.similar_items |= {town: (hostile[index - 1],) for index, town in enumerate(hostile)}
     world.similar_items |= {
         QUILLHAVEN: (DUNMARROW, OSTREL),
         OSTREL: ("P19", MOUNT_OSTREL, LOWER_OSTREL, OSTREL, DUNMARROW),
@@ -120,27 +121,26 @@ HOSTILE_PEOPLE = {
     "Q555": ("../../../secret/x", "Etc/passwd.../x", PATH),
     "Q556": ("Line\nBreak\r\n\tTab", "Line break; DROP TABLE facts", REGEX),
 }
-"""Item -> its label, the title of its article, the town."""
+"""The label, the title of the article and the town of birth of each person, by the id of the item."""
 
 
 def make_births(world: World) -> None:
-    """All people with a place of birth, in the order of `OUTCOME`."""
+    """Add all people with a place of birth, in the order of `OUTCOME`."""
     for item_id, (label, title, town) in HOSTILE_PEOPLE.items():
         world.item(item_id, label, article=title, claims=[("P31", HUMAN), (BORN, town)])
         name = " ".join(label.split())
         text = f"{name} was born in {HOSTILE_TOWNS[town]} and stayed there. The rest is silence."
-        world.article(title, written(text), item_id=item_id, views=12)
+        world.article(title, escaped(text), item_id=item_id, views=12)
     world.item("Q557", "Out There", article="../../etc/passwd", claims=[("P31", HUMAN), (BORN, QUILLHAVEN)])
     world.item("Q558", "Ansel Brook", article="Ansel Brook", claims=[("P31", HUMAN), (BORN, OSTREL)])
     text = "'''Ansel Brook''' sang.\nHe was born in [[Ostrel]], not in Lower Ostrel, in winter. He never said why."
-    world.article("Ansel Brook", text, item_id="Q558", views=Views(60, one_in=3))
+    world.article("Ansel Brook", text, item_id="Q558", views=Views(60, interval=3))
     moved = world.item("Q559", "Berta Quay", article="Berta Quay", claims=[("P31", HUMAN)])
-    moved.adds(BORN, DUNMARROW)
-    moved.changes(BORN, DUNMARROW, QUILLHAVEN)
+    moved.add(BORN, DUNMARROW)
+    moved.change(BORN, DUNMARROW, QUILLHAVEN)
     text = "'''Berta Quay''' was born in [[Quillhaven|Port Quill]]. QUILLHAVEN made her a citizen."
     world.article("Berta Quay", text, item_id="Q559")
-    itself = world.items[DUNMARROW]
-    itself.adds(BORN, DUNMARROW, user="Danbot")
+    world.items[DUNMARROW].add(BORN, DUNMARROW, user="Danbot")
 
 
 DIRECTOR = "P57"
@@ -148,21 +148,21 @@ DIRECTOR = "P57"
 
 def make_films(world: World) -> None:
     paper = _film(world, "Q401", "The Paper Lighthouse", "Ilva Thornquist")
-    paper.bulk(adds=[(DIRECTOR, ILVA)], labels={"fr": "Le Phare de papier"})
+    paper.edit_in_bulk(added=[(DIRECTOR, ILVA)], labels={"fr": "Le Phare de papier"})
 
     ledger = _film(world, "Q402", "The Salt Ledger", "Marek Dovelund")
-    ledger.adds(DIRECTOR, PERPETUA)
-    ledger.changes(DIRECTOR, PERPETUA, MAREK)
-    ledger.cites(DIRECTOR, MAREK)
+    ledger.add(DIRECTOR, PERPETUA)
+    ledger.change(DIRECTOR, PERPETUA, MAREK)
+    ledger.cite(DIRECTOR, MAREK)
 
-    _film(world, "Q403", "Nobody's Picture", "The Nameless Collective").adds(DIRECTOR, NAMELESS)
+    _film(world, "Q403", "Nobody's Picture", "The Nameless Collective").add(DIRECTOR, NAMELESS)
 
     unknown = _film(world, "Q404", "A Year of Fridays", "Oswin Galt")
-    unknown.adds(DIRECTOR, "somevalue")
-    unknown.adds(DIRECTOR, OSWIN)
-    unknown.removes(DIRECTOR, "somevalue")
+    unknown.add(DIRECTOR, "somevalue")
+    unknown.add(DIRECTOR, OSWIN)
+    unknown.remove(DIRECTOR, "somevalue")
 
-    _film(world, "Q405", "Two Doors Down", "Perpetua Naxley").adds(DIRECTOR, PERPETUA)
+    _film(world, "Q405", "Two Doors Down", "Perpetua Naxley").add(DIRECTOR, PERPETUA)
 
 
 def _film(world: World, item_id: str, title: str, director: str) -> Item:
@@ -172,21 +172,22 @@ def _film(world: World, item_id: str, title: str, director: str) -> Item:
 
 
 OUTCOME: Outcome = {
-    ("Q551", BORN, QUOTED): Kept("static", (1,), REGEX, (12, None), page='Kit "Ace" O\'Nim'),
-    ("Q552", BORN, BRACED): Kept("static", (1,), QUOTED, (12, None), page="Braces (poet)"),
-    ("Q553", BORN, HEBREW): Kept("static", (1,), BRACED, (12, None), page="فريدة الخيال"),
-    ("Q554", BORN, MARKUP): Kept("static", (1,), HEBREW, (12, None), page="Bold & Co? 50%/2+2"),
-    ("Q555", BORN, PATH): Kept("static", (1,), MARKUP, (12, None), page="Etc/passwd.../x"),
-    ("Q556", BORN, REGEX): Kept("static", (1,), PATH, (12, None), page="Line break; DROP TABLE facts"),
-    ("Q557", BORN, QUILLHAVEN): Left(reasons.PAGE_MISSING),  # no article can be called ../../etc/passwd
-    # Most similar are a property, a hill, a town whose name holds the answer, and the answer; read every third month.
-    ("Q558", BORN, OSTREL): Kept("static", (1,), DUNMARROW, (20, 80)),
-    ("Q559", BORN, QUILLHAVEN): Kept("temporal", (2, 3), DUNMARROW, (0, 240)),  # nobody reads of her
-    (DUNMARROW, BORN, DUNMARROW): Left(reasons.OBJECT_IS_SUBJECT),
-    ("Q401", DIRECTOR, ILVA): Kept("static", (2,), MAREK, (30, 40)),  # not her namesake, who shares her name
-    ("Q402", DIRECTOR, MAREK): Kept("temporal", (2, 3), ILVA, (30, 40)),
-    ("Q403", DIRECTOR, NAMELESS): Left(reasons.NO_REPLACEMENT),  # there is no other collective
-    ("Q404", DIRECTOR, OSWIN): Kept("temporal", (2, 3, 4), "by embeddings", (30, 40)),
-    ("Q405", DIRECTOR, PERPETUA): Kept("static", (2,), OSWIN, (30, 40)),
+    ("Q551", BORN, QUOTED): Usable("static", (1,), REGEX, (12, None), page='Kit "Ace" O\'Nim'),
+    ("Q552", BORN, BRACED): Usable("static", (1,), QUOTED, (12, None), page="Braces (poet)"),
+    ("Q553", BORN, HEBREW): Usable("static", (1,), BRACED, (12, None), page="فريدة الخيال"),
+    ("Q554", BORN, MARKUP): Usable("static", (1,), HEBREW, (12, None), page="Bold & Co? 50%/2+2"),
+    ("Q555", BORN, PATH): Usable("static", (1,), MARKUP, (12, None), page="Etc/passwd.../x"),
+    ("Q556", BORN, REGEX): Usable("static", (1,), PATH, (12, None), page="Line break; DROP TABLE facts"),
+    ("Q557", BORN, QUILLHAVEN): Unusable(reasons.PAGE_MISSING),  # no title may be ../../etc/passwd
+    # Unusable similar items come first: a property, a hill, a town whose name has the answer, and the answer itself.
+    # The article has views in every third month.
+    ("Q558", BORN, OSTREL): Usable("static", (1,), DUNMARROW, (20, 80)),
+    ("Q559", BORN, QUILLHAVEN): Usable("temporal", (2, 3), DUNMARROW, (0, 240)),  # no views of her article
+    (DUNMARROW, BORN, DUNMARROW): Unusable(reasons.OBJECT_IS_SUBJECT),
+    ("Q401", DIRECTOR, ILVA): Usable("static", (2,), MAREK, (30, 40)),  # the most similar item is a namesake
+    ("Q402", DIRECTOR, MAREK): Usable("temporal", (2, 3), ILVA, (30, 40)),
+    ("Q403", DIRECTOR, NAMELESS): Unusable(reasons.NO_REPLACEMENT),  # there is no other collective
+    ("Q404", DIRECTOR, OSWIN): Usable("temporal", (2, 3, 4), "by embeddings", (30, 40)),
+    ("Q405", DIRECTOR, PERPETUA): Usable("static", (2,), OSWIN, (30, 40)),
 }
-"""What becomes of each fact."""
+"""The expected outcome of each fact."""

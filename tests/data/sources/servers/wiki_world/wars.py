@@ -1,9 +1,9 @@
-"""Pages that people fight over, the list that names them, and the disputes that are to be found there."""
+"""Controversial pages, the list that links to them, and the expected disputes of each page."""
 
 from collections.abc import Mapping, Sequence
 
 from swaymeter.data import reasons
-from tests.data.sources.servers.wiki_world.expected import Fought, War
+from tests.data.sources.servers.wiki_world.expected import PageWars, War
 from tests.data.sources.servers.wiki_world.items import World
 from tests.data.sources.servers.wiki_world.pages import Views
 
@@ -41,13 +41,13 @@ def make_wars(world: World) -> None:
         "See [[Talk:Skirmish of Ostrel]], [[Wikipedia:No fighting]] and [[:Category:Disputes]].\n[[Category:Lists]]",
         namespace=4,
     )
-    world.views |= {SKIRMISH: Views(700), LEVY: Views(90, one_in=2)}
+    world.views |= {SKIRMISH: Views(700), LEVY: Views(90, interval=2)}
 
 
 def _war(world: World, title: str, text: str, spans: tuple[str, str], *, turns: int) -> None:
-    """Revisions by two people with accounts, who put one span in the other's place by turns."""
+    """Save revisions by two registered users, who replace one span by the other in turns."""
     for turn in range(turns):
-        _saved(world, title, text.replace("@", spans[turn % 2]), user=(ALICE, BOB)[turn % 2])
+        _save(world, title, text.replace("@", spans[turn % 2]), user=(ALICE, BOB)[turn % 2])
 
 
 def _levy(world: World) -> None:
@@ -63,62 +63,62 @@ def _levy(world: World) -> None:
         ("approved", CLEO),
     )
     for verdict, user in turns:
-        _saved(world, LEVY, _LEVY.replace("@", verdict), user=user)
+        _save(world, LEVY, _LEVY.replace("@", verdict), user=user)
     longer = f"{_LEVY} Few like it."
     for verdict, user in (("approved", ALICE), ("rejected", BOB), ("approved", ALICE)):
-        _saved(world, LEVY, longer.replace("@", verdict), user=user)
+        _save(world, LEVY, longer.replace("@", verdict), user=user)
 
 
 def _guild(world: World) -> None:
     spans = ["1801", "ninety", "hand", "History", "a weaver", "red", "a fox"]
     changes: Sequence[Mapping[int, str]] = (
-        {1: "1901"},  # 2 and 3: in a template
+        {1: "1901"},  # revisions 2 and 3: in a template
         {3: "heart"},  # 4 and 5: in a reference
         {4: "Legend"},  # 6 and 7: in a heading
-        {2: "eighty", 6: "green"},  # 8 and 9: two spans at once
-        {5: ""},  # 10 and 11: nothing put in place of what was taken out
-        {7: "a hare"},  # 12 and 13: in no sentence
-        {6: "<b>blue</b> and <i>pink</i>"},  # 14 and 15: tags and all
+        {2: "eighty", 6: "green"},  # 8 and 9: two spans
+        {5: ""},  # 10 and 11: an empty replacement
+        {7: "a hare"},  # 12 and 13: outside of sentences
+        {6: "<b>blue</b> and <i>pink</i>"},  # 14 and 15: with tags
         {5: "a baker"},  # 16 and 17: 16 is hidden
-        {5: "a tailor"},  # 18 and 19: who wrote 18 is hidden
+        {5: "a tailor"},  # 18 and 19: the user of 18 is hidden
     )
-    _saved(world, GUILD, _filled(spans), user=ALICE)
-    for number, change in enumerate(changes):
-        changed = [change.get(place, span) for place, span in enumerate(spans, start=1)]
-        _saved(world, GUILD, _filled(changed), user=BOB)
-        if number >= len(changes) - 2:
+    _save(world, GUILD, _filled(spans), user=ALICE)
+    for index, change in enumerate(changes):
+        changed = [change.get(number, span) for number, span in enumerate(spans, start=1)]
+        _save(world, GUILD, _filled(changed), user=BOB)
+        if index >= len(changes) - 2:
             latest = world.wikipedia.pages[GUILD].latest
-            latest.hidden = frozenset({"user", "comment", "content"} if number == len(changes) - 2 else {"user"})
-        _saved(world, GUILD, _filled(spans), user=ALICE)
+            latest.hidden = frozenset({"user", "comment", "content"} if index == len(changes) - 2 else {"user"})
+        _save(world, GUILD, _filled(spans), user=ALICE)
 
 
 def _filled(spans: Sequence[str]) -> str:
     text = _GUILD
-    for place, span in enumerate(spans, start=1):
-        text = text.replace(f"@{place}", span)
+    for number, span in enumerate(spans, start=1):
+        text = text.replace(f"@{number}", span)
     return text
 
 
-def _saved(world: World, title: str, text: str, *, user: str) -> None:
-    known = world.wikipedia.pages.get(title)
-    back = known is not None and any(text == revision.content for revision in known.revisions)
-    tags = ["mw-manual-revert"] if back else []
-    world.wikipedia.save(title, text, user=user, comment="rv" if back else "", tags=tags)
+def _save(world: World, title: str, text: str, *, user: str) -> None:
+    page = world.wikipedia.pages.get(title)
+    is_revert = page is not None and any(text == revision.content for revision in page.revisions)
+    tags = ["mw-manual-revert"] if is_revert else []
+    world.wikipedia.save(title, text, user=user, comment="rv" if is_revert else "", tags=tags)
 
 
 LISTED = ("Controversy", "Fight at Ostrel", GUILD, QUIET, "Red Link", SKIRMISH, LEVY, HOSTILE)
-"""The articles that the list names, in the wiki's order; one is a redirect to another, one was never written."""
+"""The articles that the list links to, in the wiki's order; "Fight at Ostrel" is a redirect, "Red Link" is missing."""
 
 _OSTREL = "The skirmish ended in a narrow victory for the town of Velm."
 _COUNCIL = "The levy was approved by the council in its last session."
 _MAYOR = 'Its mayor is known as Boss {0} "of" Velm to friends & foes.'
-WARS: Mapping[str, Fought] = {
-    SKIRMISH: Fought((War("narrow victory", "costly defeat", _OSTREL, ((2, 3), (3, 4), (4, 5)), 700),)),
-    LEVY: Fought(
+WARS: Mapping[str, PageWars] = {
+    SKIRMISH: PageWars((War("narrow victory", "costly defeat", _OSTREL, ((2, 3), (3, 4), (4, 5)), 700),)),
+    LEVY: PageWars(
         (War("approved", "rejected", _COUNCIL, ((6, 7), (11, 12)), 45),),
         {reasons.ANONYMOUS_EDITOR: 1, reasons.TEMPORARY_EDITOR: 1, reasons.SPAN_TOO_LONG: 1},
     ),
-    GUILD: Fought(
+    GUILD: PageWars(
         (),
         {
             reasons.NOT_IN_RUNNING_TEXT: 4,
@@ -128,8 +128,8 @@ WARS: Mapping[str, Fought] = {
             reasons.HIDDEN_EDITOR: 1,
         },
     ),
-    HOSTILE: Fought((War('Boss {0} "of" Velm', "ملك %s الخيال", _MAYOR, ((2, 3), (3, 4)), 0),)),
-    QUIET: Fought(),
-    "Controversy": Fought(),
+    HOSTILE: PageWars((War('Boss {0} "of" Velm', "ملك %s الخيال", _MAYOR, ((2, 3), (3, 4)), 0),)),
+    QUIET: PageWars(),
+    "Controversy": PageWars(),
 }
-"""What is disputed on each page, and what is not."""
+"""The expected disputes of each page, and its other reverted pairs."""
