@@ -216,7 +216,7 @@ def test_a_failing_display_does_not_stop_steps(toy: Toy) -> None:
         sys.exit("nobody reads it")
 
     class FailingDisplay(Progress):
-        plan = started = within = finished = fail  # type: ignore[assignment]
+        set_totals = begin_step = advance_step = end_step = fail  # type: ignore[assignment]
 
     graph = run(toy.graph, progress=FailingDisplay())
     assert {node.state for node in graph} == {"done"}
