@@ -29,7 +29,7 @@ def first_few(names: Sequence[object], limit: int = 3, *, separator: str = ", ")
 
 def printable(content: str | bytes, length: int = 80) -> str:
     """Return the first characters of a text on one line, with a space for each character that cannot be printed."""
-    # More is read than returned, because blanks are joined, and a character may have up to four bytes.
+    # The text is read beyond `length`, because blanks are joined, and a character may have up to four bytes.
     text = content[: 8 * length].decode("utf-8", "replace") if isinstance(content, bytes) else content[: 8 * length]
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())[:length]
 
@@ -92,7 +92,7 @@ class ServiceBudget(ServiceError):
 
 
 class ServiceClosed(ServiceError):
-    """A request after a run has closed its connections at its end."""
+    """A request that comes after the run has closed its connections."""
 
 
 class DamagedFile(SwaymeterError):

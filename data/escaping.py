@@ -187,8 +187,8 @@ _NOT_IN_CELLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udff
 _SKIPPED = "\\s\"'\x00-\x1f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
 """Characters that a program may skip before the sign of a formula."""
 _FORMULA = re.compile(rf"[{_SKIPPED}]*[{_FORMULA_SIGNS}]")
-# Before the sign: a semicolon, white space and quotes, all optional. They are matched only from the first of them,
-# because attempts from each would take quadratic time.
+# Before the sign: a semicolon, white space and quotes, all optional. A match begins only at the first of them, because
+# attempts at every character would take quadratic time.
 _SIGN_AFTER_BLANKS = re.compile(rf"((?:;|(?<![\s\"';]))[\s\"']*+)([{_FORMULA_SIGNS}])")
 _NUMBER = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,20})?(e[+-]?[0-9]{1,3})?")
 _CELL_ENDS = frozenset(";\t\n\r")
@@ -201,7 +201,7 @@ def with_cell_codes(text: str) -> str:
 
 
 def looks_like_formula(text: str) -> bool:
-    """Return True if a formula's sign begins the text, after blanks, quotes and invisible characters at most."""
+    """Return True if the text begins with a formula's sign; blanks, quotes and invisible characters may come first."""
     return _FORMULA.match(text) is not None
 
 
@@ -230,7 +230,7 @@ def csv_cell(text: str, needs_apostrophe: Callable[[str], bool] = is_computed) -
         return blanks + (sign if _CELL_ENDS.isdisjoint(blanks) else _cell_code(sign))
 
     cell = _SIGN_AFTER_BLANKS.sub(without_formula, with_cell_codes(text))
-    # A formula after apostrophes of the text's own gets one more, because `sheet_text` drops one.
+    # A formula that has apostrophes before it gets another apostrophe, because `sheet_text` removes one.
     return f"'{cell}" if needs_apostrophe(cell.lstrip("'")) else cell
 
 
@@ -240,7 +240,7 @@ _NUMBER_OR_DATE = re.compile(
     rf"(?:[\W\d_]|(?<![^\W\d_])(?:{_MONTHS}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|a|p|am|pm|e|t|z)(?![^\W\d_]))*",
     re.IGNORECASE,
 )
-"""Digits and signs, months, and the letters of times and numbers, such as pm, 2024-05-01T10:00Z and 1e5."""
+"""Digits, signs, months, and the letters of times and numbers, as in 10 pm, 2024-05-01T10:00Z and 1e5."""
 
 
 def sheet_cell(text: str) -> str:

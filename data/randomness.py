@@ -22,5 +22,5 @@ def typed_generator(seed: int, *identity: str | int) -> np.random.Generator:
 
 
 def drawn_first(items: Iterable[str], count: int, seed: int, *identity: object) -> list[str]:
-    """Return the `count` items with the smallest seeded digests; further items do not change the others' order."""
+    """Return the `count` items with the smallest seeded digests; the order of two items is the same in every list."""
     return sorted(items, key=lambda item: seed_bytes(seed, *identity, item))[:count]

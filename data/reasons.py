@@ -1,4 +1,4 @@
-"""Reasons why a fact, dispute or question of a source became no question of the dataset: code and sentence."""
+"""Rejection reasons of the facts, disputes and questions of a source: a code and a sentence."""
 
 from swaymeter.data.sources.slots import RULES
 

@@ -10,7 +10,7 @@ import yaml
 
 try:
     from yaml import CSafeLoader as SafeLoader
-except ImportError:  # PyYAML built without libyaml: the same, more slowly
+except ImportError:  # PyYAML without libyaml has only this slower loader
     from yaml import SafeLoader  # type: ignore[assignment]
 
 LARGEST_FILE = 2**20
@@ -42,7 +42,7 @@ class UniqueKeyLoader(SafeLoader):
             if node.tag in _NUMBERS and len(node.value) > LONGEST_NUMBER:
                 raise ValueError(f"it has {len(node.value):,} characters")
             return super().construct_object(node, deep)
-        except (ValueError, LookupError, AttributeError) as error:  # the last two: a tagged text, such as !!int ""
+        except (ValueError, LookupError, AttributeError) as error:  # the last two for a tagged text, such as !!int ""
             problem = f"{str(node.value)[:40]!r} is not a valid number or date: {error}"
             raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark) from None
 

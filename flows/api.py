@@ -131,7 +131,7 @@ class Study:
             force: Compute the selected steps again.
             refresh: Fetch again the data that change daily at their source.
             offline: Use no network.
-            wait: Wait for another run that uses the workspace; otherwise the run is refused.
+            wait: Wait for another run that uses the workspace; False: refuse the run.
 
         Raises:
             StudyFileError: The study cannot run, for example because a model is missing.

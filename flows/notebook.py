@@ -50,7 +50,7 @@ class Audit(Results):
         """Read the results from a database, and compare them with thresholds."""
         super().__init__(database)
         self._measured = audits.results_in(database).measured
-        self.failures = [why for *_, why in compare_with_thresholds(thresholds, self._measured) if why]
+        self.failures = [reason for *_, reason in compare_with_thresholds(thresholds, self._measured) if reason]
 
     @property
     def passed(self) -> bool:
@@ -95,7 +95,7 @@ def audit(
         orders: Orders of the passages in a set, such as "right_first".
         thresholds: Thresholds such as `{"follow.supporting": ">= 0.9"}`, which decide `passed`.
         workspace: The folder of the audit's files; None: `workspaces/audit-` and the file's name.
-        samples: Number of sampled answers besides the greedy one; the measures of persuasion need 5 or more.
+        samples: Number of sampled answers besides the greedy answer; the measures of persuasion need 5 or more.
         questions: Number of questions, drawn by a fixed seed; None for all.
         max_new_tokens: Limit of the tokens of an answer.
         concurrency: Number of concurrent calls of a function; None: 1, or 8 for an async function.
@@ -144,7 +144,7 @@ def compare(a: StudyPath, b: StudyPath) -> pd.DataFrame:
         b: The second run, in the same notation.
 
     Returns:
-        A row for each quantity, group and pair of models. It has both means, their difference with its interval, the
+        A row for each quantity, group and pair of models, with both means, their difference and its interval, the
         p-value, the direction of the difference, and the unit. `attrs["changes"]` has lines on the settings, facts,
         questions and replies that differ. `attrs["unmatched"]` has lines on the items that only one run has.
 

@@ -56,17 +56,17 @@ def few_entities(frames: Frames) -> str:
     fewest = min((int(counts.min()) for counts in sizes), default=FEW_ENTITIES)
     if fewest >= FEW_ENTITIES:
         return ""
-    why = "too few for an interval" if fewest < FEWEST_FOR_INTERVAL else "and one of them can change a mean or a test"
-    return f"Few entities: {fewest} per group and relation, {why}."
+    words = "too few for an interval" if fewest < FEWEST_FOR_INTERVAL else "and one of them can change a mean or a test"
+    return f"Few entities: {fewest} per group and relation, {words}."
 
 
 def others_persuade(frames: Frames) -> str:
     """Return a sentence on the mean persuasion of contexts that are not about the query's entity: a baseline."""
     rows = frames["persuasion_summary"]
     rows = where(rows[rows["relevant"].notna()], relevant=False) if len(rows) else rows
-    several = len(models(rows)) > 1
+    has_several_models = len(models(rows)) > 1
     means = "; ".join(
-        f"{estimate(row)} nats ({kind} queries{f', {model}' * several})"
+        f"{estimate(row)} nats ({kind} queries{f', {model}' * has_several_models})"
         for model in models(rows)
         for kind in query_types(rows_of(rows, model))
         for row in records(where(rows_of(rows, model), query_type=kind))

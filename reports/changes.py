@@ -272,14 +272,14 @@ def unmatched_lines(unmatched: Mapping[Pair, Mapping[str, Sequence[tuple[str, st
 
 
 def sentence(row: dict[str, Any], name: str) -> str:
-    """Return a sentence on the change of a headline number with this name."""
-    unit, over = row["unit"], f"{int(row['n'])} {'queries' if row['quantity'] == 'susceptibility' else 'answers'}"
+    """Return a sentence on the change of a headline number, which the sentence calls `name`."""
+    unit, items = row["unit"], f"{int(row['n'])} {'queries' if row['quantity'] == 'susceptibility' else 'answers'}"
     before, after = (number(row[column], unit) for column in ("against_mean", "mean"))
-    return f"{name}: {before} before, {after} now: {estimate(row, 'difference', signed=True)}, on the same {over}"
+    return f"{name}: {before} before, {after} now: {estimate(row, 'difference', signed=True)}, on the same {items}"
 
 
 def number_tables(rows: Iterable[Mapping[str, Any]], runs: tuple[str, str] = ("", "")) -> list[NumberTable]:
-    """Return a table of paired differences for every two models.
+    """Return a table of paired differences for each pair of models.
 
     Args:
         rows: Rows of `ModelDifference`.
@@ -312,7 +312,7 @@ def number_tables(rows: Iterable[Mapping[str, Any]], runs: tuple[str, str] = (""
 # ---- one study over time ---------------------------------------------------------------------------------------------
 
 
-def _in_words(row: dict[str, Any]) -> str:
+def _change_sentence(row: dict[str, Any]) -> str:
     """Return a sentence on the change of a headline number, with its model, quantity and group in words."""
     names = quantities(own=row["group"] in OWN_CONDITIONS)
     quantity, group = names.get(row["quantity"], row["quantity"]), CONDITION_NAMES.get(row["group"], row["group"])
@@ -328,8 +328,8 @@ def history_tables(frames: Frames, run: int) -> tuple[NumberTable, list[NumberTa
     columns = ("headline number", "n", "mean [95%]", "paired change [95%]", "direction")
     rows: dict[str, list[tuple[str, ...]]] = {}
     for row in records(where(frames[NUMBERS], run=run)):
-        number = threshold_name(row["quantity"], row["group"])
-        cells_of_number = (number, str(row["n"]), estimate(row), *number_change(row))
+        name = threshold_name(row["quantity"], row["group"])
+        cells_of_number = (name, str(row["n"]), estimate(row), *number_change(row))
         rows.setdefault(str(Model(row["model"], row["dtype"])), []).append(cells_of_number)
     return all_runs, [NumberTable(f"Run {run}, {model}", columns, cells) for model, cells in rows.items()]
 
@@ -343,7 +343,7 @@ def run_lines(run: int, changes: RunChanges | None) -> Iterator[str]:
     else:
         yield f"since the run of {changes.before}:"
         moved = [f"moved: {sentence(row, number_name(row))}" for row in changes.comparison.moved]
-        numbers = moved or ["no headline number moved by more than its interval"]
+        numbers = moved or ["no headline number moved significantly"]
         yield from (f"  {line}" for line in (*numbers, *change_lines(changes.comparison)))
 
 
@@ -353,7 +353,7 @@ def number_name(row: Mapping[str, Any]) -> str:
 
 
 def number_change(row: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the change of a headline number and its direction in words; both are empty if it was not compared."""
+    """Return the change of a headline number and its direction in words; two empty texts without a comparison."""
     if pd.isna(row["change"]):
         return "", ""
     if row["change"] == 0 and pd.isna(row["change_low"]):
@@ -373,7 +373,7 @@ def section(changes: RunChanges | None) -> Markup:
     comparison = changes.comparison
     if comparison.differs and not (comparison.numbers or replies(comparison) or sources(comparison.dataset_changes)):
         return Markup()
-    since = template(PAGE, "since.html", {"sentence": _in_words})
+    since = template(PAGE, "since.html", {"sentence": _change_sentence})
     return Markup(
         since.render(
             before=changes.before,
@@ -488,7 +488,7 @@ def write_two_runs(
     Args:
         file: The page; its folder exists.
         comparison: The changes from A to B; its numbers are A - B.
-        tables: A table for every two models.
+        tables: A table for each pair of models.
         unmatched: Lines on the items that only one run has.
         names: Names of A and B.
         reports: Addresses of the folders of both reports, from the page; empty without a report.

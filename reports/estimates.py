@@ -2,8 +2,9 @@
 
     22.5% [9.1, 43.2]    +12.5 points [3.0, 21.4]    0.0031 [0.0012, 0.0049]
 
-A share has one decimal. For any other number, the decimals show two digits of the interval's width, or fewer if the
-Monte Carlo error of the interval's ends exceeds the last digit. A number without an interval has three digits.
+A share has one decimal. The decimals of another number show two digits of the interval's width, but none is finer than
+the Monte Carlo error of the interval's ends. The decimals of a difference of shares may be finer than this error. A
+number without an interval has three digits.
 """
 
 import math
@@ -20,7 +21,7 @@ from swaymeter.reports.models import Model, models, rows_of
 FEWEST_FOR_R = 20
 """Minimum number of points for a correlation. For 20 uncorrelated points, |r| is below 0.44 in 95% of samples."""
 EQUIVALENCE = ("clusters", "semantic_entropy", "coherent_persuasion")
-"""Measures that depend on which sampled answers are equivalent, that is, have one meaning."""
+"""Measures that depend on equivalence, that is, on which sampled replies have one meaning."""
 MAX_NAMED = 4
 """Upper bound on models that a sentence names, each with its number; more models are summed up."""
 _MAX_DECIMALS = 7
@@ -102,8 +103,8 @@ def significant_relations(row: Mapping[str, Any], tests: pd.DataFrame) -> str:
         return count
     names = f" ({', '.join(sorted(shown['relation']))})" if len(shown) <= MAX_NAMED else ""
     sizes = (span(shown[name].min(), shown[name].max()) for name in ("n_a", "n_b"))
-    smallest = all(map(_has_smallest_p, records(shown)))
-    smallest_words = f", p = {shown['p'].max():.2g}, the smallest that so few can give" if smallest else ""
+    all_smallest = all(map(_has_smallest_p, records(shown)))
+    smallest_words = f", p = {shown['p'].max():.2g}, the smallest that so few can give" if all_smallest else ""
     return (
         f"{count}{names}, with {' against '.join(sizes)} entities each{smallest_words}; adjusted p up to "
         f"{shown['p_adjusted'].max():.2g}"
@@ -148,7 +149,7 @@ def equivalence_sentence(means: pd.DataFrame, stand_ins: pd.DataFrame) -> str:
 
 
 def server_sentences(servers: pd.DataFrame, means: pd.DataFrame | None = None) -> str:
-    """Return sentences on the models that servers answer for; empty without served models.
+    """Return sentences on the models at servers; empty without served models.
 
     Args:
         servers: Rows of the named query `served_models`; the column `server` has what a server reports of itself.
@@ -167,8 +168,8 @@ def server_sentences(servers: pd.DataFrame, means: pd.DataFrame | None = None) -
 
 
 def cut_off_sentence(reply_counts: pd.DataFrame) -> str:
-    """Return a sentence on greedy replies of each model that reached the limit of tokens; empty if none did."""
-    words = _counted(reply_counts, "unfinished", partial(_share_of_replies, "unfinished"))
+    """Return a sentence that counts, by model, greedy replies cut off at the limit of tokens; empty without any."""
+    words = _count_phrase(reply_counts, "unfinished", partial(_share_of_replies, "unfinished"))
     if not words:
         return ""
     limits = reply_counts.loc[reply_counts["unfinished"] > 0, "tokens"].unique()
@@ -186,25 +187,25 @@ MISSING = {
     "failed": "for which the application failed",
     "unrecorded": "which the file lacks",
 }
-"""Reason for a missing reply, by the column that counts it."""
+"""Reason for a missing reply, by the column with the number of such replies."""
 
 
 def missing_sentence(reply_counts: pd.DataFrame) -> str:
     """Return a sentence on missing greedy replies of each model with reasons; empty if none is missing."""
-    words = "; ".join(filter(None, (_counted(reply_counts, name, reason) for name, reason in MISSING.items())))
+    words = "; ".join(filter(None, (_count_phrase(reply_counts, name, reason) for name, reason in MISSING.items())))
     errors = error_lines(reply_counts)
     error_words = f" Errors: {'; '.join(errors)}." if errors else ""
     return f" Not judged: {words}.{error_words}" if words else ""
 
 
 def error_lines(reply_counts: pd.DataFrame) -> list[str]:
-    """Return a line for each application with errors: each error with the number of replies that it prevented."""
+    """Return a line for each application with errors: the ten most frequent errors, each with a number of replies."""
     rows = reply_counts.dropna(subset="errors") if len(reply_counts) else reply_counts
     return [f"{Model(row['model'], row['dtype'])}: {row['errors']}" for row in records(rows)]
 
 
 def undecided_sentence(replies: pd.DataFrame) -> str:
-    """Return a sentence with the number of undecided greedy answers of each model; empty if there are none.
+    """Return a sentence with the number of undecided greedy replies of each model; empty without any.
 
     Args:
         replies: Rows of the named query `silent_replies`.
@@ -213,18 +214,18 @@ def undecided_sentence(replies: pd.DataFrame) -> str:
         return ""
     existing = replies.assign(greedy_answers=replies["replies"] - replies["missing"])
     counts = existing.groupby(["model", "dtype"], sort=False, as_index=False)[["greedy_answers", "undecided"]].sum()
-    words = _counted(counts, "undecided", partial(_share_of_replies, "undecided"))
+    words = _count_phrase(counts, "undecided", partial(_share_of_replies, "undecided"))
     return f" Without a decision (the rule finds neither answer, or an unclear one): {words}." if words else ""
 
 
 def empty_sentence(reply_counts: pd.DataFrame) -> str:
-    """Return a sentence that counts the empty greedy answers of each model; "" if there are none."""
-    words = _counted(reply_counts, "empty", lambda rows: "")
+    """Return a sentence that counts the empty greedy replies of each model; empty without any."""
+    words = _count_phrase(reply_counts, "empty", lambda rows: "")
     return f" Empty: {words}. An empty answer counts as a refusal." if words else ""
 
 
-def _counted(answers: pd.DataFrame, column: str, suffix: str | Callable[[pd.DataFrame], str]) -> str:
-    """Return a phrase on the greedy replies that a column counts, for each model or summed over many models.
+def _count_phrase(answers: pd.DataFrame, column: str, suffix: str | Callable[[pd.DataFrame], str]) -> str:
+    """Return a phrase on the greedy replies that a column counts: a count for each model, or a sum over many models.
 
     Args:
         answers: A row for each model, with `greedy_answers` and the count.
@@ -237,14 +238,14 @@ def _counted(answers: pd.DataFrame, column: str, suffix: str | Callable[[pd.Data
     if len(rows) <= MAX_NAMED:
         parts = []
         for position, row in enumerate(records(rows)):
-            parts.append(f"{row[column]} of {_greedy(row)}{words(rows.iloc[[position]])}")
+            parts.append(f"{row[column]} of {_greedy_phrase(row)}{words(rows.iloc[[position]])}")
         return "; ".join(parts)
     per_model = span(rows[column].min(), rows[column].max())
     total_words = f"{rows['greedy_answers'].sum()} greedy answers of {len(rows)} variants ({per_model} of each)"
     return f"{rows[column].sum()} of {total_words}{words(rows)}"
 
 
-def _greedy(row: Mapping[str, Any]) -> str:
+def _greedy_phrase(row: Mapping[str, Any]) -> str:
     return f"{row['greedy_answers']} greedy answers of {Model(row['model'], row['dtype'])}"
 
 
@@ -256,7 +257,7 @@ def thinking_sentence(reply_counts: pd.DataFrame) -> str:
 
 
 def _grouped_by_text(text_of_model: Mapping[Model, str], separator: str = ": ") -> str:
-    """Return each text after the names of its models, or after their number if there are many."""
+    """Return the texts, each after the names of its models, or after the number of models if there are many."""
     names_of_text: dict[str, list[str]] = {}
     for model, text in text_of_model.items():
         names_of_text.setdefault(text, []).append(str(model))
@@ -282,8 +283,8 @@ def people_sentences(judged: pd.DataFrame, judgements: pd.DataFrame) -> tuple[st
     if judgements.empty:
         return ()
     words = [
-        f"{row['judged']} of {_greedy(row)} ({percent(row['judged'] / row['greedy_answers'])}), {row['changed']} of "
-        "them with another verdict than the rule's"
+        f"{row['judged']} of {_greedy_phrase(row)} ({percent(row['judged'] / row['greedy_answers'])}), "
+        f"{row['changed']} of them with another verdict than the rule's"
         for row in records(judged)
     ]
     unused = [
@@ -301,21 +302,21 @@ FEW_ROWS = 5
 
 
 def neither_sentences(answers: pd.DataFrame) -> str:
-    """Return sentences on replies with a context that state neither its answer nor the original one.
+    """Return sentences on replies with a context that state neither the context's answer nor the original answer.
 
-    Each model has a sentence; more than MAX_NAMED models share one.
+    Each model has a sentence; more than MAX_NAMED models share one sentence.
     """
     answering = models(answers)
     if len(answering) > MAX_NAMED:
         counts = answers.groupby(["model", "dtype"]).agg({"answers": "sum", "greedy_answers": "first"})
         per_variant = span(counts["answers"].min(), counts["answers"].max())
         variants = f"the {len(answering)} variants with such answers, {per_variant} of each"
-        return _neither(answers, int(counts["greedy_answers"].sum()), variants)
+        return _neither_sentence(answers, int(counts["greedy_answers"].sum()), variants)
     by_model = ((model, rows_of(answers, model)) for model in answering)
-    return "".join(_neither(rows, int(rows["greedy_answers"].iloc[0]), str(model)) for model, rows in by_model)
+    return "".join(_neither_sentence(rows, int(rows["greedy_answers"].iloc[0]), str(model)) for model, rows in by_model)
 
 
-def _neither(rows: pd.DataFrame, total: int, variants: str) -> str:
+def _neither_sentence(rows: pd.DataFrame, total: int, variants: str) -> str:
     counts = rows.groupby("reason", sort=False)["answers"].sum().sort_values(ascending=False, kind="stable")
     counts = counts.rename({"yes or no of neither side": "a yes or no that neither gives"})
     reasons = ", ".join(f"{reason}: {count}" for reason, count in counts.items())
@@ -332,7 +333,7 @@ def _number(row: Mapping[str, Any], name: str) -> float:
 
 
 def _certain_decimals(row: Mapping[str, Any], width: float) -> int:
-    """Return the number of decimals whose last unit is at least the Monte Carlo error of the interval's ends."""
+    """Return the number of decimals that are not finer than the Monte Carlo error of the interval's ends."""
     # The first of these columns with a value has the number of units that the bootstrap draws.
     counts = (row.get(name, math.nan) for name in ("clusters", "subjects", "items", "n"))
     units = next((int(count) for count in counts if not pd.isna(count)), 0)
@@ -340,7 +341,7 @@ def _certain_decimals(row: Mapping[str, Any], width: float) -> int:
 
 
 def _decimals(number: float, low: float, high: float, *, least: int) -> int:
-    """Return the decimals that show two digits of the interval's width, or three of a number without an interval."""
+    """Return the number of decimals for two digits of the interval's width, or for three digits without an interval."""
     size, digits = (abs(number), 3) if math.isnan(low) or low == high else (high - low, 2)
     if not size or not math.isfinite(size):
         return max(least, 2)

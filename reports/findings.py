@@ -1,4 +1,4 @@
-"""Findings: the sentences of a report, in one list, each with its named queries and its condition.
+"""Findings: the sentences of a report, each with its named queries and its condition.
 
 The page, the terminal, findings.json and Prefect's artifact render the same findings. A finding belongs to a section:
 
@@ -103,8 +103,8 @@ def findings(frames: Frames, card: StudyCard | None = None) -> Findings:
     headline = [
         replace(claim, pictured=claim.pictured or claim in advice or claim.sentence in answer) for claim in headline
     ]
-    # `replace` made a new claim of each claim that the answer states, so `rest` has the old one: the details show it,
-    # because the answer has only its first number.
+    # `rest` also has the claims that the answer states, because `headline` has changed copies of them: the answer has
+    # only the first number of a claim, and the details show all.
     rest = [claim for claim in (*queries, *questions) if claim not in headline]
     with_headline = evidence._replace(headline=headline)
     warnings = [
@@ -123,9 +123,9 @@ class Share:
         where: Values of columns that select the rows of the quantity.
         sentence: The sentence up to the number.
         things: Plural noun of the counted items.
-        beside: A second quantity, and words with gaps that follow the number. {0} is the second number, and {1} the
-            first number minus the second. {3} is the count of replies that are stubborn by ROUGE-L, and {2} the count
-            of these replies that state the context's answer.
+        beside: A second quantity, and words with gaps that follow the number. {0} is the second number, and {1} is the
+            first number minus the second. {3} counts the replies that are stubborn by ROUGE-L; {2} counts the stubborn
+            replies that state the context's answer.
     """
 
     query: str
@@ -222,7 +222,7 @@ _SAMPLED = Share(
     "questions",
     _UNMOVED,
 )
-_LESS = "(below 0: what is known better is harder to sway)"
+_SIGN = "(below 0: what is known better is harder to sway)"
 _FISHER = (
     "Rank correlation of susceptibility with Fisher susceptibility, which needs no context (1: both order the queries "
     "alike):"
@@ -231,12 +231,12 @@ REQUESTED_CORRELATES = (
     (
         "log_entity_count",
         "entity",
-        f"Rank correlation of how easily entities are swayed with how often the corpus names them {_LESS}:",
+        f"Rank correlation of how easily entities are swayed with how often the corpus names them {_SIGN}:",
     ),
     (
         "log_pair_count",
         "entity",
-        f"Rank correlation of how easily entities are swayed with how often they stand near their answer {_LESS}:",
+        f"Rank correlation of how easily entities are swayed with how often they stand near their answer {_SIGN}:",
     ),
     ("fisher", "query", _FISHER),
     ("fisher_top_k", "query", _FISHER),
@@ -245,7 +245,7 @@ REQUESTED_CORRELATES = (
 GRAPH_CORRELATE = (
     "log_degree",
     "entity",
-    f"Rank correlation of how easily entities are swayed with how much the graph says of them {_LESS}:",
+    f"Rank correlation of how easily entities are swayed with how much the graph says of them {_SIGN}:",
 )
 """Correlate of susceptibility in every study of a graph's facts, in the form of REQUESTED_CORRELATES."""
 _UNCERTAINTY = ("semantic_entropy_without", "semantic_entropy_length_normalised_without")
@@ -322,7 +322,7 @@ def _count_or_share(row: Mapping[str, Any]) -> str:
 
 
 def _pooled(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows that pool all partitions, or the rows of a single partition."""
+    """Return the rows that pool all partitions; if there is a single partition, return its rows."""
     names = [name for name in partitions(rows) if name != "all"] if "partition" in rows else []
     return where(rows, partition="all" if len(names) > 1 else names[0]) if names else rows
 
@@ -353,8 +353,8 @@ def _is_larger(first: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     return bool(first["mean"] - other["mean"] > math.hypot(below, above))
 
 
-def _uncertain(frames: Frames) -> Claim | None:
-    """Return the claim on closed-book uncertainty and its correlation with persuasion; None for several models."""
+def _entropy_correlation(frames: Frames) -> Claim | None:
+    """Return the claim on the correlation of closed-book entropy with persuasion; None for several models."""
     rows = _pooled(where(frames["instance_correlations"], measure_b="coherent_persuasion", condition="all"))
     if len(models(rows)) != 1:
         return None
@@ -362,12 +362,14 @@ def _uncertain(frames: Frames) -> Claim | None:
     entropy, per_token = (next(iter(records(where(rows, measure_a=name))), {}) for name in _UNCERTAINTY)
     if not entropy:
         return None
-    per_token_words = f"; {_r(per_token)} by entropy normalised by length" if per_token else ""
+    per_token_words = f"; {_r_words(per_token)} by entropy normalised by length" if per_token else ""
     sentence = "Semantic entropy without a context against how far contexts move answers: r ="
-    return Claim(sentence, (Number(f"{_r(entropy)}, over {plural(int(entropy['n']), 'context')}{per_token_words}"),))
+    return Claim(
+        sentence, (Number(f"{_r_words(entropy)}, over {plural(int(entropy['n']), 'context')}{per_token_words}"),)
+    )
 
 
-def _r(row: Mapping[str, Any]) -> str:
+def _r_words(row: Mapping[str, Any]) -> str:
     """Return a correlation with its interval over subjects, and "shown" if the interval excludes 0."""
     low, high = row["subject_low"], row["subject_high"]
     shown = "no interval" if pd.isna(low) else "shown" if low > 0 or high < 0 else "not shown"
@@ -375,7 +377,7 @@ def _r(row: Mapping[str, Any]) -> str:
 
 
 def _few(numbers: Sequence[Number]) -> tuple[Number, ...]:
-    """Return the numbers of up to MAX_NAMED models; of more, the lowest and the highest, or a number that all share."""
+    """Shorten numbers of more than MAX_NAMED models to the lowest and the highest, or to a number that all share."""
     if len(numbers) <= MAX_NAMED:
         return tuple(numbers)
     ordered = sorted(numbers, key=lambda number: number.value)
@@ -396,9 +398,9 @@ def _at_end(number: Number, end: str, numbers: Sequence[Number]) -> str:
 def _number(row: Mapping[str, Any], things: str, label: str) -> Number:
     """Return the number of a row with its sample size, such as "22.5% [9.1, 43.2] of 40 answers".
 
-    The interval is over clusters, such as subjects. If clusters have several items, the sample size counts both, as in
-    "of 40 answers, about 20 subjects". If each cluster has one item, it is "40 answers", or "40 questions" if the
-    clusters are questions.
+    The interval is over clusters, such as subjects. If clusters have several items, the sample size counts items and
+    clusters: "40 answers, about 20 subjects". If each cluster has one item, the sample size is "40 answers", or
+    "40 questions" if the clusters are questions.
     """
     n, clusters = int(row["n"]), int(row["clusters"] if "clusters" in row else row["subjects"])
     over = str(row.get("interval_over", "subject"))
@@ -418,7 +420,7 @@ def _number(row: Mapping[str, Any], things: str, label: str) -> Number:
     return Number(f"{estimate(row)} of {counted}", label, ends, mean)
 
 
-def _correlated(frames: Frames, measure: str, level: str, sentence: str) -> Claim | None:
+def _rank_correlation(frames: Frames, measure: str, level: str, sentence: str) -> Claim | None:
     """Return the claim on the rank correlation of a measure with susceptibility over all relations, by model."""
     rows = where(frames["correlations"], measure_a=measure, measure_b="susceptibility", level=level, relation="all")
     rows = where(rows, query_type="all")
@@ -440,8 +442,8 @@ def _ends(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**row, "low": row["spearman_low"], "high": row["spearman_high"]}
 
 
-def _faster(frames: Frames) -> Claim | None:
-    """Return the claim on the time for susceptibility over contexts, as a multiple of Fisher susceptibility's time."""
+def _runtime_ratio(frames: Frames) -> Claim | None:
+    """Return the claim on the time for susceptibility over contexts, divided by the time for Fisher susceptibility."""
     rows = frames["runtime_of_susceptibilities"] if len(frames["correlations"]) else pd.DataFrame()
     several = len(models(rows)) > 1
     numbers = [
@@ -453,8 +455,8 @@ def _faster(frames: Frames) -> Claim | None:
     return Claim(sentence, _few(numbers)) if numbers else None
 
 
-def _labels(frames: Frames) -> Claim | None:
-    """Return the claim on the mean of each label of entities, by set of contexts, for the first query type.
+def _means_of_labels(frames: Frames) -> Claim | None:
+    """Return the claim on the means of the labels of entities, by set of contexts, for the first query type.
 
     A label is a group of entities in a user's file of names or pairs, such as friends.
     """
@@ -470,25 +472,25 @@ def _labels(frames: Frames) -> Claim | None:
         label_rows = records(set_rows.sort_values("label"))
         means = " against ".join(f"{estimate(row)} nats ({row['label']})" for row in label_rows)
         # Two labels have a single test, whose p is given. More labels have several tests, and no p: [:False] is empty.
-        tested = "".join(map(_p, records(where(rows_of(tests, model), relation=relation))[: len(set_rows) == 2]))
+        tested = "".join(map(_p_words, records(where(rows_of(tests, model), relation=relation))[: len(set_rows) == 2]))
         about = (f"{model}" * several, f"contexts of the set {relation}" * sets)
         numbers.append(Number(f"{means}{tested}", ", ".join(filter(None, about))))
     return Claim(f"Contexts moved {kind} queries by", tuple(numbers[:MAX_HEADLINE]))
 
 
-def _p(test: Mapping[str, Any]) -> str:
+def _p_words(test: Mapping[str, Any]) -> str:
     """Return the adjusted p of a test in words, or "not tested"."""
     return ", not tested" if pd.isna(test["p_adjusted"]) else f", adjusted p = {test['p_adjusted']:.3f}"
 
 
-def _compared(frames: Frames, comparison: str, sentence: str) -> Claim | None:
+def _means_of_pairs(frames: Frames, comparison: str, sentence: str) -> Claim | None:
     """Return the claim on the means of groups that are compared pair by pair; None for several models."""
     tests = frames["group_comparisons"]
     numbers = [Number(words, label) for label, words in compared(tests, comparison).items()] * (len(models(tests)) == 1)
     return Claim(sentence, tuple(numbers[:MAX_HEADLINE])) if numbers else None
 
 
-def _moved(frames: Frames, named_query: str, column: str, comparison: str, sentence: str) -> Claim | None:
+def _means_of_two_groups(frames: Frames, named_query: str, column: str, comparison: str, sentence: str) -> Claim | None:
     """Return the claim on the means of two groups, such as of invented and real entities, by query type.
 
     Several models are compared for the first query type only.
@@ -500,8 +502,8 @@ def _moved(frames: Frames, named_query: str, column: str, comparison: str, sente
         comparison: Name of the comparison in the tests.
         sentence: The sentence up to the number, if both groups have means.
     """
-    # The sentence if only one of the two groups has means; empty if the claim of `_labels` says nearly the same.
-    alone = "" if _labels(frames) else "Contexts moved queries by"
+    # The sentence if only one of the two groups has means; empty if the claim on labels says nearly the same.
+    single_group_sentence = "" if _means_of_labels(frames) else "Contexts moved queries by"
     rows, numbers = frames[named_query], []
     if len(rows):
         rows = rows[rows["query_type"] != "all"]
@@ -521,7 +523,7 @@ def _moved(frames: Frames, named_query: str, column: str, comparison: str, sente
             label = f"{model}, {kind} queries" if len(shown_models) > 1 else f"{kind} queries"
             text = f"{tested}; over all {mean_words}" if both else mean_words
             numbers.append(Number(text, label, value=float(next(filter(None, means))["mean"])))
-    opening = sentence if both else alone
+    opening = sentence if both else single_group_sentence
     return Claim(opening, _few(numbers)) if numbers and opening else None
 
 
@@ -529,8 +531,8 @@ MOVES = {"position": "the place", "length": "the length", "date": "the date", "b
 """Word of each effect in the sentence "Nothing shows that the place of a passage moves the answer"."""
 
 
-def _moves_answers(frames: Frames) -> Claim | None:
-    """Return the claim on the effects that move the answer among several passages, or that no effect is shown."""
+def _passage_effects(frames: Frames) -> Claim | None:
+    """Return the claim on the effects that move the answer among several passages, or the claim that none is shown."""
     effects = frames["passage_effects_summary"]
     tested = records(effects[effects["p_adjusted"].notna()])
     shown = [row for row in tested if row["direction"] in ("larger", "smaller")]
@@ -636,22 +638,29 @@ def _on_frames(sentence: Callable[..., Claim | str | None], *arguments: Any) -> 
 FINDINGS: tuple[Finding, ...] = (
     Finding("variants", (variants.MEANS, variants.DIFFERENCES, variants.COSTS), _on_frames(variants.advice)),
     # queries
-    Finding("queries", ("susceptibility_by_label", "group_comparisons"), _on_frames(_labels)),
+    Finding("queries", ("susceptibility_by_label", "group_comparisons"), _on_frames(_means_of_labels)),
     Finding(
         "queries",
         ("group_comparisons",),
-        _on_frames(_compared, "context", "How far contexts about the queried entity moved queries, by what they say:"),
+        _on_frames(
+            _means_of_pairs, "context", "How far contexts about the queried entity moved queries, by what they say:"
+        ),
     ),
     Finding(
-        "queries", ("group_comparisons",), _on_frames(_compared, "set", "How far contexts moved queries, by their set:")
+        "queries",
+        ("group_comparisons",),
+        _on_frames(_means_of_pairs, "set", "How far contexts moved queries, by their set:"),
     ),
-    *(Finding("queries", ("correlations",), _on_frames(_correlated, *correlate)) for correlate in REQUESTED_CORRELATES),
-    Finding("queries", ("correlations", "runtime_of_susceptibilities"), _on_frames(_faster)),
+    *(
+        Finding("queries", ("correlations",), _on_frames(_rank_correlation, *correlate))
+        for correlate in REQUESTED_CORRELATES
+    ),
+    Finding("queries", ("correlations", "runtime_of_susceptibilities"), _on_frames(_runtime_ratio)),
     Finding(
         "queries",
         ("susceptibility_summary", "susceptibility_by_label", *_TESTS),
         _on_frames(
-            _moved,
+            _means_of_two_groups,
             "susceptibility_summary",
             "invented",
             "familiarity",
@@ -662,23 +671,23 @@ FINDINGS: tuple[Finding, ...] = (
         "queries",
         ("persuasion_summary", "susceptibility_by_label", *_TESTS),
         _on_frames(
-            _moved,
+            _means_of_two_groups,
             "persuasion_summary",
             "relevant",
             "relevance",
             "Contexts that name the entity persuade significantly more than others in",
         ),
     ),
-    Finding("queries", ("correlations",), _on_frames(_correlated, *GRAPH_CORRELATE)),
+    Finding("queries", ("correlations",), _on_frames(_rank_correlation, *GRAPH_CORRELATE)),
     # questions of a user's file
     *(Finding("questions", (share.query, "outcomes"), _on_frames(_share, share), _is_of_user) for share in OWN),
-    Finding("questions", ("passage_effects_summary", "outcomes"), _on_frames(_moves_answers)),
+    Finding("questions", ("passage_effects_summary", "outcomes"), _on_frames(_passage_effects)),
     Finding("caveats", ("passage_effects_summary",), _on_frames(_untested_places)),
     # questions of a paper
     Finding("questions", (_PARTITIONS, "outcomes"), _on_frames(_share_of_paper, _FOLLOWING), _is_of_paper),
     Finding("questions", (_PARTITIONS, "outcomes"), _on_frames(_share_of_paper, _BY_RULE), _is_of_paper),
     Finding("questions", (_PARTITIONS, "outcomes"), _on_frames(_by_kind), _is_of_paper),
-    Finding("questions", ("instance_correlations",), _on_frames(_uncertain), _is_of_paper),
+    Finding("questions", ("instance_correlations",), _on_frames(_entropy_correlation), _is_of_paper),
     Finding("questions", (_PARTITIONS, "outcomes"), _on_frames(_share_of_paper, _SAMPLED), _is_of_paper),
     # details
     Finding("details", ("memorization_summary",), _on_frames(_memorization)),

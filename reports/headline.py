@@ -75,12 +75,12 @@ MAIN_PARTS: Mapping[str, tuple[str, str]] = {
     "neutral": ("declined", "refuse.neutral"),
     "unknown": ("passage", "follow.unknown"),
 }
-"""By kind of context, the main part of its bar, and the name of the main part's number in thresholds."""
+"""Main part of the bar of each kind of context, and the name of this part's number in thresholds."""
 COUNTED_REPLIES: Mapping[str, str] = {
     "follow.conflicting": "wrong or both",
     "follow.unknown": "the passage's answer, alone or beside another",
 }
-"""Replies that a number in thresholds counts, if it counts more replies than the main part."""
+"""Replies that a number in thresholds counts, if they are more than the replies of the main part."""
 CONDITION_ORDER = ("supporting", "conflicting", "mixed", "none", "irrelevant", "neutral", "unknown")
 
 
@@ -179,9 +179,9 @@ def _bar_of_replies(rows: pd.DataFrame, label: str, variant: str, condition: str
 
 
 def _with_threshold(bar: Bar, condition: str, means: pd.DataFrame) -> Bar:
-    """Return the bar with the name that the number of its main part has in thresholds.
+    """Return the bar with the name by which thresholds refer to the number of its main part.
 
-    If the number in thresholds differs from that of the main part, the bar has this number in place of the name.
+    If thresholds compare another number, the bar has this number, with its name, in place of the name alone.
     """
     name, main = MAIN_PARTS[condition][1], bar.part(bar.main)
     names = means["quantity"].map(THRESHOLD_NAMES) + "." + means["group"] if len(means) else pd.Series(dtype=str)
@@ -232,7 +232,7 @@ def _range(shares: Sequence[float]) -> str:
 
 
 def _sentence_on_replies(chart: HeadlineFigure) -> str:
-    """Return the sentence that compares the shares of replies that follow right passages and repeat wrong ones."""
+    """Return the sentence on how often replies follow right passages, and how often they repeat wrong ones."""
     right, wrong, mixed, closed_book = (
         [bar for bar in chart.bars if bar.label.startswith(CONDITION_LABELS[name])]
         for name in ("supporting", "conflicting", "mixed", "none")
@@ -253,8 +253,8 @@ def _comparison(
 ) -> str:
     """Return the sentence on right and wrong passages.
 
-    If a study lacks one of the two, the sentence is on the other one; if it lacks both, on mixed sets or on replies
-    without a passage.
+    If a study has only right or only wrong passages, the sentence is on these. If it has neither, the sentence is on
+    mixed sets; without mixed sets, it is on replies without a passage.
     """
     follows, repeats = _pooled(right, "right"), _pooled(wrong, "wrong")
     if follows is not None and repeats is not None:
@@ -331,9 +331,9 @@ def _categories(frames: Frames) -> HeadlineFigure | None:
     for partition in partitions(rows):
         for model in shown_models:
             for row in records(where(rows_of(rows, model), partition=partition)):
-                ends = where(rows_of(frames[PARTITIONS], model), partition=partition, condition=condition)
+                means = where(rows_of(frames[PARTITIONS], model), partition=partition, condition=condition)
                 variant = short.names[str(model)] if len(shown_models) > 1 else ""
-                bars.append(_bar_of_category(row, ends, variant, model))
+                bars.append(_bar_of_category(row, means, variant, model))
     title = f"What does a context with {'another' if condition == 'counter_memory' else 'the original'} answer do?"
     measured = plural(int(rows["measured"].sum()), "reply")
     basis = short.shared or (str(shown_models[0]) if len(shown_models) == 1 else "")
@@ -344,7 +344,7 @@ def _bar_of_category(row: Mapping[str, Any], means: pd.DataFrame, variant: str, 
     total, parts = int(row["measured"]), []
     for name in OUTCOMES:
         part_rows = where(means, quantity=name)
-        # The interval of a mean over other replies than those of the bar is left out.
+        # Only a mean over the replies of the bar gives the interval.
         ends = next((mean for mean in records(part_rows) if mean["n"] == total), {"low": None, "high": None})
         address = {
             "model": str(model),
@@ -388,7 +388,7 @@ def _relations(frames: Frames) -> HeadlineFigure | None:
         return None
     if len(models(rows)) > 1:
         rows = frames["susceptibility_summary"]
-        # The column `entities` is the size of a group; a mean over all relations has a group of relations.
+        # `_mean` reads the size of a group from the column `entities`; a mean over all relations counts relations.
         rows = rows[rows["query_type"] != "all"].assign(relation="all relations", entities=rows["relations"])
     rows = rows.assign(invented=rows["invented"].astype(bool))
     named = {False: "real", True: "invented"}

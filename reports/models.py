@@ -49,7 +49,7 @@ class Model:
 
 
 EVERY_MODEL = Model("all models", "")
-"""Subject of a figure that shows all models of a study in one picture."""
+"""The model of a figure that shows all models of a study in one picture."""
 
 
 class ShortNames(NamedTuple):

@@ -143,7 +143,7 @@ def published_of(items: Sequence[str], names: Iterable[str], frames: Frames, *, 
     missing = [name for name, alias in alias_of_model.items() if alias not in printed_models] if printed_models else []
     others = [model for model in printed_models if model not in alias_of_model.values()]
     note = _value_sentence(shown, single=len(alias_of_model) == 1) if listed else ""
-    # Notes on a value of no particular model are in the caption only if the caption lists the values.
+    # The caption always has the notes on values of models; it has other notes only if it lists the values.
     if notes := dict.fromkeys(part for entry in shown if note or entry.model for part in entry.notes):
         note += f" Published values: {'; '.join(notes)}."
     if missing:

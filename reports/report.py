@@ -60,7 +60,7 @@ def write_report(
 ) -> Path:
     """Write the page, its figures and tables into a folder, in place of an earlier report, and return the page.
 
-    A study with replies to questions also gets the page answers.html; with scores of queries, it gets queries.html. The
+    Replies to questions add the page answers.html, scores of queries add queries.html, changes add history.html. The
     returned page, index.html, names the figures that could not be drawn.
 
     Args:
@@ -94,8 +94,8 @@ def write_report(
 
 def _fill(folder: Path, frames: Frames, card: StudyCard, study_findings: Findings, changes: RunChanges | None) -> None:
     """Write everything but the manifest into an empty folder."""
-    for part in ("figures", "tables"):
-        (folder / part).mkdir(parents=True)
+    for name in ("figures", "tables"):
+        (folder / name).mkdir(parents=True)
     drawn, omitted = draw_all(FIGURES.values(), frames)
     pictures = []
     for each, limits in with_limits(drawn):

@@ -2,7 +2,7 @@
 
 Open queries are blue and closed ones orange; real entities are filled and invented ones hollow; the partitions have
 three fixed hues; persuaded and stubborn differ by the marker's shape, never by colour alone. Every hue has a contrast
-of at least 3 to 1 to the background of both themes. Marks look the same in both; only the colours of THEMES differ.
+of at least 3 to 1 to the background of both themes. Only the colours of THEMES differ between the themes.
 
 Functions that draw import matplotlib themselves, because the import takes most of a second and a page without figures
 does not need it.
@@ -84,7 +84,7 @@ _LOCK = threading.RLock()
 
 
 def rules_of_themes(further: str = "") -> str:
-    """Return the colours of both themes as CSS variables, after further variables that both themes share."""
+    """Return the colours of both themes as CSS variables; the variables `further`, which both share, come first."""
     light, dark = ("".join(f"--{role}:{hue};" for role, hue in theme.items()) for theme in THEMES.values())
     return f":root{{{further}{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}"
 

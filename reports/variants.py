@@ -134,19 +134,19 @@ def silent(frames: Frames) -> str:
 
 
 def _best(quantity: str, variants: Sequence[Variant], differences: pd.DataFrame) -> list[str]:
-    """Return the names of the best variant and of all not shown to be worse; empty if none is shown to be better."""
-    beaten_by: dict[Model, set[Model]] = {}  # by model: the models that are shown to be worse than this model
+    """Return names: the best variant, then any not shown to be worse; empty if no variant is shown to be better."""
+    worse_than: dict[Model, set[Model]] = {}  # by model: the models that are shown to be worse than this model
     for row in records(where(differences, quantity=quantity)):
         model, other = Model(row["model"], row["dtype"]), Model(row["against_model"], row["against_dtype"])
         if row["direction"] == "larger":
-            beaten_by.setdefault(model, set()).add(other)
+            worse_than.setdefault(model, set()).add(other)
         elif row["direction"] == "smaller":
-            beaten_by.setdefault(other, set()).add(model)
-    if not (winners := [variant for variant in variants if variant.model in beaten_by]):
+            worse_than.setdefault(other, set()).add(model)
+    if not (winners := [variant for variant in variants if variant.model in worse_than]):
         return []
-    beaten = set[Model]().union(*beaten_by.values())
+    beaten = set[Model]().union(*worse_than.values())
     best = max(winners, key=lambda variant: (variant.model not in beaten, variant.share(quantity))).model
-    not_worse = [each.model for each in variants if each.model != best and each.model not in beaten_by[best]]
+    not_worse = [each.model for each in variants if each.model != best and each.model not in worse_than[best]]
     return [str(model) for model in (best, *not_worse)]
 
 

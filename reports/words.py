@@ -36,7 +36,7 @@ QUANTITIES: Mapping[str, str] = {
     "binary_utilisation": "begins with the context's answer",
     "continuous_utilisation": "continuous context utilisation",
     "coherent_persuasion": "coherent persuasion",
-    "coherent_persuasion_unchanged": "the same where nothing changes",
+    "coherent_persuasion_unchanged": "noise floor of coherent persuasion",
     "susceptibility": "susceptibility",
 }
 """Quantities in which models are compared, in the words of the papers and in the order of tables."""

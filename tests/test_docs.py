@@ -70,7 +70,8 @@ def test_links_lead_to_files_of_the_repository(page: Path) -> None:
 
 
 SETTINGS_OF_QUESTIONS: Mapping[str, Callable[[Service], str]] = {
-    "max concurrency, per minute": lambda service: f"{service.max_concurrency}, {service.requests_per_minute:g}",
+    "max concurrency": lambda service: f"{service.max_concurrency}",
+    "requests per minute": lambda service: f"{service.requests_per_minute:g}",
     "cached for days": lambda service: f"{service.cache_ttl_days:g}",
     "requests of a run": lambda service: f"{service.max_requests:,}",
 }

@@ -27,7 +27,7 @@ from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.statistics import STATISTICS
 from tests.extensions import figure, swayed_queries
 from tests.flows.small_study import run
-from tests.registered import only
+from tests.registries import only
 from tests.reports.pixels import without_pixels
 from tests.tasks.models.tiny import save_language_model
 

@@ -17,7 +17,6 @@ KEYS = {
     ("data/records/facts.py", "place"),
     ("data/records/score.py", "asked_model"),
     ("data/records/statistics.py", "of_first"),
-    ("data/records/statistics.py", "of_texts"),
     ("data/sources/own/passages.py", "most"),
     ("tasks/measures/persuasion.py", "most"),
 }

@@ -1,15 +1,15 @@
 """Words of two groups that change places in a sentence, such as he and she: exchange.yaml, and pairs in users' files.
 
-Each word of a pair is replaced by its counterpart, which takes over its capitals; other words stay. "her" and "his" may
+Each word of a pair is replaced by its counterpart, in the capitals of the word; other words stay. "her" and "his" may
 be in two pairs. The next word then decides between the two counterparts:
 
     her -> his    before a word that may be owned: her book
-    her -> him    otherwise: at the end, before punctuation, or before a word of `unowned`, such as "to" or "and"
+    her -> him    elsewhere: at the end, before punctuation, or before an unowned word, such as "to" or "and"
     his -> her    before a word that may be owned: his book
-    his -> hers   otherwise
+    his -> hers   elsewhere
 
-The order of the two pairs of a word decides which counterpart stands before an owned word. "her" has the pairs
-[his, her] and [him, her], so "her book" becomes "his book".
+The counterpart of the first pair stands before a word that may be owned. "her" has the pairs [his, her] and [him, her],
+so "her book" becomes "his book".
 """
 
 import re
@@ -24,7 +24,7 @@ from swaymeter.data.catalog.reading import ENTRY, Text, Texts, entries
 from swaymeter.data.errors import UnknownName
 
 OWNERS = ("her", "his")
-"""The words that may be in two pairs; the next word decides between their counterparts."""
+"""The words that may be in two pairs."""
 Words = Annotated[tuple[Text, ...], Field(min_length=2, max_length=2)]
 """Two words that change places, such as he and she."""
 
@@ -70,8 +70,8 @@ class Exchange:
     def _counterpart(self, counterparts: Sequence[Sequence[str]]) -> Callable[[re.Match[str]], str]:
         """Return the function that replaces a matched word by its counterpart.
 
-        The number of the matched group identifies the word. The matched text does not: the pattern of i also matches
-        İ, whose lower case has two characters and is no key of `_counterparts`.
+        The number of the matched group identifies the word, because the matched text may differ from the word: the
+        pattern of "i" also matches "İ", whose lower case has two characters.
 
         Args:
             counterparts: the counterparts of each word, in the order of the pattern's groups.

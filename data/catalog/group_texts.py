@@ -50,9 +50,9 @@ class ContextSet(Options):
     """A set of contexts of a file."""
 
     sentences: tuple[Annotated[Sentence, BeforeValidator(_as_mapping)], ...] = ()
-    """Its sentences: a text, or a mapping with text, label and strength."""
+    """The sentences, each a text, or a mapping with text, label and strength."""
     exchanged: str | None = None
-    """Instead of sentences, the set whose words are exchanged."""
+    """The set that is copied with exchanged words, instead of sentences."""
     label: Text | None = None
     """The label of all sentences without a label."""
 
@@ -69,7 +69,7 @@ class GroupTexts(Options):
     source: Text
     """The source of the texts."""
     licence: Text
-    """Their licence."""
+    """The licence of the texts."""
     open: Annotated[tuple[Text, ...], Field(min_length=1, max_length=1000)]
     """Open queries: the beginning of a sentence, or `Q: ...?\\nA:`."""
     closed: Annotated[tuple[Text, ...], Field(max_length=1000)] = ()
@@ -81,7 +81,7 @@ class GroupTexts(Options):
 
     @property
     def slots(self) -> tuple[str, ...]:
-        """The slots of an entity: one, or two for a pair."""
+        """The slots of the texts: `SINGLE` or `PAIR`."""
         return PAIR if PAIR[0] in self.open[0] else SINGLE
 
     @cached_property
@@ -168,7 +168,7 @@ def _message(problem: Problem) -> str:
 
 
 def _first_repeated(texts: Sequence[str]) -> str | None:
-    """Return the first text, in small letters, that occurs twice whatever its capitals; None if all texts differ."""
+    """Return the first repeated text in small letters, ignoring capitals; None if all texts differ."""
     folded = [text.casefold() for text in texts]
     return next((text for text in folded if folded.count(text) > 1), None)
 

@@ -54,7 +54,7 @@ class CatalogModel:
 
 
 def _slots(*names: str) -> AfterValidator:
-    """Return a validator of prompts that have each of these slots once, and no other."""
+    """Return a validator of prompts that have each of these slots once, and no other slot."""
 
     def check(prompt: str) -> str:
         if sorted(re.findall(r"\{(\w*)\}", prompt)) != sorted(names):
@@ -203,7 +203,7 @@ def models() -> Mapping[str, CatalogModel]:
 
 @cache
 def prompts(form: AnswerForm = "default") -> AnswerPrompts:
-    """Return the prompts of a form for short answers; the form "published" has DynamicQA's layout in other words."""
+    """Return the prompts of a form for short answers; "published" has DynamicQA's layout, but not its words."""
     return _prompts("answers" if form == "default" else f"{form}_answers", AnswerPrompts)
 
 

@@ -83,7 +83,7 @@ def name_parts() -> NameParts:
 
 
 def class_of_names(entity_class: str) -> NamesOfClass:
-    """Return the patterns of names of a class of entities; UnknownName for any other class, such as date."""
+    """Return the names of a class of entities; UnknownName for any other class, such as date."""
     classes = name_parts().classes
     if entity_class not in classes:
         raise UnknownName("class of entities", entity_class, classes)

@@ -54,7 +54,7 @@ def digest(filename: str) -> str:
 
 
 def digest_of(values: Any) -> str:
-    """Return the SHA-256 (hex) of a part of a file's content; comments and other parts do not change it."""
+    """Return the SHA-256 (hex) of a part of a file's content, independent of comments and other parts."""
     return sha256_of_json(values, ensure_ascii=False, sort_keys=True)
 
 
@@ -79,7 +79,7 @@ def document(filename: str, user_bytes: bytes | None = None) -> Mapping[str, Any
 
 
 def mapping(filename: str, key: str, user_bytes: bytes | None = None) -> Mapping[str, Any]:
-    """Return the mapping below a key at the top of a YAML file, with at least one entry."""
+    """Return the mapping below a top-level key of a YAML file; InputError without an entry."""
     entries = document(filename, user_bytes).get(key)
     if not isinstance(entries, dict) or not entries:
         raise InputError(f"{filename}: the key `{key}` must have entries below it: keys with values")

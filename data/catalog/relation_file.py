@@ -104,7 +104,7 @@ class Relation:
         wikidata: id of the Wikidata property, such as P36; None without one.
         yago: IRIs of the predicate in YAGO, first the IRI in the data of Du et al. 2024; () if YAGO has no predicate.
         reverse: True if the entity of queries is the predicate's object, and the answer is the predicate's subject.
-        unit: unit that is appended to an answer that is a number without a unit.
+        unit: unit for an answer that is a number without a unit.
     """
 
     name: Name
@@ -142,7 +142,7 @@ class Relation:
 
     @property
     def predicates(self) -> tuple[str, ...]:
-        """The IRIs of the predicate as Du et al. 2024 write them: `reverse-` precedes each for a reversed relation."""
+        """The IRIs of the predicate, each after `reverse-` for a reversed relation, as Du et al. 2024 write them."""
         return tuple(REVERSED + iri if self.reverse else iri for iri in self.yago)
 
     @property
@@ -164,7 +164,7 @@ def relations() -> Mapping[str, Relation]:
 
 
 def own_relations(file: Path) -> Mapping[str, Relation]:
-    """Return the relations of a user's file by name; the file has the form and the rules of relations.yaml.
+    """Return the relations of a user's file by name; the rules of relations.yaml hold for the file.
 
     Raises:
         InputError: the file cannot be read, breaks a rule, or has a name or a predicate that the catalog has.

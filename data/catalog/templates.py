@@ -1,6 +1,6 @@
 """The texts of a relation: their rules, and the replacement of their slots.
 
-The slots are {entity}, the entity that a query is about, and {answer}; a pair of entities has {entity1} and {entity2}.
+The slots are {entity} (the entity of a query) and {answer}; a pair of entities has {entity1} and {entity2}.
 Names are inserted unchanged, such as "The Beatles". A template may therefore have no article directly before a slot
 ("the The Beatles") and no ending directly after a slot ("The Beatles's").
 """

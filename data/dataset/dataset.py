@@ -42,8 +42,8 @@ class Dataset:
     def of(path: str | Path) -> "Dataset":
         """Return the dataset at a path.
 
-        A workspace's dataset has the facts and questions of all its studies. A relation, or a part of the questions,
-        may have several files, which were fetched with different settings; only the newest file is read.
+        A workspace's dataset has the facts and questions of all its studies. If a relation, or a part of the questions,
+        has several files from different settings, only the newest file is read.
 
         Raises:
             InputError: There is no dataset at the path.
@@ -55,11 +55,11 @@ class Dataset:
     def version(self) -> str:
         """The digest of the content of facts and questions; without questions, the digest of the table of facts.
 
-        Only columns with `in_digest` (`data.records.table`) have an influence. Times of retrieval and numbers of edits
-        and page views are in other columns. The order of the rows has no influence, either.
+        The digest ignores the order of the rows, and columns without `in_digest` (`data.records.table`), such as times
+        of retrieval and numbers of edits and page views.
         """
-        parts = (FACTS, self.facts), (QUESTIONS, self.questions)
-        digests = {table.name: _digest(table, rows) for table, rows in parts if rows}
+        rows_by_table = (FACTS, self.facts), (QUESTIONS, self.questions)
+        digests = {table.name: _digest(table, rows) for table, rows in rows_by_table if rows}
         has_only_facts = digests.keys() == {"facts"}
         return (digests["facts"] if has_only_facts else content_key(digests))[:VERSION_LENGTH]
 

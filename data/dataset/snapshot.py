@@ -1,7 +1,7 @@
 """Snapshots of runs, and types for the changes between two snapshots.
 
 A snapshot is read from a database, or from the items that a completed run stores. The replies of two snapshots are
-joined by the ids of their question and context; a pair whose question or context has another text counts as a change.
+joined by the ids of their question and context; another text of the question or context counts as a change.
 The differences of headline numbers use only replies to the same texts.
 
 `swaymeter.tasks.statistics.changes` compares two snapshots. `swaymeter.reports.changes` prints and draws the changes.
@@ -56,18 +56,14 @@ REPLY: Mapping[str, str] = {
 }
 """Columns of a reply that a snapshot stores, with their pandas types.
 
-`texts` is a digest of the texts of the question and the context, `answers` the number of sampled replies.
+`texts` is a digest of the texts of the question and the context; `answers` is the number of sampled replies.
 """
 QUERY: Mapping[str, str] = {"entity": "str", "query_type": "str", "susceptibility": "float64"}
 """Columns of a query that a snapshot stores, with their pandas types."""
 COLUMNS: Mapping[ItemKind, Mapping[str, str]] = {"reply": REPLY, "query": QUERY}
 """Columns that a snapshot stores, by kind of item."""
 IDS: Mapping[ItemKind, tuple[str, ...]] = {"reply": ("question_id", "context"), "query": ("query_id",)}
-"""Columns that identify an item of a model, by kind.
-
-The column `context` of a reply has the id of the context. The column `context_id`, made by `_typed`, is a digest of
-this id and of `texts`.
-"""
+"""Columns that identify an item of a model, by kind; the column `context` has the id of a reply's context."""
 QUERY_NAMES: Mapping[ItemKind, str] = {"reply": REPLIES, "query": QUERIES}
 """Named queries that give the items, by kind."""
 ROW_TYPES: Mapping[ItemKind, type] = {"fact": Fact, "question": Question}
@@ -108,8 +104,8 @@ class Snapshot:
         """
         try:
             records: dict[ItemKind, tuple[Any, ...]] = {
-                kind: tuple(_record(record, json_object(state)) for key, state in items.items() if key[0] == kind)
-                for kind, record in ROW_TYPES.items()
+                kind: tuple(_record(row_type, json_object(state)) for key, state in items.items() if key[0] == kind)
+                for kind, row_type in ROW_TYPES.items()
             }
             settings = {key[3]: state for key, state in items.items() if key[0] == "setting"}
             return cls(Dataset(Path(), records["fact"], (), records["question"]), settings, _frames(items))
@@ -125,7 +121,7 @@ class Snapshot:
         Args:
             warehouse: The open database.
             name: Name of the database for messages.
-            versions: Versions, and parameters of measures, as JSON by name; None for the last completed run's.
+            versions: Versions and parameters of measures, as JSON by name; None reads them from the last completed run.
         """
         rows = warehouse.frame("asked_with")  # a row for each model with its prompt and decoding
         variants: list[Any] = rows.astype(object).where(rows.notna(), None).to_dict("records")
@@ -136,8 +132,8 @@ class Snapshot:
             versions = {name: state for name, state in states if not STUDY_SETTING.match(name)}
         try:
             records: dict[ItemKind, tuple[Any, ...]] = {
-                kind: tuple(from_row(record, row) for row in warehouse.table(table_of(record)).to_pylist())
-                for kind, record in ROW_TYPES.items()
+                kind: tuple(from_row(row_type, row) for row in warehouse.table(table_of(row_type)).to_pylist())
+                for kind, row_type in ROW_TYPES.items()
             }
         except (AttributeError, TypeError, ValueError) as error:
             raise DamagedFile(
@@ -308,7 +304,7 @@ class Comparison:
         settings: Settings that differ.
         dataset_changes: Changes of facts and questions.
         flips: Greedy replies whose verdict changed.
-        other_replies: Numbers of replies with another change, by the change, such as "asked for the first time".
+        other_replies: Number of replies by any change besides the verdict, such as "asked for the first time".
         numbers: Paired differences of headline numbers, rows of `ModelDifference` with the column `group`. A difference
             of two studies is before minus after. A difference of two runs of one study is after minus before.
     """
@@ -369,7 +365,7 @@ def models_of(items: Iterable[Key]) -> set[ModelKey]:
 
 
 def _with_labels(frame: Frame, variants: Sequence[Row]) -> Frame:
-    """Return the frame with each model's label, if it has one, in place of its name."""
+    """Return the frame with the labels of models in place of names; a model without a label keeps its name."""
     names = frame["model"].astype(object)
     for variant in variants:
         if variant["label"]:
@@ -379,7 +375,7 @@ def _with_labels(frame: Frame, variants: Sequence[Row]) -> Frame:
 
 
 def _settings(variants: Sequence[Row], database: str) -> dict[str, str]:
-    """Return the seed, models, prompts and decodings of a study as JSON; variants: rows of the query asked_with."""
+    """Return the seed, models, prompts and decodings of a study as JSON, from rows of the query `asked_with`."""
     texts = dict[str, str]()
     for row in variants:
         name = f"prompt {row['prompt_name']}" if row["prompt_name"] else "prompt"
@@ -397,16 +393,16 @@ def _settings(variants: Sequence[Row], database: str) -> dict[str, str]:
     return {name: json.dumps(value, ensure_ascii=False) for name, value in texts.items()}
 
 
-def _record(record: type, values: Mapping[str, Any]) -> Any:
+def _record(row_type: type, values: Mapping[str, Any]) -> Any:
     """Return the fact or question of an item; columns that an item does not store are empty."""
-    columns = table_of(record).columns
+    columns = table_of(row_type).columns
     empty: dict[str, Any] = {}
     for column in columns:
         if column.nullable:
             empty[column.name] = None
         else:
             empty[column.name] = [] if column.type.endswith("[]") else ""
-    return from_row(record, {**empty, **values})
+    return from_row(row_type, {**empty, **values})
 
 
 def _frames(items: Mapping[Key, str]) -> dict[str, Frame]:

@@ -11,9 +11,9 @@ class Fact:
     """A subject and its object under a relation, with its source.
 
     The subject is the entity of the query; in the source's triple of a reversed relation, this entity is the object.
-    The degree of an entity is the number of the source's triples that have the entity. Its relation degree counts only
-    triples of the relation, with the entity at the same end (subject or object) as in the fact's own triple [Du et al.
-    2024]. Degrees are None if the source is no graph, and for a date, number or text.
+    The degree of an entity is the number of the source's triples that have the entity. The relation degree counts only
+    triples of the relation in which the entity has the same role, subject or object, as in the fact's triple [Du et al.
+    2024]. Degrees are None for a date, number or text, and if the source is no graph.
     """
 
     relation: Annotated[RelationName, Meaning("the relation's name")]
@@ -31,11 +31,11 @@ class Fact:
     ] = ()
     subject_degree: Annotated[int | None, Meaning("triples of the graph with the subject")] = None
     subject_relation_degree: Annotated[
-        int | None, Meaning("triples of the relation that have the fact's subject at the same end")
+        int | None, Meaning("the relation's triples with the subject as subject; as object for a reversed relation")
     ] = None
     object_degree: Annotated[int | None, Meaning("triples of the graph with the object")] = None
     object_relation_degree: Annotated[
-        int | None, Meaning("triples of the relation that have the fact's object at the same end")
+        int | None, Meaning("the relation's triples with the object as object; as subject for a reversed relation")
     ] = None
     address: Annotated[str | None, Meaning("the address of the service", in_digest=False)] = None
     query: Annotated[str | None, Meaning("the query to the service, in SPARQL", in_digest=False)] = None
@@ -56,7 +56,7 @@ class InventedName:
 
 @table("triples", "a fact of Wikidata that a list names, to be made into a question")
 class Triple:
-    """A fact of Wikidata that a list names, to be made into a question; missing parts are looked up."""
+    """A fact of Wikidata in a list, from which a question is built; missing values are looked up."""
 
     relation: Annotated[RelationName, Meaning("the property's name")]
     subject_id: Annotated[WikidataId, Meaning("Wikidata id of the subject")]
@@ -141,7 +141,7 @@ class Rejected:
 
 
 CountKind = Literal["words", "tokens", "approximate"]
-"""Units of a count: words of the texts, tokens of an index, or approximate, an estimate in tokens."""
+"""Units of a count: `words` of the texts, `tokens` of an index, or `approximate` for an estimate in tokens."""
 
 
 @table("counted_pairs", "an entity and an answer that are counted in the corpus", key=("entity", "answer"))

@@ -42,7 +42,7 @@ class GateCheck:
         measured: the measured number, as text.
         bound: the bound, such as `>= 90%`.
         variant: label of the variant.
-        reason: the reason why the bound is not met; "" if it is.
+        reason: the reason why the bound is not met; "" for a bound that is met.
     """
 
     name: str
@@ -110,7 +110,7 @@ class Number:
 
     @property
     def brief(self) -> str:
-        """The number with its items, such as `3 of 8 relations`; the number alone if that is long."""
+        """The number with its items, such as `3 of 8 relations`; without the items if this text is long."""
         clause = re.split(r";| \(", self.text)[0]
         return clause if len(clause) <= _LONGEST_BRIEF else self.head
 
@@ -126,7 +126,7 @@ class Claim:
 
     @property
     def line(self) -> str:
-        """The claim in one line: its only number up to a semicolon, or several numbers in short with their labels."""
+        """The claim on one line: with its only number up to a semicolon, or with `brief` and label of each number."""
         if len(self.numbers) == 1:
             label = f" ({self.numbers[0].label})" if self.numbers[0].label else ""
             return f"{self.sentence} {self.numbers[0].text.partition(';')[0]}{label}"
@@ -136,7 +136,7 @@ class Claim:
         return f"{self.sentence} {heads}".strip()
 
     def lines(self) -> list[str]:
-        """Return the claim as plain text; each of several numbers has a line."""
+        """Return the claim as lines of text; a single number without a label stands on the line of the sentence."""
         if len(self.numbers) == 1 and not self.numbers[0].label:
             return [f"{self.sentence} {self.numbers[0].text}"]
         return [self.sentence, *(f"    {number.label}: {number.text}" for number in self.numbers)]
@@ -185,9 +185,9 @@ class Bar:
         variant: label of the variant; "" if there is only one.
         n: number of replies, or of queries.
         main: name of the main part of the row.
-        name: name by which a threshold refers to the main part's number, such as `follow.supporting`; "" without one,
-            and if `threshold` has the name.
-        threshold: the number that a threshold is compared with, if it is not the main part's number; None otherwise.
+        name: name of the main part's number in thresholds, such as `follow.supporting`; "" if thresholds do not compare
+            this number.
+        threshold: the number that thresholds compare instead of the main part's number; None without such a number.
         counted: the replies that `threshold` counts, in words.
     """
 
@@ -273,7 +273,7 @@ def read_findings(folder: Path) -> Findings:
     """Return the findings of a report's folder.
 
     Raises:
-        DamagedFile: the file is missing or has other content.
+        DamagedFile: the file is missing or malformed.
     """
     file = folder / FINDINGS_FILE
     try:

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from swaymeter.data.records.row import Meaning, table
 
 ItemKind = Literal["run", "setting", "fact", "question", "reply", "query", "number"]
-"""Kinds of the items of a snapshot."""
+"""Kinds of the items of a history."""
 
 
 @table(

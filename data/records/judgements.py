@@ -51,7 +51,7 @@ class Judgement:
 
 
 def same_words(text: str) -> str:
-    """Return the text with single spaces and without apostrophes before it: spreadsheet programs change both."""
+    """Return the text with single spaces and no leading apostrophes, because spreadsheet programs change both."""
     return " ".join(text.split()).lstrip("' ")
 
 

@@ -38,10 +38,10 @@ class Query:
 
 @table("contexts", "a context that stands before the queries of its relation", key=("context_id",))
 class Context:
-    """A text, mostly about an entity, that is put before the queries of its relation; the text ends with a newline.
+    """A text that is put before the queries of its relation, and ends with a newline.
 
-    A context precedes every query of the relation, unless a sample of contexts is drawn for each query. A context of a
-    user's file may name no entity and no object; both are then empty.
+    A context precedes every query of the relation, unless a sample of contexts is drawn for each query. If a context of
+    a user's file names no entity and no object, these columns are empty.
     """
 
     context_id: Annotated[str, Meaning("the context's id")]

@@ -13,7 +13,7 @@ from swaymeter.data.records.row import Meaning, RelationName, WikidataId, table
 Partition = Literal["static", "temporal", "disputable", "own"]
 """DynamicQA's three partitions, and `own` for all questions of a user's file.
 
-Only studies and rejected rows name `own`: a user's question has its group in the column `partition`."""
+Only studies and rejected rows name `own`. The column `partition` of a user's question has the group instead."""
 
 Condition = Literal[
     "none", "original", "counter_memory", "supporting", "conflicting", "mixed", "irrelevant", "neutral", "unknown"
@@ -67,7 +67,7 @@ class QuestionContext:
     ] = None
 
     def __post_init__(self) -> None:
-        """Set `written` to the text of the passages, None in the default form; InputError if a stored text differs."""
+        """Set `written` to the passages' text, or to None in the default form; InputError if a stored text differs."""
         is_plain = (self.form, self.separator) == (PLAIN, SEPARATOR)
         text = None if is_plain else text_of(self.passages, self.form, self.separator)
         if self.written not in (None, text):
@@ -181,7 +181,7 @@ class Question:
 
     @builtins.property
     def printable_name(self) -> str:
-        """The question's id; its text if a user's file has no id for it, because a generated id is a digest."""
+        """The question's id; the beginning of the question if this id is a digest, because a user's file has none."""
         is_digest = self.is_own and not self.list_id
         return repr(textwrap.shorten(self.question, 80)) if is_digest else self.question_id
 
@@ -216,5 +216,5 @@ def both_contexts(
         replacement: the counter-memory answer.
     """
     texts = {"original": (original, tuple(dict.fromkeys(forms))), "counter_memory": (counter_memory, (replacement,))}
-    first, second = (QuestionContext(name, name, (Passage(text),), stated) for name, (text, stated) in texts.items())  # type: ignore[arg-type]
+    first, second = (QuestionContext(name, name, (Passage(text),), answers) for name, (text, answers) in texts.items())  # type: ignore[arg-type]
     return first, second

@@ -64,7 +64,7 @@ CORPUS = "corpus"
 """The name in place of a relation for tasks that count names in a corpus."""
 
 RESERVED_RELATION_NAMES = frozenset({CORPUS, "own", "static", "study", "temporal", "triples"})
-"""Names that tasks have in place of a relation; no relation may have one of these names."""
+"""Names that tasks have in place of a relation, and that no relation may have."""
 
 SQL = {bool: "BOOLEAN", int: "BIGINT", float: "DOUBLE", str: "VARCHAR"}
 """SQL types by Python type; bool is first, because it is a subclass of int."""
@@ -97,8 +97,8 @@ def table(name: str, row: str, *, key: tuple[str, ...] = ()) -> Callable[[RowTyp
         key: the columns of the primary key; empty without a key, such as in tables too large to be indexed.
 
     Raises:
-        TypeError: a field has no meaning or an unknown type, the key names no column or a nullable column, or the name
-            of the table has capitals.
+        TypeError: a field has no meaning, or an unknown type; a column of the key is missing, or nullable; the name of
+            the table has capitals.
     """
     if name != name.lower():
         raise TypeError(f"table {name}: write its name in lower case")
@@ -139,7 +139,7 @@ def as_row(record: Any) -> dict[str, Any]:
 
 @cache
 def _plain_fields(record: type) -> tuple[tuple[str, ...], dict[str, Callable[[Any], Any]]]:
-    """Return the fields of a record, and by field the functions that make plain values; other values are plain."""
+    """Return the names of a row type's fields, and the converters of the fields whose values are not plain."""
     converters = {name: _to_plain(kind) for name, kind in _kinds(record).items()}
     return tuple(converters), {name: convert for name, convert in converters.items() if convert}
 

@@ -299,7 +299,7 @@ class InstanceStatistic:
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceCorrelation(InstanceStatistic):
-    """Pearson's r over instances, with the published interval and an interval over whole subjects."""
+    """Pearson's r over instances, with the published interval, and a bootstrap interval that draws subjects."""
 
     measure_a: Annotated[str, Meaning("the first quantity")]
     measure_b: Annotated[str, Meaning("the second quantity")]
@@ -359,7 +359,7 @@ class ClassWord:
     word: Annotated[str, Meaning("the word, in small letters")]
     score: Annotated[float, Meaning("mean TF-IDF over the texts of the class, whose vectors have length 1", "")]
     texts: Annotated[int, Meaning("texts of the class that have the word")]
-    of_texts: Annotated[int, Meaning("texts of the class")]
+    texts_of_class: Annotated[int, Meaning("texts of the class")]
 
 
 @table(

@@ -24,7 +24,7 @@ class Column:
         nullable: True if it may be NULL.
         in_digest: True if it is part of the table's digest. Columns on when and how a row was retrieved are not part of
             the digest, so that results stay valid if the same rows are fetched again.
-        parts: the columns within a STRUCT column, which has a row as its value; empty for other columns.
+        parts: the columns within a STRUCT column, whose values are rows; empty for other columns.
     """
 
     name: str
@@ -100,7 +100,7 @@ class Table:
         try:
             array = pa.array(values, field.type)
             if pa.types.is_integer(_element(field.type)):
-                # Arrow cuts fractions off silently; a cast from the type that it infers raises for a fraction.
+                # Arrow silently cuts fractions off; a cast from the inferred type raises an error.
                 inferred = pa.array(values)
                 if not pa.types.is_integer(_element(inferred.type)):
                     inferred.cast(array.type)
@@ -129,9 +129,9 @@ def _canonical(chunks: Sequence["pa.Array"], kind: "pa.DataType") -> Iterator[An
         yield from (_bytes(pc.list_value_length(chunk)) for chunk in present)
         yield from _canonical([chunk.flatten() for chunk in present], kind.value_type)
     elif pa.types.is_struct(kind):
-        parts = [chunk.flatten() for chunk in present]
+        fields_of_chunks = [chunk.flatten() for chunk in present]
         for index, field in enumerate(kind):
-            yield from _canonical([fields[index] for fields in parts], field.type)
+            yield from _canonical([fields[index] for fields in fields_of_chunks], field.type)
     elif pa.types.is_string(kind):
         yield from (_bytes(pc.binary_length(chunk)) for chunk in present)
         for chunk in present:

@@ -30,8 +30,8 @@ class Access:
         cache: The folder of cached responses; None for a folder below `downloads`.
         offline: True to use only cached responses.
         forced: Time of the step's last `--force`, in milliseconds since 1970; 0 without one. Responses that were
-            cached before this rerun are requested again.
-        refreshed: The same for `--refresh`, which applies only to services that change daily.
+            cached before this time are requested again.
+        refreshed: Time of the step's last `--refresh`, in the same unit; it applies only to services that change daily.
     """
 
     downloads: Path
@@ -48,7 +48,7 @@ class Access:
 
     @property
     def only_refreshes(self) -> bool:
-        """True if the step was refreshed and never forced: cached texts of Wikipedia's pages are used at any age."""
+        """True if the step was refreshed, but never forced; cached Wikipedia pages are then used at any age."""
         return self.refreshed > 0 and not self.forced
 
     def session(self, service: str) -> "Session":

@@ -100,7 +100,7 @@ class Reading:
             raise InputError(f"{self.file} is in UTF-16; save it as UTF-8")
 
     def _lines(self) -> Iterator[Piece]:
-        beginning, size, number = list[bytes](), 0, 0  # parts of an unfinished line, its bytes, number of lines before
+        beginning, size, number = list[bytes](), 0, 0  # the unfinished line in pieces, its bytes, lines before it
         for block in chain(self._blocks(), [b"\n"]):  # the line break ends the last line
             self._refuse_other_encodings(block, begins=not number and not size)
             *lines, rest = block.split(b"\n")
@@ -174,7 +174,7 @@ def _invalid_bytes(text: str) -> int:
 
 
 def format_of(file: Path) -> str | None:
-    """Return the ending that decides a file's format, such as ".jsonl" for "a.JSONL.gz"; None for any other file."""
+    """Return the ending that decides a file's format, such as ".jsonl" for "a.JSONL.gz"; None if it is unsupported."""
     endings = [ending.lower() for ending in file.suffixes]
     is_packed = bool(endings) and endings[-1] in PACKED
     if is_packed and len(endings) > 1:
@@ -206,11 +206,11 @@ def shards(paths: Iterable[str]) -> Mapping[str, Path]:
 
 
 def _files(path: Path) -> list[tuple[str, Path]]:
-    """Return the file at a path, or the shards in a folder, each with its name: its path from the folder."""
+    """Return a file, or the shards in a folder, each after its name; a shard's name is its path from the folder."""
     if path.is_dir():
         all_files = sorted(file for file in path.rglob("*") if file.is_file())
-        others = [file for file in all_files if not (file.name.startswith(".") or format_of(file))]
-        for file in others:
+        unsupported = [file for file in all_files if not (file.name.startswith(".") or format_of(file))]
+        for file in unsupported:
             if not {ending.lower() for ending in file.suffixes}.isdisjoint((*JSON_LINES, *TEXT, *PARQUET)):
                 raise InputError(
                     f"{KEY}: {str(file)!r} is compressed in an unsupported way; unpack it, or compress it as "

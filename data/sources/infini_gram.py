@@ -99,14 +99,14 @@ class InfiniGramApi:
         self._counts: dict[Ids, int] = {}
 
     def spellings(self, name: str) -> tuple[Ids, ...]:
-        """Return the tokens of a name after a space, from the API, and of its other spellings, from the tokenizer.
+        """Return the tokens of a name: after a space, by the API, and then in other spellings, by the tokenizer.
 
         The API reads AND and OR between words as operators. So "war AND peace" is sent as "war" and "AND peace".
 
         Raises:
             ServiceError: the tokenizer decodes the tokens as another text.
         """
-        responses = [self._ask(_counted, "count", query=part) for part in _SPACE_BEFORE_OPERATOR.split(name)]
+        responses = [self._ask(_tokens_and_count, "count", query=words) for words in _SPACE_BEFORE_OPERATOR.split(name)]
         ids = tuple(token for tokens, _ in responses for token in tokens)
         if len(responses) == 1:
             self._counts[ids] = responses[0][1]
@@ -131,11 +131,11 @@ class InfiniGramApi:
         return self._ask(_number, "count", **query)
 
     def near(self, clauses: Sequence[Sequence[Ids]], max_distance: int) -> int:
-        """Estimate how often a name of one clause stands near a name of the other.
+        """Estimate how often a name of one clause stands near a name of the other clause.
 
         Args:
             clauses: The two clauses, each with the tokens of its names; only the first four names are used.
-            max_distance: Limit of the tokens between the two names, of which the API allows at most 1,000.
+            max_distance: Limit of the tokens between the two names; the API allows at most 1,000 tokens.
         """
         cnf = [[list(ids) for ids in clause[:_MAX_TERMS]] for clause in clauses]
         limits = {"max_clause_freq": _LARGEST_CLAUSE, "max_diff_tokens": min(max_distance, _MAX_DISTANCE)}
@@ -190,7 +190,7 @@ def _number(content: Any) -> int:
     return count
 
 
-def _counted(content: Any) -> tuple[Ids, int]:
+def _tokens_and_count(content: Any) -> tuple[Ids, int]:
     """Return the tokens of the query in a response, and their count."""
     ids = content["token_ids"]
     if not ids or any(type(token) is not int or not 0 <= token < 256**_WIDTH for token in ids):
@@ -211,16 +211,17 @@ def _occurrences(content: Any) -> list[Occurrence]:
 def _passage_of(occurrence: Occurrence, needle: Ids, size: int, response: dict[str, object]) -> Passage:
     """Return the passage in a response of infini-gram.
 
-    The needle, the requested tokens, begins `size // 2` tokens after the beginning of the passage or, if the document
-    has fewer tokens before the needle, `size // 2` tokens before the end of the passage. If the passage is the whole
-    document, the needle may be anywhere. These positions are tried if the response has no offset of the needle. If the
-    needle fits at several positions of a part of a document, `begins` and `ends` are False. `begins` and `ends` are
-    also False for a blocked document, of which the API gives only the needle.
+    The needle begins `size // 2` tokens after the beginning of the passage. If the document has fewer tokens before the
+    needle, the needle begins `size // 2` tokens before the end of the passage. If the passage is the whole document,
+    the needle may be anywhere. These positions are tried if the response has no offset of the needle.
+
+    `begins` and `ends` are False if the needle fits at several positions of a part of a document, and for a blocked
+    document, of which the API gives only the needle.
 
     Args:
         occurrence: The requested occurrence.
         needle: The requested tokens.
-        size: Limit of the passage's tokens that the request has.
+        size: Limit of the passage's tokens in the request.
         response: The response.
 
     Raises:
@@ -236,12 +237,12 @@ def _passage_of(occurrence: Occurrence, needle: Ids, size: int, response: dict[s
         return Passage(document, 0, needle, 0, begins=False, ends=False)
     is_whole = len(tokens) == length
     offset = response.get("needle_offset")
-    possible: Iterable[int] = (half, len(tokens) - half)
+    candidates: Iterable[int] = (half, len(tokens) - half)
     if type(offset) is int:
-        possible = (offset,)
+        candidates = (offset,)
     elif is_whole:
-        possible = range(length)
-    starts = sorted({start for start in possible if start >= 0 and tokens[start : start + len(needle)] == needle})
+        candidates = range(length)
+    starts = sorted({start for start in candidates if start >= 0 and tokens[start : start + len(needle)] == needle})
     if not starts:
         raise ValueError("the passage lacks the requested tokens")
     at = starts[0]

@@ -61,7 +61,7 @@ LARGEST_CELL = 32_767
 MAJORITY_FIELDS = ("verdict", "kind", "answer")
 """Fields for which the value of the most people counts, if the judgement is about a context."""
 QUESTION_FIELDS, CONTEXT_FIELDS = ("choice", "question", "replacement"), ("verdict", "kind", "text")
-"""Fields about a question, and fields about a question with a context; an answer may belong to either."""
+"""Fields about a question, and fields about a context; the field `answer` may be about either."""
 
 
 def read_judgements(files: Iterable[Path]) -> tuple[Judgement, ...]:
@@ -102,15 +102,15 @@ def write_judgements(file: Path, rows: Iterable[Judgement | Mapping[str, str]], 
 
     suffix = _suffix(file)
     cells = [asdict(row) if isinstance(row, Judgement) else row for row in rows]
-    further = list(dict.fromkeys(name for row in cells for name in row if name not in Judgement.__slots__))
-    columns = [*COLUMNS, *further]
+    further_columns = list(dict.fromkeys(name for row in cells for name in row if name not in Judgement.__slots__))
+    columns = [*COLUMNS, *further_columns]
     frame = pd.DataFrame([{name: sheet_cell(row.get(name, "")) for name in columns} for row in cells], columns=columns)
-    file_exists = UsageError(f"{file} exists already and may hold somebody's work; name another file, or move it away")
+    exists_error = UsageError(f"{file} exists already and may hold somebody's work; name another file, or move it away")
     if suffix == ".xlsx" and (too_long := [row for row in cells if _is_too_long(row)]):
         question_id = too_long[0]["question_id"]
         raise InputError(f"{file}: a text of question {question_id} is too long for a cell of .xlsx; name a .csv file")
     if new and os.path.lexists(file):
-        raise file_exists
+        raise exists_error
     try:
         with temporary_file(file) as temporary:
             if suffix == ".csv":  # utf-8-sig: without a byte-order mark, Excel assumes another encoding
@@ -120,7 +120,7 @@ def write_judgements(file: Path, rows: Iterable[Judgement | Mapping[str, str]], 
             try:
                 move_to_target(temporary, file, new=new)
             except FileExistsError:  # another process was faster
-                raise file_exists from None
+                raise exists_error from None
     except WorkspaceError as error:
         reason = getattr(error.__cause__, "strerror", None) or first_line(error)
         raise WorkspaceError(f"{file} cannot be written: {reason}; name another file") from None
@@ -163,23 +163,29 @@ def _frame(file: Path) -> "DataFrame":
     """Return the raw cells of a file, with the header in row 0."""
     import pandas as pd
 
-    raw: Any = {"header": None, "dtype": object, "keep_default_na": False, "na_filter": False, "nrows": MAX_ROWS + 1}
-    too_large = InputError(f"{file} is too large; save the sheet alone, without empty cells")
+    options: Any = {
+        "header": None,
+        "dtype": object,
+        "keep_default_na": False,
+        "na_filter": False,
+        "nrows": MAX_ROWS + 1,
+    }
+    size_error = InputError(f"{file} is too large; save the sheet alone, without empty cells")
     try:
         if _suffix(file) == ".xlsx":
             with zipfile.ZipFile(file) as packed:
                 if sum(part.file_size for part in packed.infolist()) > LARGEST_FILE:
-                    raise too_large
-            frame: DataFrame = pd.read_excel(file, engine="openpyxl", **raw)
+                    raise size_error
+            frame: DataFrame = pd.read_excel(file, engine="openpyxl", **options)
         else:
             if file.stat().st_size > LARGEST_FILE:
-                raise too_large
+                raise size_error
             with file.open(encoding="utf-8-sig") as lines:
                 header = lines.readline()
             separator = max(",;\t", key=header.count)  # in German, Excel writes semicolons
-            frame = pd.read_csv(file, sep=separator, encoding="utf-8-sig", skip_blank_lines=False, **raw)
+            frame = pd.read_csv(file, sep=separator, encoding="utf-8-sig", skip_blank_lines=False, **options)
         if len(frame) > MAX_ROWS:
-            raise too_large
+            raise size_error
         return frame
     except InputError:
         raise
@@ -205,7 +211,7 @@ def _suffix(file: Path) -> str:
 
 
 def _text(value: Any) -> str:
-    """Return the text of a cell, also of a number; a lone surrogate becomes a question mark."""
+    """Return the text of a cell, which may have a number; a lone surrogate becomes a question mark."""
     if value is None or value != value:  # NaN
         return ""
     if isinstance(value, float) and value.is_integer():

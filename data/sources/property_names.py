@@ -1,8 +1,7 @@
 """Names of the relations of Wikidata's properties.
 
 The catalog's name comes first, then the label in camel case, such as `placeOfBurial`, then the id, such as `P119`.
-A label that gives "disputable", or the catalog's name of another relation, is not used. If only the label is known, it
-is used even then.
+A label that gives "disputable", or the catalog's name of another relation, is used only if the id is unknown.
 """
 
 import re

@@ -76,7 +76,7 @@ def spans_of(text: str, name: str) -> list[tuple[int, int]]:
 
 
 def snippet_of(original: str, counter_memory: str, answer: str, replacement: str) -> str | None:
-    """Return a snippet that gives these two contexts when its slots are filled; None if no snippet does.
+    """Return a snippet that gives both contexts when its slots are filled; None if no snippet does.
 
     A snippet whose slots touch no letters or digits is preferred. If the answer and the replacement are the same,
     every mention that touches no letter or digit is a slot.
@@ -135,7 +135,7 @@ def flags_of_snippet(snippet: str, answers: Sequence[str]) -> tuple[str, ...]:
 
 
 def flags_of_edits(partition: Partition, edits: int | None) -> tuple[str, ...]:
-    """Return a flag unless the edits are unknown, 1 (static), at least 2 (temporal) or at least 1 (disputable)."""
+    """Return the flag of a number of edits that contradicts the partition; no flag for an unknown number (None)."""
     possible = {"static": edits == 1, "temporal": (edits or 0) >= 2, "disputable": (edits or 0) >= 1}
     return () if edits is None or possible[partition] else (EDITS_CONTRADICT_PARTITION,)
 

@@ -37,7 +37,7 @@ def refuse_repeated(values: tuple[Value, ...], kind: str) -> tuple[Value, ...]:
 
 
 def listed_relations(names: Any, own: Mapping[str, Relation] = MappingProxyType({})) -> tuple[str, ...]:
-    """Return the names in a list of relations; ValueError for a repeated name, or one in neither catalog nor `own`."""
+    """Return the names in a list of relations; ValueError for a repeated name or an unknown name."""
     if not isinstance(names, list | tuple):
         raise ValueError("expected a list of relations, or `all`")
     try:
@@ -84,7 +84,7 @@ class Group:
 
     @property
     def sentences_per_entity(self) -> int:
-        """The number of sentences with a slot, each of which gives a sentence about every entity."""
+        """The number of sentences with a slot, which are written once for each entity."""
         return sum("{" in sentence.text for sentence in self.sentences)
 
     @property
@@ -101,12 +101,12 @@ class Group:
 
 
 class FactsOptions(Options):
-    """Relations, numbers of real and invented entities of each, and the origin of invented names."""
+    """Relations, the numbers of their real and invented entities, and the origin of invented names."""
 
     display_name: ClassVar[str]
     """The source's name in error messages, such as "YAGO"."""
     refuses: ClassVar[Mapping[str, str]] = {}
-    """Sections, kinds of measures and exports that are impossible with such facts, each with the reason."""
+    """Sections, kinds of measures and exports that are impossible with facts of the source, each with the reason."""
     names_own_relations: ClassVar[bool] = False
     """True to accept relations beyond the catalog's."""
 
@@ -176,7 +176,7 @@ class QuestionsOptions(Options):
     published: ClassVar[Mapping[str, int]] = {}
     """Number of questions of each partition, if known before the fetch."""
     prompts_per_question: ClassVar[int | None] = 3
-    """Number of prompts of a question: closed-book, and one for each context; None if the number differs."""
+    """Number of prompts of a question: closed-book, and one for each context; None if the number varies."""
 
     source: str
     """Name of the source of the questions."""
@@ -189,16 +189,16 @@ class QuestionsOptions(Options):
 
     @property
     def draw_options(self) -> dict[str, Any]:
-        """Return the options, as JSON values, that change the contexts of drawn questions and not the fetched rows."""
+        """Return the options that change the contexts of chosen questions but not the fetched rows, as JSON values."""
         return {}
 
     def askable(self, questions: Sequence[Question]) -> "FetchedQuestions":
         """Return the fetched questions that can be drawn, and a row for each rejected question."""
         return FetchedQuestions(questions)
 
-    def arrange(self, drawn: Sequence[Question]) -> Sequence[Question]:
-        """Return the drawn questions with the contexts of the study."""
-        return drawn
+    def arrange(self, questions: Sequence[Question]) -> Sequence[Question]:
+        """Return the chosen questions with the contexts of the study."""
+        return questions
 
     @field_validator("partitions")
     @classmethod
@@ -265,7 +265,7 @@ class FactSource:
     def from_file(
         cls, name: str, options: type[FactsOptions], version: int, facts: Callable[[Any, str, int], Sequence[Fact]]
     ) -> "FactSource":
-        """Return a source of facts in a file; `facts`, with options, relation and seed as arguments, reads the facts.
+        """Return a source of facts in a file; `facts` reads the facts from options, relation and seed.
 
         The key depends only on the facts of the relation, not on other content of the file.
         """
@@ -299,7 +299,7 @@ class QuestionSource:
     models: Callable[[Any, str], Mapping[ModelUse, str]] = lambda options, first_model: {}
 
     @property
-    def in_several_steps(self) -> bool:
+    def needs_several_steps(self) -> bool:
         """True if several steps of the study build the questions; False if one step fetches each partition."""
         return self.fetch is None
 

@@ -109,7 +109,7 @@ class TableArtifact:
         for path in self.files():
             try:
                 return load(path)
-            except MissingFile:  # a run has just replaced it with a newer file
+            except MissingFile:  # a run has just replaced the file, or another version wrote it
                 continue
             except DamagedFile as error:
                 problem = error
@@ -180,8 +180,8 @@ class TableArtifact:
         """Return the files that this artifact replaces if it is forced: their key inputs differ only in FORCED."""
         if FORCED not in self.key_inputs:
             return []
-        key = _key_without_number(self.key_inputs)
-        return [path for path in files if _key_without_number(_key_inputs_of(path)) == key]
+        key = _unforced_key(self.key_inputs)
+        return [path for path in files if _unforced_key(_key_inputs_of(path)) == key]
 
     def _files_that_begin(self, beginning: str) -> list[Path]:
         """Return the files of the artifact, with any key, whose file names begin with `beginning`, sorted by name."""
@@ -221,7 +221,7 @@ def _key_inputs_of(path: Path) -> Mapping[str, Any]:
         return {}
 
 
-def _key_without_number(key_inputs: Mapping[str, Any]) -> str:
+def _unforced_key(key_inputs: Mapping[str, Any]) -> str:
     """Return the key that the artifact would have if it were not forced."""
     return content_key({name: value for name, value in key_inputs.items() if name != FORCED})
 
@@ -275,7 +275,7 @@ class FilesArtifact:
         return Check("done", "", key, self.manifest)
 
     def digests(self) -> Mapping[str, str]:
-        """Return the digests in the manifest by file, whatever its key; empty if the manifest cannot be read."""
+        """Return the digests in the manifest by file, also for another key; empty if the manifest cannot be read."""
         try:
             return dict(unseal(read_note(self.manifest))["files"])
         except (OSError, ValueError, KeyError, TypeError):

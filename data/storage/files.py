@@ -23,7 +23,7 @@ DIGEST_CHARACTERS = 12
 """Number of characters of a key and of a digest in a file name: 48 bits."""
 
 _SMALL = 1 << 16
-"""Files of this many bytes or more are read twice, for digest and metadata; smaller files are held in memory."""
+"""Limit of the bytes of a file that is held in memory; larger files are read twice, for digest and metadata."""
 
 _METADATA = b"swaymeter"
 """The key of Swaymeter's metadata, a JSON text, in the metadata of a Parquet file."""

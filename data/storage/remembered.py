@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 _DIGESTS = "digests.json"
 REMEMBER_SECONDS = 10.0
-"""Interval in which digests are stored while files are read: a corpus takes hours, and a run may be killed."""
+"""Seconds after which digests are stored while files are read: a corpus takes hours, and a run may be killed."""
 
 
 def remembered_digests(files: Sequence[Path], folder: Path) -> list[str]:

@@ -60,10 +60,10 @@ _UNUSABLE = set("?*[\\\0") - {os.sep}
 """Characters of a path with which DuckDB would write elsewhere, or read the files of other folders as well."""
 
 WAITING_SECONDS = 0.5
-"""Interval between two checks if another process still holds the workspace."""
+"""Interval between two checks whether another process still holds the workspace."""
 
 LOCK_CHECK_SECONDS = 1.0
-"""Interval in which the holder's note is read at most once, because thousands of short steps check the lock."""
+"""Least interval between two reads of the holder's note, because thousands of short steps check the lock."""
 
 _holder_notes: dict[Path, bytes] = {}
 """The holder's notes of the workspaces that this process holds."""
@@ -246,8 +246,8 @@ class Workspace:
         if description is None and any((self.root / name).is_dir() for name in ("facts", "prompts", "scores")):
             raise WorkspaceError(
                 f"{self.root / 'workspace.json'} is missing, but the folder has the files of a study; restore it from "
-                f"a backup. If there is none, create it with the content {json.dumps({'layout': LAYOUT})}, and run the "
-                f"study whose report is in {self.root / 'report'} before any other study"
+                f"a backup. If there is none, create it with the content {json.dumps({'layout': LAYOUT})}. Then run "
+                f"the study that wrote {self.root / 'report'}; run no other study before it"
             )
         if description is not None and description.get("layout") != LAYOUT:
             raise WorkspaceError(
@@ -288,8 +288,8 @@ class Workspace:
             ) from None
         except ValueError as error:
             raise WorkspaceError(
-                f"{file} is damaged ({first_line(error)}); write {json.dumps({'layout': LAYOUT})} into it, and "
-                f"run the study whose report is in {self.root / 'report'} before any other study"
+                f"{file} is damaged ({first_line(error)}); write {json.dumps({'layout': LAYOUT})} into it. "
+                f"Then run the study that wrote {self.root / 'report'}; run no other study before it"
             ) from None
 
     def _log_folders(self) -> None:

@@ -34,7 +34,7 @@ def replacing_file(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def temporary_file(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`, which is removed at the end; OSError becomes WorkspaceError.
+    """Yield a temporary path beside `path`, and remove it at the end; OSError becomes WorkspaceError.
 
     The folder of `path` is made if it is missing.
     """
@@ -51,7 +51,7 @@ def temporary_file(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def temporary_beside(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path` for a file or folder, which is removed at the end."""
+    """Yield a temporary path for a file or folder beside `path`, and remove it at the end."""
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}{TEMPORARY}")  # unique between hosts
     try:
         yield temporary

@@ -46,7 +46,7 @@ def build(
     computed: Mapping[Table, Sequence[Mapping[str, Any]]] = MappingProxyType({}),
     derive: Callable[["Building"], None] = lambda building: None,
 ) -> None:
-    """Make the database at `path`, replacing an older one; only the run that holds the lock calls it.
+    """Make the database at `path`, in place of an older database; only the run that holds the lock may call this.
 
     Args:
         path: file of the database. Paths of files are stored relative to its folder.
@@ -168,7 +168,7 @@ class Building:
         """
         shared = {path: shared_values(footer) for path, footer in footers.items()}
         columns = own_columns(table)
-        # by file: a list of its origins, each with its number of rows; here, one origin has all rows of the file
+        # the origins of each file, with their numbers of rows; in these files, one origin has all rows
         single_origins = {
             path: [(*values.values(), footers[path].num_rows)] for path, values in shared.items() if values
         }

@@ -1,8 +1,8 @@
 """Named queries: SQL texts with names, bundled in this package or added by extensions.
 
 A text opens with comment lines. Their first sentence describes the result. The line `-- view` makes the query a view of
-the database. A line such as `-- needs: contexts, queries` names tables and views that must have rows, because otherwise
-the result has none. A line such as `-- unit: persuasion = nats` names the unit of a computed column.
+the database. A line such as `-- needs: contexts, queries` names tables and views; if any of them is empty, so is the
+result. A line such as `-- unit: persuasion = nats` names the unit of a computed column.
 """
 
 import re
@@ -60,7 +60,7 @@ class NamedQuery:
 
     @cached_property
     def needs(self) -> frozenset[str]:
-        """The tables and views that the comments declare as needed; the query has no rows if one of them has none."""
+        """The tables and views that the comments declare as needed; if any of them is empty, the result is empty."""
         return frozenset(name.strip() for names in _NEEDS.findall(self.sql) for name in names.split(","))
 
     @cached_property

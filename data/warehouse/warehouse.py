@@ -87,7 +87,7 @@ _REMEDY = "run its study with --stage aggregate"
 
 
 class Units(dict[str, str]):
-    """Units by column, which nobody changes, so that frames share them; pandas would often make deep copies."""
+    """Units by column. Frames share them, because nobody changes them; pandas would often make deep copies."""
 
     def __deepcopy__(self, memo: object) -> "Units":
         """Return the units themselves."""
@@ -182,7 +182,7 @@ class Warehouse:
         return int(count)
 
     def _units(self, query: NamedQuery) -> dict[str, str]:
-        """Return units by column: declared by the query, or the same in all tables and views that it reads."""
+        """Return units by column: a unit that the query declares, or on which all its tables and views agree."""
         units_of: dict[str, set[str]] = {}
         for name in self._tables_of(query):
             if table := self._schema.by_name.get(name):
@@ -298,8 +298,8 @@ def _create_views_over(connection: duckdb.DuckDBPyConnection, schema: Schema, pa
     that made the database may have had fewer extensions, and so fewer measures.
 
     Raises:
-        WorkspaceError: the database has another version, macros, computed columns, or a view instead of a table; or it
-            is foreign, and has a view that Swaymeter does not make.
+        WorkspaceError: the database has another version, macros, triggers, computed columns, or a view instead of a
+            table; or a foreign database has a view that Swaymeter does not make.
     """
     for kind, query in _CONTENT_QUERIES.items():
         rows = connection.execute(f"{query} AND database_name = {literal(_ATTACHED)}").fetchall()

@@ -108,7 +108,7 @@ def warn(line: str) -> None:
 
 
 def by_reason(reasons: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return for each reason a text with the first few of its names; `reasons` has pairs of name and reason."""
+    """Return, by reason, a text with the first few names that have this reason; `reasons` has (name, reason) pairs."""
     names: dict[str, list[str]] = {}
     for name, reason in reasons:
         names.setdefault(reason, []).append(name)

@@ -15,7 +15,7 @@ from rich.markup import escape
 from swaymeter.data.errors import SwaymeterError, UsageError
 from swaymeter.flows.cli.commands.annotate import annotate
 from swaymeter.flows.cli.commands.audits import audits
-from swaymeter.flows.cli.commands.catalog import catalog, listing
+from swaymeter.flows.cli.commands.catalog import listing, study_files
 from swaymeter.flows.cli.commands.cluster import cluster
 from swaymeter.flows.cli.commands.comparisons import comparisons
 from swaymeter.flows.cli.commands.datasets import datasets, exports
@@ -44,7 +44,7 @@ app.add_typer(annotate, name="annotate")
 app.add_typer(exports, name="export")
 app.add_typer(datasets)
 app.add_typer(listing, name="list")
-app.add_typer(catalog)
+app.add_typer(study_files)
 app.add_typer(cluster, name="cluster")
 
 RENAMED: dict[str, str] = {
@@ -58,10 +58,10 @@ RENAMED: dict[str, str] = {
 
 
 def main() -> None:
-    """The entry point of the command `swaymeter`.
+    """Run the command `swaymeter`, and end the process without the interpreter's cleanup.
 
-    The process ends without the interpreter's cleanup, because Prefect's threads then still have objects of DuckDB, and
-    DuckDB's binding would print pages of leak reports.
+    During a cleanup, Prefect's threads would still have objects of DuckDB, and DuckDB's binding would print pages of
+    leak reports.
     """
     for stream in (sys.stdout, sys.stderr):  # characters that the encoding lacks are printed as codes
         if isinstance(stream, TextIOWrapper):

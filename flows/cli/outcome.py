@@ -1,8 +1,8 @@
 """The outcome of a run or an audit on the terminal: a table, the answer to the study's question, thresholds and paths.
 
-The table has the numbers of the headline figure. It is printed before the page is drawn, and notes and paths after the
-page is drawn. A terminal of 80 columns shows at most 20 lines. If the terminal has room, a dim column has the names of
-numbers, such as follow.supporting.
+The table has a row for each bar of the headline figure, and a column for each part of the bars. If the terminal has
+room, a dim column has the names of numbers, such as follow.supporting. The table is printed before the page is drawn;
+notes and paths are printed after the page is drawn. A terminal of 80 columns shows at most 20 lines.
 """
 
 import re
@@ -26,10 +26,7 @@ KEY_WIDTH = 9
 _ARTICLE = re.compile("^with (an? )?")
 """Beginning of a label that the table omits, such as \"with a \" in \"with a supporting passage\"."""
 WORDS: Mapping[str, str] = {"passage": "passage's answer"}
-"""Heads of columns, by the name of the part; a part without an entry has its name as head.
-
-A row of the table is a bar of the headline figure, and a column is a part of the bars.
-"""
+"""Heads of columns, by the name of the part; other columns have the name of their part as head."""
 
 
 def show_outcome(console: Console, name: str, findings: Findings, note_count: int = 0) -> None:
@@ -102,7 +99,7 @@ def _line(console: Console, key: str, text: Text, *, whole: bool = False) -> Non
 def _show_figure(console: Console, chart: HeadlineFigure) -> int:
     """Print the figure as a table, and return the number of lines of the table."""
     several = any(bar.variant for bar in chart.bars)
-    bars = _chosen(chart, several=several)
+    bars = _table_bars(chart, several=several)
     parts = [name for name in chart.parts if any(_occurs(bar.part(name), chart.unit) for bar in bars)]
     labels = [f"{_ARTICLE.sub('', bar.label)} · {bar.variant}" if several else bar.label for bar in bars]
     cells = [[_cell(bar, name, chart.unit) for name in parts] for bar in bars]
@@ -127,7 +124,7 @@ def _show_figure(console: Console, chart: HeadlineFigure) -> int:
     return 1 + len(bars) + len(thresholds[:MAX_NUMBERS]) + bool(omitted)
 
 
-def _chosen(chart: HeadlineFigure, *, several: bool) -> Sequence[Bar]:
+def _table_bars(chart: HeadlineFigure, *, several: bool) -> Sequence[Bar]:
     """Return the bars for at most MAX_ROWS rows; with several variants, all bars of the first labels."""
     if not several or len(chart.bars) <= MAX_ROWS:
         return chart.bars[:MAX_ROWS]

@@ -95,12 +95,12 @@ class PromptPart(Options):
     chat_template: ChatTemplate | None = None
     """Use of chat templates. auto: if the tokenizer has one. never: all models read the plain prompts. null: auto."""
     generation_prompt: bool | None = None
-    """true: the prompt ends with the start of the assistant's turn. false: the model writes the start; its tokens count
-    as sampled tokens, but are not in the text of the reply. null: the catalog's."""
+    """true: the prompt ends with the start of the assistant's turn. false: the model writes this start. The tokens of
+    the start count as sampled tokens, but are not in the text of the reply. null: the catalog's."""
     template_options: Annotated[dict[str, TemplateValue] | None, AfterValidator(_check_template_options)] = None
-    """Keywords of the chat template with their values, such as `enable_thinking: false`. A model is refused if its
-    template lacks a keyword; before the run if the tokenizer is on this machine. Thinking is off by default; the
-    parameter `answers: {thinking: ...}` under `measures` turns it on."""
+    """Keywords of the chat template with their values, such as `enable_thinking: false`. A model whose template lacks a
+    keyword is refused, before the run if its tokenizer is on this machine. Thinking is off by default; the parameter
+    `answers: {thinking: ...}` under `measures` turns it on."""
     start_token: StartToken | None = None
     """The start token of texts without a chat template: queries, contexts before queries, and plain prompts. tokenizer:
     the token that the tokenizer adds (Llama, Mistral and Gemma have one; GPT-2 and Pythia have none). never: none.
@@ -172,7 +172,7 @@ def _prompts_by_name(content: Any) -> Any:
             raise ValueError(f"{repeated[0]} is named twice; name it once")
         content = dict.fromkeys(map(str, content))
     if not isinstance(content, Mapping):
-        raise ValueError("must be names with keys of `prompt` below each, or a list of forms such as [default, strict]")
+        raise ValueError("must map names to keys of `prompt`, or list forms, such as [default, strict]")
     if not content:
         raise ValueError("may not be empty; name at least 1, or leave it out")
     forms = get_args(AnswerForm)

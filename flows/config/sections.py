@@ -77,12 +77,12 @@ class ContextsPart(Options):
 
     templates: Literal["varied", "published-form"] = "varied"
     """Context templates. varied: two sentences of each type with several lead-ins. published-form: one sentence of each
-    type, as in the published study. base is the sentence that an answer completes, assertive this sentence after a
-    lead-in, and negation this sentence denied."""
+    type, as in the published study. In this form, base ends with an answer, assertive is base after a lead-in, and
+    negation denies base."""
     file: NamedPath | None = None
     """A file of contexts, which replaces the generated contexts of its relations (docs/own-data.md)."""
     per_query: PerQueryPart | None = None
-    """A sample of contexts for each query; null: every context of its relation."""
+    """A sample of contexts for each query; null: every context of the query's relation."""
 
     @property
     def sample(self) -> PerQuery | None:
@@ -116,7 +116,7 @@ class ExecutionPart(Options):
     """threads: one task at a time, in the process of the study. processes: worker processes on this machine, one for
     each GPU. dask: workers of a Dask cluster. `processes` and `dask` need the extra `dask`."""
     workers: int | None = Field(default=None, ge=1, le=1000)
-    """Worker processes, also of a Dask cluster that the run starts; null: one for each GPU, or two without a GPU."""
+    """Number of worker processes that the run starts; null: one for each GPU, or two without a GPU."""
     address: str | None = Field(default=None, pattern=r"^(tcp|tls|ucx|ws|wss)://\S+$")
     """Address of a Dask scheduler, such as tcp://10.0.0.1:8786; null: the environment variable DASK_SCHEDULER_ADDRESS,
     else a cluster on this machine that ends with the run."""
@@ -161,7 +161,7 @@ def _validated_parameters(name: str, content: Any, info: ValidationInfo) -> dict
 
 
 def _owners(key: str, measure: Measure) -> str:
-    """Return the names of the measures that have a parameter `key`, among the measures that this measure needs."""
+    """Return the names of the measures that `measure` needs and that have a parameter `key`."""
     return ", ".join(need for need in measure.needs if key in MEASURES[need].parameters.model_fields)
 
 
@@ -173,7 +173,7 @@ DecodingName = Literal["greedy", "cad", "adacad", "coiecd"]
 
 
 def _decodings(content: Any) -> Any:
-    """Return decodings by name with their parameters; a list of names has no parameters."""
+    """Return the parameters of each decoding, by name; `content` may also be a list of names."""
     if isinstance(content, list | tuple) and all(isinstance(name, str) for name in content):
         if len(set(content)) < len(content):
             raise ValueError("a decoding is named twice; name each once")
@@ -210,7 +210,7 @@ class ModelPart(Options):
     """Address of a model server, such as http://127.0.0.1:8000/v1, perhaps with a query such as ?api-version=1. null:
     the model runs on this machine."""
     api: Literal["auto", "openai", "vllm", "llama.cpp"] = "auto"
-    """API of the server; auto: as the server reports, else openai."""
+    """API of the server; auto: the API that the server reports, else openai."""
     served_as: str = ""
     """Name of the model at the server; empty: `name`."""
     revision: str = ""
@@ -228,9 +228,9 @@ class ModelPart(Options):
     requests_per_minute: float | None = Field(default=None, gt=0, le=60_000)
     """Upper bound on requests in a minute; null: no limit."""
     timeout_s: float = Field(default=600, gt=0, le=36_000)
-    """Seconds without data after which a request fails; for a function, seconds of a call."""
+    """Seconds without data after which a request fails; for a function, seconds after which a call fails."""
     max_requests: int | None = Field(default=None, ge=1)
-    """Upper bound on requests of one run; the run then stops with a message. null: no limit."""
+    """Upper bound on requests of one run; a run that needs more stops with a message. null: no limit."""
 
     replies: str | None = Field(default=None, min_length=1)
     """Column of the question file with recorded replies of this model (docs/application.md)."""
@@ -252,7 +252,7 @@ class ModelPart(Options):
 
     @property
     def is_local(self) -> bool:
-        """True if its weights are on this machine: no endpoint, no function and no recorded replies."""
+        """True if the model's weights are on this machine: no endpoint, no function and no recorded replies."""
         return self.endpoint is None and self.text_only_kind is None
 
     @property
@@ -280,8 +280,8 @@ class ModelPart(Options):
 
     @field_validator("endpoint")
     @classmethod
-    def _without_key(cls, endpoint: str | None) -> str | None:
-        if names := sorted(name for name, _ in parse_qsl(urlsplit(endpoint or "").query) if _KEY_NAME.search(name)):
+    def _without_secret(cls, endpoint: str | None) -> str | None:
+        if names := sorted(name for name, _ in parse_qsl(urlsplit(endpoint or "").query) if _SECRET.search(name)):
             raise ValueError(
                 f"has a secret as its parameter {names[0]!r}; remove it, and name an environment variable in key_from"
             )
@@ -341,8 +341,8 @@ class ModelPart(Options):
         return device
 
 
-_KEY_NAME = re.compile("key|token|secret|password|^(code|sig)$", re.IGNORECASE)
-"""Names of parameters of an address that have secrets as values, such as `token` in ?token=abc."""
+_SECRET = re.compile("key|token|secret|password|^(code|sig)$", re.IGNORECASE)
+"""Names of an address's parameters that have secret values, such as `token` in ?token=abc."""
 _KEYS_OF_ALL = frozenset({"name", "label"})
 """Keys that every model of a study file may have."""
 _KEYS_OF_WEIGHTS = frozenset({"dtype", "device", "batch_size", "chat_template"})

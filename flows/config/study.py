@@ -89,21 +89,21 @@ class StudyFile(Options):
     prompt: PromptPart = PromptPart()
     """The texts around questions and contexts."""
     prompts: Prompts | None = None
-    """Several prompts to compare: names with keys of `prompt`, or a list of forms such as [default, strict]. Each model
-    reads every prompt. null: `prompt` alone."""
+    """Several prompts to compare: for each name, keys of `prompt`; or a list of forms, such as [default, strict]. Each
+    model reads every prompt. null: `prompt` alone."""
     decodings: Decodings | None = None
     """Several decodings to compare. greedy: the model's own distribution. cad: context-aware decoding (`cad: {weight:
-    1.0}`). adacad: its adaptive form. coiecd: entropy-constrained (docs/measures.md has the formulas). Models at an
-    endpoint decode greedily. null: greedy."""
+    1.0}`). adacad: adaptive cad. coiecd: entropy-constrained (docs/measures.md has the formulas). Models at an endpoint
+    decode greedily. null: greedy."""
     models: tuple[ModelPart, ...]
     """The models that answer."""
     thresholds: Annotated[dict[str, str], AfterValidator(_check_bounds)] = Field(default={})
-    """Bounds of the headline numbers of every model, with the names of `--fail-under`, such as
+    """Bounds of the headline numbers of every model, named as for `--fail-under`, such as
     `{follow.supporting: ">= 0.9", refuse.none.high: "<= 10%"}`. A run ends with exit code 1 if a bound is not met.
     `.low` and `.high` are the ends of an interval."""
     whole_only: bool = False
-    """true: the database and the page of an earlier run stay until every score exists. false: they show the scores that
-    exist, also if a model or a judge has failed."""
+    """true: the database and the page of an earlier run stay until every score exists. false: the database and the page
+    show the scores that exist, also if a model or a judge has failed."""
     execution: ExecutionPart = ExecutionPart()
     """Workers that compute the models' answers."""
     measures: Measures
@@ -222,7 +222,7 @@ class StudyFile(Options):
         prompts = self.prompt.answer_prompts()
         if prompt:
             assert self.prompts is not None
-            # Texts of the named prompt win over those of the section `prompt`, and both over those of the form.
+            # Texts of the section `prompt` replace texts of the form. Texts of the named prompt replace both.
             prompts = replace(self.prompts[prompt].answer_prompts(), **self.prompt.own_texts())
             prompts = replace(prompts, **self.prompts[prompt].own_texts())
         return replace(prompts, chat_template=model.chat_template or prompts.chat_template)

@@ -35,16 +35,16 @@ _THRESHOLD = re.compile(
 """A threshold such as follow.supporting=0.9, refuse.none.high=10% or persuasion=0.2."""
 
 
-COUNTS_REFUSALS = ("resist_wrong", "abstain", "keep", "refuse")
+QUANTITIES_COUNTING_REFUSALS = ("resist_wrong", "abstain", "keep", "refuse")
 """Quantities to which a refusal contributes 1; an empty reply counts as a refusal."""
-COUNTS_NEITHER = ("resist_wrong", "keep")
-"""Quantities to which a reply with the verdict neither contributes 1; undecided replies have this verdict, too."""
+QUANTITIES_COUNTING_NEITHER = ("resist_wrong", "keep")
+"""Quantities to which a reply contributes 1 if its verdict is `neither`; undecided replies have this verdict, too."""
 CONDITIONS_OF_ALL: Mapping[str, tuple[str, ...]] = {
     "follow_right": ("supporting", "mixed"),
     "resist_wrong": ("conflicting", "mixed"),
     "abstain": ("irrelevant", "neutral"),
 }
-"""Conditions of the contexts over which the group `all` of a quantity is averaged, by quantity."""
+"""By quantity: the conditions of the contexts in its group `all`."""
 
 
 @dataclass(frozen=True)
@@ -91,8 +91,8 @@ class MeasuredQuantity:
         if self.unit != SHARE:
             return self.mean
         counted = self.n * self.mean
-        has_empty = self.quantity in COUNTS_REFUSALS  # an empty reply has added 1 to `counted`
-        has_undecided = self.quantity in COUNTS_NEITHER  # an undecided reply has the verdict neither, and has added 1
+        has_empty = self.quantity in QUANTITIES_COUNTING_REFUSALS  # an empty reply has added 1 to `counted`
+        has_undecided = self.quantity in QUANTITIES_COUNTING_NEITHER  # an undecided reply has added 1 to `counted`
         if at_least:
             counted -= self.empty * has_empty + self.undecided * has_undecided
         else:
@@ -204,7 +204,7 @@ class Threshold:
         Raises:
             UsageError: No context has the threshold's group.
         """
-        # By quantity: its groups in a file with these conditions. Any other quantity has each condition as a group.
+        # Groups of a quantity in a file with these conditions. A quantity without an entry has a group per condition.
         groups: Set[str] = {
             "follow": conditions - {"irrelevant", "neutral", "mixed"},
             **_passage_groups(conditions),
@@ -256,7 +256,7 @@ class Threshold:
 
 
 def _passage_groups(conditions: Set[str]) -> Mapping[str, Set[str]]:
-    """Return the groups by quantity, for CONDITIONS_OF_ALL and MIXED_QUANTITIES."""
+    """Return the groups of the quantities in CONDITIONS_OF_ALL and MIXED_QUANTITIES, by quantity."""
     groups: dict[str, Set[str]] = {
         quantity: {"all"} if conditions & {*conditions_of_all} else set()
         for quantity, conditions_of_all in CONDITIONS_OF_ALL.items()
@@ -267,9 +267,9 @@ def _passage_groups(conditions: Set[str]) -> Mapping[str, Set[str]]:
 ThresholdOutcomes = Sequence[tuple[Threshold, MeasuredQuantity, str]]
 """Each threshold with a measured quantity, and the reason why the threshold is not met; "" if it is met."""
 Case = tuple[str, str, str, str]
-"""A test case of JUnit: its class name, its name, the tag of the element in it, and the element's text.
+"""A test case of JUnit: class name, name, and the tag and text of an element in the case.
 
-The tag is error, failure, skipped or system-out; without an element, the text is "".
+The tag is error, failure, skipped or system-out. A case with the text "" has no element.
 """
 
 

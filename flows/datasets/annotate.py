@@ -80,7 +80,7 @@ def export(
     judgements = contents.plan.judgements
     name = annotator_name(annotator, judgements)
     votes = opinions(questions, judgements)
-    # Of a user's own questions, people judge the contexts, not the questions.
+    # People judge the contexts of a user's own questions, and not these questions.
     fetched_questions = [question for question in questions if not question.is_own]
     chosen = open_questions(fetched_questions, votes, name, conflicts_only=conflicts)
     rows = [*question_rows(chosen, name, votes if conflicts else None)]

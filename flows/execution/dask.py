@@ -1,13 +1,13 @@
 """Workers of Dask: processes of this machine, a cluster with a scheduler's address, or jobs of SLURM.
 
-A worker has one unit of the resource `GPU` or, without a GPU, one unit of `CPU`; a process of this machine with a GPU
-has one unit of each. A step with a model takes one unit of the resource for its device, and a worker gets one step at a
-time. If a worker dies, the step starts again on another worker, which continues from the stored chunks. A worker keeps
-the models of a step loaded for the next step. If that step has another model, the worker forgets the loaded models
-first, because its GPU has room for the models of one step.
+A worker with a GPU has one unit of the resource `GPU`. A worker without a GPU, and every worker process of this
+machine, has one unit of `CPU`. A step with a model takes one unit of the resource for its device, and a worker gets one
+step at a time. If a worker dies, the step starts again on another worker, which continues from the stored chunks. A
+worker keeps the models of a step loaded for the next step. If that step has another model, the worker forgets the
+loaded models first, because its GPU has room for the models of one step.
 
-dask-jobqueue starts the jobs of SLURM. The jobs and their scheduler use TLS, because a cluster has many users. The key
-is the key of Dask's configuration, or a new key in files of the workspace that only the user can read.
+dask-jobqueue starts the jobs of SLURM. The jobs and their scheduler use TLS, because a cluster has many users. The TLS
+key is the key of Dask's configuration, or a new key in files of the workspace that only the user can read.
 """
 
 import functools
@@ -41,7 +41,7 @@ from swaymeter.tasks.models.pretrained import forget_models
 log = logging.getLogger(__name__)
 
 MARKS = ("GPU", "CPU")
-"""Marks: names of Dask's resources. A worker has units of them, and a step with a model takes one unit of one mark."""
+"""Marks: names of the resources of Dask's workers. A step with a model takes one unit of one mark."""
 
 LOCALHOST = "127.0.0.1"
 
@@ -63,7 +63,7 @@ SECONDS_BETWEEN_UPDATES = 2.0
 """Seconds for which the list of workers is reused."""
 
 SECONDS_REFUSED = 10.0
-"""Seconds after which an unfit worker gets a step again, because it may see the workspace by then."""
+"""Seconds after which an unfit worker gets a step again, because the worker may see the workspace by then."""
 
 SECONDS_FOR_FIRST_WORKER = 120
 """Seconds that a run waits for the first worker."""
@@ -75,18 +75,18 @@ ENDED_CLIENT = ("closing", "closed")
 """Statuses of a client that has lost its scheduler; its calls would never end."""
 
 SCHEDULER_PLACEHOLDER = "tls://SCHEDULER:8786"
-"""A placeholder for the scheduler's address in a printed job script; the scheduler has not started then."""
+"""Placeholder for the scheduler's address in a job script that is printed before the scheduler starts."""
 
 KEY_PLACEHOLDER = ".dask-jobqueue.worker.KEY"
-"""A placeholder for the files of the cluster's key in a printed job script; the start of the cluster writes them."""
+"""Placeholder for the files of the cluster's key in a job script that is printed before these files are written."""
 
 SCHEDULER = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
 """Options of the scheduler: no page, because the page would be unencrypted."""
 
 _compute_lock = threading.Lock()
-"""Lock of the step that a worker computes: a worker may have several threads, and a tokenizer serves only one."""
+"""Lock for one step at a time: a worker may have several threads, and a tokenizer serves only one thread."""
 
-_loaded = ("", "")
+_last_model = ("", "")
 """Name and dtype of the model of the last step of this worker."""
 
 
@@ -119,16 +119,16 @@ def unfit_models(models: Sequence[ModelPart]) -> list[str | None]:
 
 
 def attempt_in_worker(step: Step, settings: RunSettings, planned_version: str) -> Outcome:
-    """Compute a step in a worker that fits the run; `planned_version` is the version of the package in the run."""
+    """Compute a step if this worker fits the run; `planned_version` is the version of the package in the run."""
     if reason := misfit_of_worker(settings, planned_version):
         return Outcome(failed=reason, may_pass=True, is_misfit=True)
     keep_freed_memory()
-    global _loaded
+    global _last_model
     with _compute_lock:
         step_model = (step.id.model, step.id.dtype)
-        if step_model != _loaded:
+        if step_model != _last_model:
             forget_models()
-        _loaded = step_model
+        _last_model = step_model
         return attempt(step, settings)
 
 
@@ -141,10 +141,10 @@ def local_cluster(workers: int | None) -> Any:
     Args:
         workers: Number of workers; None for a worker for each GPU, or DEFAULT_CPU_WORKERS workers without a GPU.
     """
-    settings = environments(workers)
+    variables_of_workers = environments(workers)
     for tries in range(1, TRIES + 1):
         try:
-            return _started(settings)
+            return _start_cluster(variables_of_workers)
         except RuntimeError as error:  # if one worker is killed during the start, all workers end
             reason = first_line(error.__cause__ or error)
             log.warning("the workers of Dask did not start: %s (try %d of %d)", reason, tries, TRIES)
@@ -153,8 +153,8 @@ def local_cluster(workers: int | None) -> Any:
     )
 
 
-def _started(settings: list[dict[str, str]]) -> Any:
-    """Start a worker for each environment, with a scheduler, on this machine."""
+def _start_cluster(variables_of_workers: list[dict[str, str]]) -> Any:
+    """Start a scheduler and workers on this machine, each worker with its environment variables."""
     distributed = _distributed()
     # Workers execute any code that they receive, so connections of other users of the machine must be refused.
     connections = {
@@ -176,7 +176,8 @@ def _started(settings: list[dict[str, str]]) -> Any:
         }
 
     workers = {
-        number: {"cls": distributed.Nanny, "options": options(variables)} for number, variables in enumerate(settings)
+        number: {"cls": distributed.Nanny, "options": options(variables)}
+        for number, variables in enumerate(variables_of_workers)
     }
     scheduler = {"cls": distributed.Scheduler, "options": {**connections, "port": 0}}
     with import_module("dask").config.set(DASK_SETTINGS):
@@ -321,20 +322,20 @@ class Cluster(Workers):
         }
 
     def _record_fit(self, address: str, outcome: Outcome) -> None:
-        """Record that a worker fits or, if its outcome is a misfit, refuse it for a time; log each change once."""
+        """Record that a worker fits, or refuse the worker for a time after a misfit; log each change once."""
         with self._lock:
-            _, reason = self._refused.get(address, (0.0, ""))
+            _, earlier_reason = self._refused.get(address, (0.0, ""))
             if outcome.is_misfit:
                 self._refused[address] = (time.monotonic() + SECONDS_REFUSED, str(outcome.failed))
             else:
                 self._refused.pop(address, None)
                 self._fit_workers.add(address)
-        if outcome.is_misfit and outcome.failed != reason:
+        if outcome.is_misfit and outcome.failed != earlier_reason:
             next_step = (
                 "goes on without it" if any(map(self._fitting, MARKS)) else "waits for a worker that can be used"
             )
             log.warning("worker %s cannot be used: %s; the run %s", address, outcome.failed, next_step)
-        elif reason and not outcome.is_misfit:
+        elif earlier_reason and not outcome.is_misfit:
             log.warning("worker %s can be used again", address)
 
     def capacities(self) -> Mapping[str, int]:
@@ -369,7 +370,7 @@ class Cluster(Workers):
                     return outcome
                 if misfits == TRIES:
                     return record_failure(step, settings, str(outcome.failed), may_pass=True)
-                topic, starts = f"{step.id} {uuid4()}", 0  # count anew, because an unfit worker has not died
+                topic, starts = f"{step.id} {uuid4()}", 0  # an unfit worker has not died, so its start does not count
                 continue
             if self._is_abandoned:
                 return INTERRUPTED
@@ -400,7 +401,7 @@ class Cluster(Workers):
                 return None
             without_worker = not self._fitting(mark)
             unavailable_since = unavailable_since if without_worker else time.monotonic()
-            # Perhaps no worker fits because the workspace was unmounted; then this process cannot see it, either.
+            # If no worker fits because the workspace is unmounted, this process cannot see the workspace, either.
             if without_worker and (unmounted := self._unmounted(settings)):
                 return unmounted
             if without_worker and time.monotonic() - unavailable_since > SECONDS_WITHOUT_WORKER:
@@ -425,7 +426,7 @@ class Cluster(Workers):
         return outcome
 
     def _occupy_worker(self, mark: str) -> str | None:
-        """Return a fitting worker that has no step, and mark it as occupied; None without such a worker.
+        """Return a fitting worker that has no step, and record it as occupied; None without such a worker.
 
         Dask itself could give two steps to one worker. If one step then killed the worker, both steps would be lost.
         """

@@ -26,7 +26,7 @@ from swaymeter.flows.graph.selection import Selection
 log = logging.getLogger(__name__)
 
 LOOK_AGAIN_SECONDS = 10.0
-"""Seconds to wait for the end of a task; then tasks are also submitted for workers that have joined."""
+"""Seconds to wait for the end of a task. Then workers that have joined in this time get tasks."""
 
 Submit = Callable[[Task, Mapping[str, bool]], Any]
 """Function that starts a task and returns its future, which has `add_done_callback`.
@@ -41,7 +41,7 @@ class Listings:
     """Nodes after whose end the graph is resolved again, because they list further steps or decide inputs of a step.
 
     Attributes:
-        single: Nodes upstream of a placeholder, which stands for steps that the rows of these nodes will list; the
+        single: Nodes upstream of a placeholder. Their rows will list the steps for which the placeholder stands, so the
             graph is resolved again when any of these nodes has ended.
         together: Sets of nodes that decide the inputs of another node; the graph is resolved again when all nodes of a
             set have ended.
@@ -53,11 +53,11 @@ class Listings:
     deferred: set[StepId] = field(default_factory=set)
 
     def defer(self, node: PlannedStep, pending: set[StepId]) -> bool:
-        """Record a node that must wait until the graph is resolved again, and return True; False for any other node.
+        """Return True, and record the node, if the node must wait until the graph is resolved again.
 
         Args:
             node: A placeholder, or a step.
-            pending: Nodes upstream of the node that have not ended.
+            pending: Unfinished nodes upstream of `node`.
         """
         deciding_nodes = pending & (self.deferred | {other.id for other in node.deciding_nodes})
         if node.is_placeholder:
@@ -72,8 +72,8 @@ class Listings:
     def end(self, task: Task) -> bool:
         """Record the end of a task, and return True if the graph has to be resolved again."""
         nodes = {node.id for node in task.nodes}
-        for listed in self.together:
-            listed -= nodes
+        for deciding_nodes in self.together:
+            deciding_nodes -= nodes
         return bool(nodes & self.single) or not all(self.together)  # an empty set: all of its nodes have ended
 
 
@@ -187,7 +187,7 @@ class Executor:
             is_to_run = was_attempted or (node.state != "done" and bool(node.step or upstream))
             counted[node.id.stage] += is_to_run and node.refusal is None  # includes steps that have ended
             if task_name(node.id) not in self._running:
-                # The end of a pending upstream node may change the inputs even of a node that is done.
+                # The end of a pending upstream node may change the inputs of a node, even if the node is done.
                 if not upstream and (node.state == "done" or was_attempted or node.is_placeholder):
                     continue
                 if not pending_tasks.listings.defer(node, upstream):
@@ -204,7 +204,7 @@ class Executor:
         pending_tasks.models = {model: position for position, model in enumerate(dict.fromkeys(map(model_of, graph)))}
         self._pending = pending_tasks
         if counted != self._totals:
-            call_safely(self._display.set_totals, +counted)  # + leaves out stages without steps
+            call_safely(self._display.set_totals, +counted)  # `+` drops stages without steps
             self._totals = counted
 
     def _submit_ready(self) -> bool:
@@ -223,7 +223,7 @@ class Executor:
         return must_resolve
 
     def _update_ready(self) -> bool:
-        """Move to `ready` the tasks whose upstream tasks have ended, except tasks that are done or were attempted.
+        """Move tasks to `ready` if their upstream tasks have ended; drop tasks that are done or were attempted.
 
         Returns:
             True if the graph has to be resolved again.
@@ -231,7 +231,7 @@ class Executor:
         must_resolve, pending_tasks = False, self._pending
         while names := pending_tasks.upstream_order.get_ready():
             for task in [pending_tasks.tasks[name] for name in names if name not in self._running]:
-                if self._upstream[task.name]:  # otherwise nothing has changed since the graph was resolved
+                if self._upstream[task.name]:  # a task without upstream tasks is still as the graph resolved it
                     task.resolve()
                 if all(node.state == "done" or _id_and_key(node) in self._attempted for node in task.nodes):
                     del pending_tasks.tasks[task.name]
@@ -263,7 +263,7 @@ class Executor:
         return sorted((upstream - indirect) & self._submitted)
 
     def _may_load(self, task: Task) -> bool:
-        """Return False if the task needs another model while pending tasks still need the last one."""
+        """Return False if the task needs another model while pending tasks still need the last model."""
         last = self._last_model
         if not self._running or last == NO_MODEL or task.model in (NO_MODEL, last):
             return True

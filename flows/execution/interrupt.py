@@ -86,9 +86,9 @@ def end_in_time(code: int) -> threading.Timer | None:
 
 
 def _end(code: int) -> None:
-    saying = threading.Thread(target=_say, daemon=True)
-    saying.start()
-    saying.join(SECONDS_TO_SAY)
+    thread = threading.Thread(target=_say, daemon=True)
+    thread.start()
+    thread.join(SECONDS_TO_SAY)
     os._exit(code)
 
 

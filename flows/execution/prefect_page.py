@@ -121,8 +121,8 @@ def show_thresholds(study: StudyFile, workspace: Workspace) -> None:
         outcomes = study_threshold_outcomes(study, workspace.database)
         unmet = "; ".join(reason for _, _, reason in outcomes if reason)
         rows = [
-            {"bound": str(bound), "model": row.model, "number": row.name, "is": row.words, "met": not reason}
-            for bound, row, reason in outcomes
+            {"bound": str(threshold), "model": row.model, "number": row.name, "is": row.words, "met": not reason}
+            for threshold, row, reason in outcomes
         ]
     except SwaymeterError as error:  # such as a quantity that was not measured
         unmet, rows = str(error), []

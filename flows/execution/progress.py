@@ -19,7 +19,7 @@ class StageProgress:
         total: Number of its steps.
         ended: Names of the steps that have ended, done or failed.
         failed: Names of the steps that have failed.
-        running: Number of finished prompts (or other units) and of all prompts, by name of a running step.
+        running: By name of a running step: the number of its finished prompts (or other units), and of all its prompts.
     """
 
     total: int = 0

@@ -1,7 +1,7 @@
 """One run of a study: lock its workspace, compute the unfinished steps, and return a message about failures.
 
-`swaymeter run` and deployments submit the tasks to Prefect (`flows/study.py`). Audits and notebooks compute them in
-threads of their own process (`without_prefect`), without Prefect, unless an API is configured.
+`swaymeter run` and deployments submit the tasks to Prefect (`flows/study.py`). Audits and notebooks compute the tasks
+in threads of their own process (`without_prefect`), unless an API of Prefect is configured.
 
     with Prefect:  StudyRun.execute -> flow `study`, which takes over `current_run`
                    -> run_tasks(as_task_runs) -> Executor
@@ -47,7 +47,7 @@ RETRY_SECONDS = 2
 """Seconds before the retry of a task that failed with a transient error."""
 
 Submission = Callable[[RunSettings, Workers], AbstractContextManager[Submit]]
-"""Function that returns a context manager. The manager yields the function that starts tasks, and ends after them."""
+"""Function that returns a context manager, which yields the function that starts tasks; the tasks end in its block."""
 
 
 _current_run: ContextVar["StudyRun | None"] = ContextVar("current_run", default=None)
@@ -104,8 +104,8 @@ class StudyRun:
         """Lock the workspace, resolve the graph, and refuse an impossible run; a nested call does nothing.
 
         Args:
-            on_wait: Called with a sentence about another run in the workspace, for whose end this run then waits. With
-                None, this run is refused instead.
+            on_wait: Called with a sentence before this run waits for another run in the workspace. None: this run is
+                refused instead.
 
         Raises:
             UsageError: The run is impossible, or the study has no relation, model or measure of a selected name.
@@ -142,7 +142,7 @@ class StudyRun:
 
         Args:
             display: Receives the beginning and the end of each step.
-            on_wait: Called with a sentence about another run in the workspace, as in `begin`.
+            on_wait: As in `begin`.
             starts_api: True to start a temporary API of Prefect if no API is configured.
         """
         with self.begin(on_wait):
@@ -190,7 +190,7 @@ class StudyRun:
 
         Args:
             submission: Starts the tasks: `without_prefect`, or `as_task_runs` of task_runs.py.
-            is_retried: True for a retry of a flow run, whose first try has written the numbers of forced artifacts.
+            is_retried: True for a retry; the first try of the flow run has written the numbers of forced artifacts.
         """
         try:
             with self._workers() as workers:
@@ -220,7 +220,7 @@ class StudyRun:
 
     @property
     def unfinished(self) -> list[PlannedStep]:
-        """The selected nodes that are not done, and nodes with damaged outputs that are inputs of selected nodes."""
+        """The selected nodes that are not done, and the damaged nodes whose outputs selected nodes read."""
         selected, nodes = self.selected, self.graph.nodes
         inputs = {other.id for step in selected for other in (*nodes[step].inputs, *nodes[step].waits_for)}
         unfinished = {step for step in selected if nodes[step].state != "done"}

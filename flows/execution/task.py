@@ -1,6 +1,7 @@
-"""A task: one step, or the passes of a variant over the queries, or over the questions, of one relation.
+"""A task: one step, or passes of a variant over one relation.
 
-Workers compute the steps of a task one after the other, with or without Prefect. The judge's pass is a separate task.
+Passes over queries, passes over questions and the judge's pass are separate tasks. Workers compute the steps of a task
+one after the other, with or without Prefect.
 
     Task.compute -> Task.make -> Workers.compute_step -> attempt -> function of the step
 
@@ -35,7 +36,7 @@ NO_MODEL = ("", "")
 """Name and dtype of the model of a task that loads no model."""
 
 CAPACITIES: Mapping[str, int] = {"services": 3, "compute": 1}
-"""Upper bound on tasks that run at the same time, by queue; a model at a server has TASKS_OF_A_SERVER."""
+"""Upper bound on tasks that run at the same time, by queue; TASKS_OF_A_SERVER is the bound for a model at a server."""
 
 TASKS_OF_A_SERVER = 1
 """Upper bound on tasks that run at the same time for a model at a server; each task sends many requests."""
@@ -155,7 +156,7 @@ class Task:
 
     @cached_property
     def leading(self) -> PlannedStep:
-        """The step that decides the queue: the first that asks a server, else one with a device, else the first."""
+        """The step that decides the queue: the first at a server, else the first with a device, else the first."""
         on_server = (node for node in self.nodes if node.resource == "server")
         return next(on_server, None) or next((node for node in self.nodes if node.device), self.nodes[0])
 
@@ -171,7 +172,7 @@ class Task:
 
     @property
     def size(self) -> int:
-        """Numbers of rows of the inputs, multiplied, such as queries times contexts; 0 if no step can be computed."""
+        """Product of the row counts of the inputs, such as queries times contexts; 0 if no step can be computed."""
         step = next((node.step for node in self.nodes if node.step), None)
         return math.prod(check.rows for check in step.checks.values()) if step else 0
 
@@ -218,7 +219,7 @@ class Task:
         """Make the outputs of a step that is not done.
 
         Before, `Graph.resolve` has computed the keys of the outputs and looked for valid files with these keys; the
-        step is done if all exist. After the step, `Graph.recheck` verifies the files that the step has written.
+        step is done if all these files exist. After the step, `Graph.recheck` verifies the written files.
         """
         if node.state == "done":
             return Outcome()
@@ -242,8 +243,8 @@ class Task:
 def task_name(identity: StepId) -> str:
     """Return the name of the task that a step belongs to.
 
-    A task has one step, or the passes of a variant over the queries, or over the questions, of one relation. The pass
-    of the judge is a separate task.
+    A task has one step, or passes of a variant over one relation. Passes over queries, passes over questions and the
+    judge's pass are separate tasks.
     """
     if identity.stage != "score" or identity.product == JUDGED:
         return str(identity)

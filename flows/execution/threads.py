@@ -29,7 +29,7 @@ def limit_threads() -> None:
 def usable_processors(cgroups: Path = Path("/sys/fs/cgroup")) -> int:
     """Return the number of usable processors: the least of CPU affinity, the container's quota and SLURM's share.
 
-    joblib counts them, too, but its import takes longer than `swaymeter --help`.
+    joblib has such a function, but the import of joblib takes longer than `swaymeter --help`.
     """
     limits = [len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1]
     for files in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):  # of cgroups 2 and 1

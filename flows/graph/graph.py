@@ -42,9 +42,9 @@ class StepId:
     Attributes:
         stage: Stage of the step.
         subject: Subject of the step, such as a relation, a partition or a class of entities.
-        product: Name of what the step makes, such as prompts; for scores the leading measure of the pass, with which
-            its other measures are computed.
-        part: Piece of the subject, such as the title of a page.
+        product: Name of what the step makes, such as prompts; for scores, the leading measure of the pass.
+        part: Part of the subject, such as the title of a page; empty for the whole subject. For prompts and scores of a
+            further seed, the seed.
         model: Name of the model; empty without one.
         dtype: Dtype of the model in the study.
         setup: Names of the prompt and the decoding; empty if the model has only one of each.
@@ -61,7 +61,7 @@ class StepId:
     def __str__(self) -> str:
         """Return the name of the step in messages and pages."""
         model = f"{with_setup(self.model, self.setup)} ({self.dtype})" if self.model else ""
-        return " · ".join(part for part in (self.stage, self.subject, self.part, self.product, model) if part)
+        return " · ".join(name for name in (self.stage, self.subject, self.part, self.product, model) if name)
 
 
 def with_setup(model: str, setup: str) -> str:
@@ -95,6 +95,7 @@ class Step:
     """A resolved step of a study: its inputs are done, and the keys of its outputs are known.
 
     Attributes:
+        id: Identity of the step.
         function: Function at a module's top level that makes the outputs.
         inputs: Input artifacts, by role.
         outputs: Output artifacts, by role.
@@ -211,8 +212,8 @@ class StepInput:
     Attributes:
         node: The planned step that makes the output.
         role: Role of the output.
-        part: Digest of the rows that the other steps use; changes of further rows then do not change the keys of these
-            steps. None for all rows.
+        part: Digest of the rows that dependent steps use; a change of other rows then changes no key. None: the steps
+            use all rows.
         all_columns: True if a change in any column changes the keys of dependent artifacts. False: only a change in a
             column with `in_digest` changes them.
     """
@@ -429,13 +430,14 @@ class Graph:
     def add_placeholder(
         self, kind: StepKind, identity: StepId, unfinished: PlannedStep, *, waits_for: Iterable[PlannedStep] = ()
     ) -> PlannedStep:
-        """Add a placeholder for steps that the rows of an unfinished node will list.
+        """Add a placeholder for steps that are unknown until another node is done.
 
         Args:
             kind: Kind of the steps.
             identity: Identity of the placeholder.
-            unfinished: The unfinished node, or one of several.
-            waits_for: Nodes whose rows list the steps, if there are several nodes; any of them may fail.
+            unfinished: An unfinished node; the reason of the placeholder names this node.
+            waits_for: All nodes that the placeholder waits for, if any of these nodes may fail; empty to wait only for
+                `unfinished`.
         """
         blocker, optional_nodes = unfinished.blocked_by or unfinished.id, tuple(waits_for)
         node = PlannedStep(
@@ -519,8 +521,7 @@ def upstream(
 
     Args:
         nodes: Nodes to begin with.
-        optional_inputs: Function that returns the upstream nodes of a node in addition to its required inputs; by
-            default there are none.
+        optional_inputs: Function that returns further upstream nodes of a node, besides its required inputs.
     """
     identities: set[StepId] = set()
     stack = list(nodes)

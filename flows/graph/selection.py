@@ -71,7 +71,7 @@ class Selection:
         return {identity for identity in selected if identity.stage in self.stages}
 
     def _candidates(self, node: PlannedStep) -> list[PlannedStep]:
-        """Return the steps of selected relations that fetch candidates for the questions which a node chooses."""
+        """Return the fetching steps that a node waits for, without steps of relations that are not selected."""
         return [
             other for other in node.waits_for if other.id.stage == "fetch" and self._is_of_selected_relation(other.id)
         ]
@@ -92,7 +92,7 @@ class Selection:
         return numbers
 
     def failed(self, graph: Graph) -> "Selection":
-        """Return the selection of relations with a failed step or a step that it blocks; unchanged if none failed."""
+        """Return the selection of the relations that a failed step stops; unchanged without a failed step."""
         failed = {node.id for node in graph if node.state == "failed" and self.matches(node.id)}
         stopped = {
             node.id.subject

@@ -67,8 +67,8 @@ def keep_quiet() -> None:
 def is_api_configured() -> bool:
     """Return True if the environment, a profile or a settings file names an API of Prefect.
 
-    The result is also True if a profile or file has invalid settings; `prefect_api` then raises an error. Prefect is
-    imported, which takes seconds, only if a file may name an API.
+    The result is also True if a profile or file has invalid settings; `prefect_api` then raises an error. The
+    import of Prefect takes seconds, so Prefect is imported only if a file may name an API.
     """
     if os.environ.get("PREFECT_API_URL"):
         return True

@@ -1,6 +1,6 @@
 """A temporary server of Prefect that ends with its parent and never deadlocks at its database.
 
-The server ends even if its parent is killed; Prefect's own temporary server then lives on.
+If the parent is killed, the server ends, too; Prefect's own temporary server would live on.
 """
 
 import asyncio
@@ -80,7 +80,7 @@ def app() -> Any:
 
 
 def end_with_parent() -> None:
-    """Make this process end with the process in the variable `PARENT`."""
+    """Make this process end with its parent, whose number is in the environment variable `PARENT`."""
     threading.Thread(target=_end_with, args=(int(os.environ[PARENT]),), daemon=True).start()
 
 

@@ -35,7 +35,7 @@ from swaymeter.tasks.statistics.statistic import Statistic
 log = logging.getLogger(__name__)
 
 SHOWN_JUDGEMENTS = 20
-"""Limit of the judgements in a warning; a warning about more judgements shows the first of them."""
+"""Upper bound on the judgements that a warning shows."""
 CheckedTable = tuple[TableArtifact, Check]
 """A finished table, and the check of its file."""
 _PASS_COLUMNS = (
@@ -184,7 +184,7 @@ def decide_answers(step: Step, settings: RunSettings) -> None:
 
 # ---- the steps of a study --------------------------------------------------------------------------------------------
 
-LOADED = ("triples", "pages", "disputes", "rejected", "shards")
+FURTHER_TABLE_ROLES = ("triples", "pages", "disputes", "rejected", "shards")
 """Roles of the fetched and built tables in the database, in addition to facts, names and prompts."""
 DECIDE_ANSWERS = StepKind(
     "aggregate", "decided answers", makes=("decided_answers",), function=decide_answers, version=2
@@ -290,7 +290,7 @@ def blocking_score_step(graph: Graph, *, whole_only: bool = False) -> PlannedSte
 
 
 def _dependencies_of(statistic: Statistic) -> dict[str, Any]:
-    """Return what the rows of a statistic depend on, in addition to the loaded tables and the seed.
+    """Return the version, queries and parameters of a statistic, on which its rows depend.
 
     Raises:
         UsageError: The statistic reads a query that does not exist.
@@ -307,9 +307,9 @@ def _by_role(step_inputs: Iterable[StepInput]) -> dict[str, StepInput]:
 
 
 def _fetched_tables(graph: Graph, built: BuiltPrompts) -> list[StepInput]:
-    """Return the tables of `LOADED`, and the rejected candidates of each partition."""
+    """Return the tables with `FURTHER_TABLE_ROLES`, and the rejected candidates of each partition."""
     step_inputs = [node.output("rejected") for node in built.chosen.values()]
     for node in graph:
         if node.id.stage in ("fetch", "build"):
-            step_inputs += [StepInput(node, role) for role in LOADED if role in node.checks]
+            step_inputs += [StepInput(node, role) for role in FURTHER_TABLE_ROLES if role in node.checks]
     return step_inputs

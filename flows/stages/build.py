@@ -38,9 +38,9 @@ from swaymeter.tasks.contexts.sentences import (
 log = logging.getLogger(__name__)
 
 SHOWN_JUDGEMENTS = 20
-"""Limit of the judgements in a warning."""
+"""Upper bound on the judgements that a warning shows."""
 PASSAGES_IN_MEMORY = 4096
-"""Number of passages at which arranged questions become an Arrow table, which needs less memory than objects."""
+"""Number of passages at which a batch of questions becomes an Arrow table, which needs less memory than objects."""
 
 
 def build_prompts(step: Step, settings: RunSettings) -> None:
@@ -76,8 +76,8 @@ def choose(step: Step, settings: RunSettings) -> None:
     """Choose the questions of a partition from the fetched candidates; InputError if no candidate is valid."""
     study, judgements = step.arguments
     partition: Any = step.id.subject
-    in_several_steps = QUESTION_SOURCES[study.questions.source].in_several_steps
-    candidates = candidates_of(step.inputs.values(), partition, in_several_steps=in_several_steps)
+    needs_several_steps = QUESTION_SOURCES[study.questions.source].needs_several_steps
+    candidates = candidates_of(step.inputs.values(), partition, needs_several_steps=needs_several_steps)
     candidates, problems = with_kinds(candidates, judgements)
     answerable = study.questions.askable(candidates)
     candidates, rejected = list(answerable.questions), list(answerable.rejected)
@@ -101,14 +101,14 @@ def choose(step: Step, settings: RunSettings) -> None:
     step.write("questions", chosen.questions)
 
 
-def candidates_of(inputs: Iterable[Any], partition: Partition, *, in_several_steps: bool) -> list[Question]:
+def candidates_of(inputs: Iterable[Any], partition: Partition, *, needs_several_steps: bool) -> list[Question]:
     """Return every candidate of a partition, with the edits and page views that the tables of disputes have now.
 
     Args:
         inputs: Tables of questions and of disputes; the two tables of a page have the same subject in their keys.
         partition: The partition.
-        in_several_steps: True if several steps fetch the candidates. A step may then fetch questions of other
-            partitions, and two steps the same question.
+        needs_several_steps: True if several steps fetch the candidates. Such a step may also fetch questions of other
+            partitions, and two steps may fetch the same question.
     """
     tables: dict[str, list[Any]] = {QUESTIONS.name: [], DISPUTES.name: []}
     for artifact in inputs:
@@ -122,10 +122,10 @@ def candidates_of(inputs: Iterable[Any], partition: Partition, *, in_several_ste
             current = [from_row(Dispute, row) for row in disputes.read().to_pylist()]
             questions = with_current_counts(questions, current)
         candidates += questions
-    if not in_several_steps:
+    if not needs_several_steps:
         return candidates
     candidates = [question for question in candidates if question.partition == partition]
-    # Each id once; the flags compare questions with different ids, such as two with the same text.
+    # A question that two steps fetched counts once, because the flags compare questions with different ids.
     return with_flags_of_duplicates(list({question.question_id: question for question in candidates}.values()))
 
 
@@ -138,13 +138,14 @@ def build_questions(step: Step, settings: RunSettings) -> None:
         for row in step.table(role).read().to_pylist()
         if row["relation"] == step.id.subject
     ]
-    # The order is that of the ids, so that a question keeps its position if its partition changes.
+    # Sorted by id, so that a question keeps its position if its partition changes.
     ordered = sorted(questions, key=lambda question: question.question_id)
-    # cases: each question alone and with each context. left_out: further cases, each a set without one passage. A set
-    # of three passages gives three such cases.
+    # cases: each question alone and with each context. left_out: further cases, in which a set lacks one of its
+    # passages. A set of three passages gives three such cases.
     counts = {"cases": len(ordered), "left_out": 0}
     output, batches = step.table("questions"), []
-    for batch in _batches(question for drawn in ordered for question in options.arrange([drawn])):
+    # `arrange` gives a question its contexts.
+    for batch in _batches(question for chosen in ordered for question in options.arrange([chosen])):
         set_sizes = [len(context.passages) for question in batch for context in question.contexts]
         counts["cases"] += len(set_sizes)
         counts["left_out"] += sum(size for size in set_sizes if size > 1)

@@ -72,8 +72,8 @@ class Contents:
             unfinished = [node for node in upstream if node.state != "done"]
             reasons = "; ".join(f"{node.id}: {node.reason or node.state}" for node in unfinished[:3])
             raise MissingFile(f"partition {partition}: no question is fetched ({reasons}); run the study first")
-        in_several_steps = QUESTION_SOURCES[self.study.questions.source].in_several_steps
-        return candidates_of(usable, partition, in_several_steps=in_several_steps)
+        needs_several_steps = QUESTION_SOURCES[self.study.questions.source].needs_several_steps
+        return candidates_of(usable, partition, needs_several_steps=needs_several_steps)
 
     def chosen(self, partition: Partition) -> list[Question]:
         """Return the chosen questions of a partition; MissingFile if they are not chosen yet."""

@@ -23,12 +23,12 @@ TOKENS: dict[About, int] = {"contexts": 16, "queries": 16 * 3 * 64, "questions":
 """Tokens that a model reads or writes for a prompt, by the kind of prompts of a measure.
 
 A token costs two operations for each parameter of the model. contexts: 16 tokens of a query; the context before it is
-read once for all queries. queries: 16 tokens in 64 forward and backward passes, each as costly as three forward passes
-(Fisher susceptibility). questions: 150 tokens of text, and ten answers of twenty tokens.
+read once for all queries. queries (Fisher susceptibility): 16 tokens in 64 forward and backward passes; such a pass
+costs three forward passes. questions: 150 tokens of text, and ten answers of twenty tokens.
 """
 
 TOKENS_OF_SAMPLE = 40
-"""Tokens of a context with its query in a study with `contexts.per_query`: a prompt needs both."""
+"""Tokens of a context and its query; in a study with `contexts.per_query`, the context is read for each query."""
 
 LEAST_HOURS = 0.01
 """Lower bound of the estimated hours of a GPU."""
@@ -237,7 +237,7 @@ def _prompts_of_partition(plan: Plan, partition: str, leading: str) -> int | Non
 
 
 def _prompt_counts(plan: Plan, node: PlannedStep) -> dict[str, int]:
-    """Return the arguments of `count_prompts`: built queries, contexts and questions, or planned ones."""
+    """Return the arguments of `count_prompts`: numbers of built prompts or, before, of planned prompts."""
     built = {role: check.rows for other in node.inputs for role, check in other.checks.items() if check.state == "done"}
     questions = [node.checks["questions"] for node in node.inputs if "questions" in node.checks]
     question_counts = {

@@ -103,7 +103,7 @@ def add_fetch_steps(graph: Graph, plan: Plan) -> FetchedInputs:
             names = {entity_class: _add_names(graph, plan, entity_class) for entity_class in classes}
     if study.questions is None or "questions" not in topics:
         return FetchedInputs(facts, names, {}, {})
-    if QUESTION_SOURCES[study.questions.source].in_several_steps:
+    if QUESTION_SOURCES[study.questions.source].needs_several_steps:
         from swaymeter.flows.stages.wikidata import add_wikidata_steps  # imports clients that few studies need
 
         return FetchedInputs(facts, names, *add_wikidata_steps(graph, plan))
@@ -163,7 +163,7 @@ def _add_step(
     key: Callable[[Access], Mapping[str, Any]],
     resource: Resource | None = None,
 ) -> StepInput:
-    """Add a step with tables in the folder `facts`, and return its last output; `key` returns its parameters."""
+    """Add a step with tables in the folder `facts`, and return its last table; `key` returns the step's parameters."""
     identity = kind.id(subject)
     try:
         parameters = key(plan.access)

@@ -27,7 +27,7 @@ from swaymeter.tasks.frequency.words import CommonWords
 
 log = logging.getLogger(__name__)
 COUNT_KINDS: tuple[CountKind, ...] = get_args(CountKind)
-"""Ways of counting, the most exact first; a total is as exact as its least exact part."""
+"""Units of counts, the most precise first; a total has the unit of its least precise count."""
 SHOWN_NAMES = 5
 """Limit of the names in a warning."""
 
@@ -87,7 +87,7 @@ def add_up(step: Step, settings: RunSettings) -> None:
     pairs = step.records("counted_pairs", CountedPair)
     columns = ("entity_count", "capitals_count", "lower_case_count", "pair_count")
     totals, shards = np.zeros((len(columns), len(pairs)), np.int64), list[Shard]()
-    # kinds: positions in COUNT_KINDS of the entity counts and of the pair counts. A larger position is less exact.
+    # kinds: positions in COUNT_KINDS of the units of entity counts and of pair counts; the largest position wins.
     kinds = np.zeros((2, len(pairs)), np.int64)
     for counts in step.inputs_of(SHARD_COUNTS):
         rows = counts.read()

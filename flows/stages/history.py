@@ -1,4 +1,4 @@
-"""Snapshots of completed runs: headline numbers, and items, such as replies, that changed since the run before."""
+"""Snapshots of completed runs: headline numbers, and the items (such as replies) that changed since the run before."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ CHANGE_COLUMNS = {
     "p_adjusted": "p_adjusted",
     "direction": "direction",
 }
-"""Columns of `HistoryRow` on the change since the run before, each with the column of a comparison that it copies."""
+"""By column of `HistoryRow` on the change since the run before: the column of a comparison with the same value."""
 
 
 @dataclass(frozen=True)

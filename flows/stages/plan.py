@@ -107,7 +107,7 @@ class PlannedVariant:
 
     @property
     def key(self) -> str:
-        """Name with the dtype, such as "gpt2/float32", which identifies the variant in `variants` and beside scores."""
+        """Name and dtype, such as "gpt2/float32": the identity of the variant in the table `variants` and in scores."""
         return f"{self.name}/{self.dtype}"
 
     @property
@@ -138,7 +138,7 @@ class Plan:
     Attributes:
         study: The study file.
         workspace: Workspace of the study.
-        access: Offline access to services; for example, the keys of steps contain the addresses of services.
+        access: Access to services without the network; the keys of steps need the addresses of services.
         parameters: Parameters of each measure, by name.
         passes: Passes of the study's measures.
         declarations: By measure, its version, parameters and models, or the error that occurred when they were read.
@@ -178,7 +178,7 @@ class Plan:
 
     @cached_property
     def further_seeds(self) -> Mapping[int, "Plan"]:
-        """Plans of the further seeds; their scores are compared with those of the study's seed."""
+        """Plans of the further seeds, by seed; their scores are compared with the scores of the study's seed."""
         return {seed: plan_of(self.study.for_seed(seed), self.workspace) for seed in self.study.further_seeds}
 
 
@@ -286,7 +286,7 @@ def _decoding(name: str, parameters: Mapping[str, float]) -> Any:
 
 
 def _further_passes(passes: tuple[Pass, ...], *, has_new_decoding: bool) -> tuple[Pass, ...]:
-    """Return the passes of a further variant of a model, without passes whose scores the first variant has already.
+    """Return the passes of a further variant of a model, without passes whose scores another variant has.
 
     Measures of queries and contexts do not depend on prompt and decoding. A new decoding changes only the answers and
     the measures that follow from answers. The variant with the same prompt and the first decoding has the other scores.

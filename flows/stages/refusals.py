@@ -70,7 +70,7 @@ def check_selection(selection: Selection, study: StudyFile, get_graph: Callable[
 
 
 def _relations(graph: Graph, selection: Selection) -> list[str]:
-    """Return the relations of a study; until its questions are fetched, all relations that they may have."""
+    """Return the relations of a study; until its questions are fetched, all relations that its questions may have."""
     valid = {node.id.subject for node in graph if node.id.stage == "build"}
     if any(node.state != "done" for node in graph if node.id.subject in ("static", "temporal")):
         valid |= {*catalog.relations(), DISPUTABLE}
@@ -121,7 +121,7 @@ def refusals(
 def variants_to_score(
     graph: Graph, plan: Plan, selected: Collection[StepId], *, force: bool = False
 ) -> list[PlannedVariant]:
-    """Return the variants with a selected scoring step that is not done, or is forced."""
+    """Return the variants with a selected scoring step that is not done; `force` counts all steps as not done."""
     scores = (node for node in graph if node.id in selected and node.id.stage == "score")
     steps = [node.id for node in scores if force or node.state != "done"]
     return [variant for variant in plan.variants if any(map(variant.is_of, steps))]
@@ -234,7 +234,7 @@ def _is_about_questions(identity: StepId) -> bool:
 
 
 def _too_few_facts(plan: Plan, relation: RelationName, sample: PerQuery | None) -> Iterator[str]:
-    """Yield a reason if a source on this machine has too few facts or names, or the user's file too few contexts."""
+    """Yield a reason if a source on this machine has too few facts or names, or a file has too few contexts."""
     options, planned = plan.study.facts, plan.relations[relation]
     assert options is not None
     if planned.entry is None:

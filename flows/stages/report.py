@@ -125,7 +125,7 @@ def _prompt_line(part: PromptPart) -> str:
 
 
 def _passages(questions: Any) -> dict[str, str]:
-    """Return, by title, how contexts are composed of several passages; empty for contexts of a single passage."""
+    """Return the sets, orders and form of the passages in contexts, by title; empty without sets of passages."""
     options = getattr(questions, "passages", None)
     if options is None:
         return {}

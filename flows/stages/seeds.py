@@ -100,7 +100,7 @@ def _add_comparison(
 ) -> StepInput:
     """Add the step that compares the scores of a relation and a variant between seeds.
 
-    `prompts` and `scores` have, for each seed, its inputs by role.
+    `prompts` and `scores` have the inputs of the step by seed and role.
     """
     inputs = {
         f"{role} {seed}": step_input

@@ -1,8 +1,8 @@
 """The steps that build questions from Wikidata and Wikipedia: lists first, then a step for each property and page.
 
-triples                  the triples of a list, or triples that the query service draws of a property
+triples                  the triples of a list; or, for each property, triples that the query service draws
 questions                for each property: its static and temporal questions, and rejected candidates
-pages                    the titles of the pages that are searched for disputes, unless the study names these pages
+pages                    the titles of the pages that are searched for disputes, unless the study names pages
 disputes                 for each page: its disputes
 questions of disputes    for each page: questions that a language model writes about the disputes
 """

@@ -1,7 +1,7 @@
 """The page of answers: one HTML file with every question, context and answer, which needs nothing from outside.
 
-Its texts come from models and from the web. They are in blocks of JSON in which no character is markup (`blocks`). The
-script of the page shows them as text only, and the content security policy of the page refuses other scripts.
+The texts of the page come from models and from the web. They are in blocks of JSON in which no character is markup
+(`blocks`). The page's script shows them as text only, and the page's content security policy refuses other scripts.
 """
 
 from collections.abc import Mapping

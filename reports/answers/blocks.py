@@ -3,7 +3,7 @@
 index         the columns of every question that the list and the search need, and the values of the menus
 texts-K       contexts, right answers, ids and counts of questions 100*K to 100*K + 99 of the index
 scores-M      scores of model M, in columns, by which the list is filtered and sorted. A row is a question that the
-              model answered. A cell has values without a context, and then with each context of the question
+              model answered. A cell has a value for each case: without a context, then with each context
 answers-M-K   sampled answers and all scores, case by case, of rows 100*K to 100*K + 99 of scores-M
 
 Names of columns from a user's file are values of this JSON and never keys.
@@ -70,7 +70,7 @@ _MEASURED = {"entropy": "semantic_entropy", "persuasion": "coherent_persuasion"}
 OUTCOMES = ("persuaded", "agreed", "stubborn", "other")
 _LETTERS = ("verdict", "reason", "outcome")
 """Scores that are words. A column of scores-M has the first letter of each word, and "-" for a missing score."""
-_ORDER: Mapping[str, int] = {condition: at for at, condition in enumerate(CONDITIONS)}
+_ORDER: Mapping[str, int] = {condition: number for number, condition in enumerate(CONDITIONS)}
 """Position of each condition among the contexts of a question."""
 _JUDGEMENT = ("question_id", "context_id", "field", "judged", "value", "annotator", "note", "variant", "sample")
 """Columns of a file of judgements."""
@@ -96,7 +96,7 @@ def options(frames: Frames) -> dict[str, Any]:
 
 
 def blocks(frames: Frames) -> Iterator[Block]:
-    """Yield every block, made one after another.
+    """Yield every block, and make each block only when it is requested.
 
     Raises:
         InputError: The frames lack the question of an answer.
@@ -104,7 +104,7 @@ def blocks(frames: Frames) -> Iterator[Block]:
     questions = sorted(
         records(frames["questions_to_read"]), key=lambda row: (row["question"].casefold(), row["question_id"])
     )
-    position = {row["question_id"]: at for at, row in enumerate(questions)}
+    position = {row["question_id"]: number for number, row in enumerate(questions)}
     settings = options(frames)
     choices = {
         "partitions": partitions(frames["questions_to_read"]),
@@ -130,15 +130,15 @@ def _listed(questions: Sequence[Mapping[str, Any]], contexts: Contexts) -> dict[
     values: dict[str, set[str]] = defaultdict(set)
     for name, value in (cell for row in others for cell in row.items()):
         values[name].add(value)
-    number = {name: at for at, name in enumerate(sorted(values))}
+    numbers = {name: number for number, name in enumerate(sorted(values))}
     listed: dict[str, list[Any]] = {name: [row[name] for row in questions] for name in _LISTED}
     listed["contexts"] = [
         [(case["condition"], *([case["id"]] if case["id"] != case["condition"] else [])) for case in contexts[name]]
         for name in listed["question_id"]
     ]
-    listed["others"] = [[(number[name], value) for name, value in row.items()] for row in others]
-    choices = [sorted(values[name]) if 2 <= len(values[name]) <= MAX_CHOICES else [] for name in number]
-    return {"columns": list(zip(number, choices, strict=True)), "questions": listed}
+    listed["others"] = [[(numbers[name], value) for name, value in row.items()] for row in others]
+    choices = [sorted(values[name]) if 2 <= len(values[name]) <= MAX_CHOICES else [] for name in numbers]
+    return {"columns": list(zip(numbers, choices, strict=True)), "questions": listed}
 
 
 def _others(columns: object) -> dict[str, str]:
@@ -159,7 +159,7 @@ def _contexts_of(rows: pd.DataFrame) -> dict[str, list[dict[str, Any]]]:
 
 
 def _texts(question: Mapping[str, Any], contexts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the texts of a question that the list leaves out.
+    """Return the texts of a question for a block texts-K.
 
     `right` holds the right answers, which are the same for all contexts.
     """
@@ -253,8 +253,8 @@ def _shards(name: str, rows: Sequence[object]) -> Iterator[Block]:
 def _answers_of(rows: pd.DataFrame) -> dict[str, dict[str, dict[str, Any]]]:
     """Return the answers by question id and context id: the greedy answer, and the sampled answers by cluster.
 
-    An answer is a tuple: text, log-probability, True if it ended before the limit of tokens, thoughts, and the reason
-    if it is missing. Equal sampled answers of a cluster are counted.
+    An answer is a tuple: text, log-probability, True if the text ended before the limit of tokens, thoughts, and the
+    reason if the text is missing. Equal sampled answers of a cluster are counted.
     """
     by_question: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
     for row in records(rows[rows["state"] != "not_asked"]):  # not_asked: the recorded replies have no row of the case
@@ -262,8 +262,8 @@ def _answers_of(rows: pd.DataFrame) -> dict[str, dict[str, dict[str, Any]]]:
         is_scored = not reason and not pd.isna(row["log_probability"])
         log_probability = round(row["log_probability"], 2) if is_scored else None
         answer = (row["text"], log_probability, row["state"] != "truncated", row["thoughts"], reason)
-        empty: dict[str, Any] = {"greedy": None, "groups": defaultdict(Counter)}
-        case = by_question[row["question_id"]].setdefault(row["context_id"], empty)
+        new_case: dict[str, Any] = {"greedy": None, "groups": defaultdict(Counter)}
+        case = by_question[row["question_id"]].setdefault(row["context_id"], new_case)
         if pd.isna(row["sample"]):
             case["greedy"] = answer
         else:
@@ -276,7 +276,7 @@ def _in_order(case: Mapping[str, Any]) -> tuple[int, str]:
 
 
 def _shown(case: Mapping[str, Any] | None, scores: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the answers of a case: its groups, the largest first, with each different answer and its count."""
+    """Return the answers and scores of a case; the largest group comes first, and equal answers are counted."""
     if case is None:
         return None
     ordered = sorted(case["groups"].values(), key=lambda answers: -answers.total())
@@ -320,14 +320,14 @@ def _ended(case: Mapping[str, Any] | None) -> str:
 
 
 def _judged(case: Mapping[str, Any] | None) -> str:
-    """Return the first letter of the judge's verdict, in capitals if the rule has another verdict; "-" without one."""
+    """Return the first letter of the judge's verdict, in capitals if the rule has another verdict; "-" for none."""
     scores = (case or _NO_CASE)["scores"]
     letter: str = scores.get("judged", "-")[0]
     return letter.upper() if scores.get("agree") is False else letter
 
 
 def _present(row: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """Return the values of a row that are not missing, as JSON has them."""
+    """Return the values of a row that are not missing, as values of JSON."""
     values = {name: _plain(row[name]) for name in names}
     return {name: value for name, value in values.items() if value is not None}
 

@@ -1,7 +1,7 @@
-"""The figures, with related figures in one module, and the list of all figures.
+"""The list of all figures. A module declares related figures.
 
-A module declares each `Figure`: its question, the named queries of the warehouse that it reads, and a function that
-draws it for one model. A further function, such as `susceptibility_by_relation`, paints the marks of one panel.
+A `Figure` has a question, the named queries of the warehouse that it reads, and a function that draws it for one model.
+A further function of the module, such as `susceptibility_by_relation`, paints the marks of one panel.
 """
 
 from swaymeter.data.named import Registry

@@ -63,17 +63,17 @@ def measure_against_susceptibility(axes: Axes, data: pd.DataFrame, means: pd.Dat
 def correlation(correlations: pd.DataFrame, level: str, query_type: str) -> str:
     """Return Pearson's and Spearman's correlation of one model and measure in words; empty if neither was computed."""
     for row in records(where(correlations, level=level, query_type=query_type)):
-        over = f"over {plural(int(row['n']), LEVELS[level])}"
+        over_items = f"over {plural(int(row['n']), LEVELS[level])}"
         if _reason(row):
-            return f"no correlation {over}"
+            return f"no correlation {over_items}"
         if few := too_few_for_r(int(row["n"])):
             return few if level == "query" else f"{few}, each a {LEVELS[level]}"
-        return f"Pearson {row['pearson']:z.2f}, Spearman {row['spearman']:z.2f} {over}"
+        return f"Pearson {row['pearson']:z.2f}, Spearman {row['spearman']:z.2f} {over_items}"
     return ""
 
 
 def correlation_note(correlations: pd.DataFrame) -> str:
-    """Return the caption's sentences on correlations over all queries, and on the reasons for missing ones."""
+    """Return the caption's sentences on correlations over all queries, and on reasons for missing correlations."""
     pooled = [words for level in LEVELS if (words := correlation(correlations, level, "all"))]
     together = f" Open and closed together: {'; '.join(pooled)}." if pooled else ""
     missing = [
@@ -98,9 +98,9 @@ def paint(
     canvas, panels = type_panels(rows, 3.9, x="susceptibility (nats)", y=label)
     first = canvas.axes[0]
     logarithmic = not same_unit and bool((rows["score"] > 0).all())
-    for kind, axes in panels.items():
-        measure_against_susceptibility(axes, *(where(frame, query_type=kind) for frame in (rows, means)))
-        headed(axes, f"{kind} queries", *(correlation(correlations, level, kind) for level in LEVELS))
+    for query_type, axes in panels.items():
+        measure_against_susceptibility(axes, *(where(frame, query_type=query_type) for frame in (rows, means)))
+        headed(axes, f"{query_type} queries", *(correlation(correlations, level, query_type) for level in LEVELS))
         axes.locator_params(axis="x", nbins=4)
         if same_unit:
             axes.axline((0, 0), slope=1, color=MUTED, linewidth=0.9, linestyle="--", zorder=1)
@@ -184,7 +184,11 @@ _BESIDE = ("means_beside_susceptibility", "measures_summary", "correlations", "c
 def masses(measures: pd.DataFrame) -> str:
     """Return the mean probability of the whole answer set in words, by query type."""
     rows_of_mass = measures[measures["measure"] == "mass"].set_index("query_type")["mean"]
-    return ", ".join(f"{rows_of_mass[kind]:.2f} for {kind} queries" for kind in QUERY_HUES if kind in rows_of_mass)
+    return ", ".join(
+        f"{rows_of_mass[query_type]:.2f} for {query_type} queries"
+        for query_type in QUERY_HUES
+        if query_type in rows_of_mass
+    )
 
 
 def _draw_answer_sets(model: Model, frames: Frames) -> Drawing | None:
@@ -254,11 +258,11 @@ FISHER = Figure(
 
 
 LABELS = {"susceptibility": "susceptibility over contexts", "fisher": "Fisher susceptibility"}
-"""Label of each measure on its axis; the first is the susceptibility over contexts."""
+"""Title of the panel of each measure, from left to right."""
 GROUPS = {"entities": ("real", "invented"), "wording": ("question", "completion")}
-"""Groups of queries from left to right, by the column whose values are the names of the groups."""
+"""Names of the groups of queries from left to right, by the column that has these names."""
 HOLLOW = "invented"
-"""Group that is not filled."""
+"""Group whose boxes and dots are not filled."""
 _EXPLANATIONS = {
     "susceptibility": "Susceptibility over contexts is how far the study's contexts sway a query.",
     "fisher": "Fisher susceptibility is how far small changes of a query's embeddings would sway it.",
@@ -315,15 +319,17 @@ def _draw_groups(grouped_by: str, words: str, model: Model, frames: Frames) -> D
         else:
             axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]) if (measure_rows[measure] < 0).any() else 0)
 
-    # `grid` draws one line of panels. "-" is the item of this line, which `panel` ignores.
+    # `grid` draws one line of panels; `panel` ignores the item of the line, "-".
     return Drawing(caption, numbers, shown, partial(grid, "-", measures, 3.5, panel, share_y=False))
 
 
 def _single_groups(groups: pd.DataFrame) -> str:
-    """Return the caption's sentences on query types with a single group, which is compared with no other."""
-    groups_of_type = {kind: set(groups.loc[groups["query_type"] == kind, "of_group"]) for kind in QUERY_HUES}
-    single = {kind: min(names) for kind, names in groups_of_type.items() if len(names) == 1}
-    return "".join(f" All {kind} queries are of one group: {name}." for kind, name in single.items())
+    """Return the caption's sentences on query types that have a single group."""
+    groups_of_type = {
+        query_type: set(groups.loc[groups["query_type"] == query_type, "of_group"]) for query_type in QUERY_HUES
+    }
+    single = {query_type: min(names) for query_type, names in groups_of_type.items() if len(names) == 1}
+    return "".join(f" All {query_type} queries are of one group: {name}." for query_type, name in single.items())
 
 
 def _column_label(row: Row) -> str:
@@ -380,12 +386,12 @@ def _draw_bins(model: Model, frames: Frames) -> Drawing | None:
     unit = unit_of(bins)
     bins = without_unit(bins).rename(columns={"of_group": "bin"})
     bins = in_order(bins, query_type=[*QUERY_HUES, "all"], bin=BINS)
-    over = int((rows["susceptibility"] > 1).sum())
+    count_over = int((rows["susceptibility"] > 1).sum())
     caption = (
         f"From left to right, queries that the study's contexts sway further. {how_to_read('entities')}. Below each "
         "column stand the share and the number of the bin's queries. A bin includes its lower edge, and 1 is in the "
-        f"bin from 0.8 to 1. {over} of {len(rows)} queries are over 1 nat. Fisher susceptibility is in {unit}: values "
-        "of different models are not comparable. "
+        f"bin from 0.8 to 1. {count_over} of {len(rows)} queries are over 1 nat. Fisher susceptibility is in {unit}: "
+        "values of different models are not comparable. "
         f"{model}; n = {len(rows)} queries in {plural(rows['relation'].nunique(), 'relation')}, {contexts_of(rows)}"
     )
 
@@ -396,9 +402,11 @@ def _draw_bins(model: Model, frames: Frames) -> Drawing | None:
         count = len(BINS) if (bins["bin"] == BINS[-1]).any() else len(BINS) - 1  # "over 1" only if it has queries
         first = canvas.axes[0]
         first.set_yscale("log" if (rows["fisher"] > 0).all() else "linear")
-        for kind, axes in panels.items():
-            data = where(rows, query_type=kind)
-            columns_of_bins(axes, data["fisher"], data["susceptibility"], where(bins, query_type=kind), "bin", count)
+        for query_type, axes in panels.items():
+            data = where(rows, query_type=query_type)
+            columns_of_bins(
+                axes, data["fisher"], data["susceptibility"], where(bins, query_type=query_type), "bin", count
+            )
         if first.get_yscale() == "log":
             logarithmic_upward(first, *first.get_ylim())
         return canvas

@@ -68,7 +68,7 @@ class Score:
         item: Item that has a value, such as "a question with a context".
         values: Named query with the values.
         means: Named query with the means.
-        explanation: Sentences of the caption on higher values.
+        explanation: Sentences of the caption that say what a higher value means.
         question: Title of the figure.
         figures: Numbers of the figures of Marjanović et al. 2024.
     """
@@ -92,7 +92,7 @@ def values_of_partitions(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) ->
 
     Args:
         axes: The panel.
-        data: Rows with the value and the partition, a category; the categories are the columns from left to right.
+        data: Rows with value and partition; the categories of partition are in order from left to right.
         means: A row per partition: mean, low, high.
     """
     names = list(data["partition"].cat.categories)
@@ -137,8 +137,8 @@ def _draw_partitions(score: Score, model: Model, frames: Frames) -> Drawing | No
         return None
     kind, groups = grouping(rows), rows["partition"].value_counts()
     few = f" Only the {MAX_GROUPS} largest of {len(groups)} {kind}s are drawn." if len(groups) > MAX_GROUPS else ""
-    drawn = rows[rows["partition"].isin(groups.index[:MAX_GROUPS])].rename(columns={score.column: "value"})
-    has_violins = drawn.groupby(["condition", "partition"]).size().max() >= FEWEST
+    shown_rows = rows[rows["partition"].isin(groups.index[:MAX_GROUPS])].rename(columns={score.column: "value"})
+    has_violins = shown_rows.groupby(["condition", "partition"]).size().max() >= FEWEST
     violin = f" A violin is the density of {FEWEST} or more points." if has_violins else ""
     caption = (
         f"Each point is {score.item}.{violin} A diamond is the mean of a column with its {interval_over('subjects')}. "
@@ -147,7 +147,7 @@ def _draw_partitions(score: Score, model: Model, frames: Frames) -> Drawing | No
     )
     means = _means(frames[score.means], score)
     points = every[["partition", "relation", "question_id", "condition", score.column]]
-    return Drawing(caption, points, means, partial(_paint_partitions, drawn, means, score))
+    return Drawing(caption, points, means, partial(_paint_partitions, shown_rows, means, score))
 
 
 def _means(frame: pd.DataFrame, score: Score) -> pd.DataFrame:
@@ -198,8 +198,8 @@ _SCORES = (
         "answers_of_questions",
         "partition_means",
         "The higher a point, the more meanings the sampled answers spread over. The entropy sums log-probabilities, so "
-        "it also grows with the length of the answers; the table of accuracy and uncertainty has forms that do not: "
-        "length-normalised, Rao's, and of clusters.",
+        "it also grows with the length of the answers. The table of accuracy and uncertainty has entropies that do not "
+        "grow with the length: length-normalised, Rao's, and of clusters.",
         "How unsure is the model of each kind of question, without and with a context?",
         (8, 9, 10),
     ),
@@ -219,7 +219,7 @@ PERSUASION, ENTROPY = (
 
 
 WITH_OR_WITHOUT = ("without", "with")
-"""Ends of the names of two columns, semantic_entropy_without and semantic_entropy_with (a context)."""
+"""Ends of the column names semantic_entropy_without and semantic_entropy_with: without and with a context."""
 _OUTCOMES = ("all", "persuaded", "stubborn")
 MARKS = {"most_edited": ("P", "#8f55b8"), "most_viewed": ("*", "#e0761a")}
 """Shape and hue of marked instances, by the column that marks them."""
@@ -265,13 +265,13 @@ def _draw_top_edited(model: Model, frames: Frames) -> Drawing | None:
 
     special = [mark(shape, name.replace("_", " "), hue) for name, (shape, hue) in MARKS.items()]
     marks = [mark("o", "an instance"), *special, mark("D", "mean and its interval")]
-    # `grid` draws one line of panels. "-" is the item of this line, which `panel` ignores.
+    # `grid` draws one line of panels; `panel` ignores the item of the line, "-".
     paint = partial(grid, "-", WITH_OR_WITHOUT, 3.8, panel, marks, y=lambda _: "semantic entropy (nats)")
     return Drawing(caption, numbers, shown, paint)
 
 
 def outcome_counts(counts: pd.DataFrame) -> str:
-    """Return sentences on the numbers of persuaded and stubborn instances among the marked ones, by both rules."""
+    """Return sentences that count persuaded and stubborn marked instances, by whose_answer and by ROUGE-L."""
     return " ".join(
         f"Of the {row['instances']} {row['instances_of']}, {row['persuaded']} are persuaded and {row['stubborn']} "
         f"stubborn; by the rule of the paper, ROUGE-L over 0.3, {row['persuaded_as_published']} and "
@@ -295,7 +295,7 @@ TOP_EDITED = Figure(
 
 SCORES = (*(f"semantic_entropy_{with_or_without}" for with_or_without in WITH_OR_WITHOUT), "coherent_persuasion")
 CLASSES = {"low": ("<", "#2f7fb5"), "middle": ("o", "#8c7a00"), "high": (">", "#c4503c")}
-"""The shape and hue of an instance in a class of semantic entropy with the context."""
+"""Shape and hue of an instance, by the class of its semantic entropy with the context."""
 _EXPLANATION = (
     "Each marker is a question with a context. The further right a marker, the more meanings the sampled answers "
     "spread over, without the context (left) or with it. The higher a marker, the further the context moved the "
@@ -313,7 +313,7 @@ def _draw_marked(model: Model, frames: Frames) -> Drawing | None:
         return None
     marked = {name.replace("_", " "): (rows[rows[name]], *style) for name, style in MARKS.items()}
     caption = (
-        f"{_EXPLANATION} Marked are {_MARKED_WORDS}. {outcome_counts(counts)} {_n(model, rows)}"
+        f"{_EXPLANATION} Marked are {_MARKED_WORDS}. {outcome_counts(counts)} {_sample_size(model, rows)}"
         f"{scored.note('instances')}"
     )
     numbers, shown = (frame.drop(columns=["model", "dtype"]) for frame in (every, counts))
@@ -329,15 +329,15 @@ def _draw_classes(model: Model, frames: Frames) -> Drawing | None:
     classed = {f"{name} entropy": (rows[rows["entropy_class"] == name], *style) for name, style in CLASSES.items()}
     between = " A grey dot lies between two classes." if len(rows) > len(_marked_rows(classed)) else ""
     caption = (
-        f"{_EXPLANATION} Shape and hue are the class of semantic entropy with the context, {cut_in_words(classes)}."
-        f"{between} The words of each class stand in a table. {_n(model, rows)}{scored.note('instances')}"
+        f"{_EXPLANATION} Shape and hue are the class of semantic entropy with the context, {class_bounds(classes)}."
+        f"{between} The words of each class stand in a table. {_sample_size(model, rows)}{scored.note('instances')}"
     )
     shown = in_order(without_unit(classes), partition=["all", *partitions(rows)], entropy_class=CLASSES)
     return Drawing(caption, every.drop(columns=["model", "dtype"]), shown, partial(_paint_marked, rows, classed))
 
 
-def cut_in_words(classes: pd.DataFrame) -> str:
-    """Return the bounds of a model's classes in words, such as "low to 1, middle from 2 to 4, high from 5 nats"."""
+def class_bounds(classes: pd.DataFrame) -> str:
+    """Return the bounds of a model's entropy classes, such as "low to 1, middle from 2 to 4, high from 5 nats"."""
     row = records(classes)[0]
     return (
         f"low to {row['low_up_to']:.4g}, middle from {row['middle_from']:.4g} to {row['middle_up_to']:.4g}, high from "
@@ -345,7 +345,7 @@ def cut_in_words(classes: pd.DataFrame) -> str:
     )
 
 
-def _n(model: Model, rows: pd.DataFrame) -> str:
+def _sample_size(model: Model, rows: pd.DataFrame) -> str:
     return f"{model}; n = {len(rows)} instances of {rows['question_id'].nunique()} questions."
 
 
@@ -390,7 +390,7 @@ def _paint_marked(rows: pd.DataFrame, marked: MarkedInstances) -> Canvas:
 
     marks = [mark("o", "other instances")] if len(rows) > len(_marked_rows(marked)) else []
     marks += [mark(shape, name, hue) for name, (_, shape, hue) in marked.items()]
-    # `grid` draws one line of panels. "-" is the item of this line, which `panel` ignores.
+    # `grid` draws one line of panels; `panel` ignores the item of the line, "-".
     return grid("-", WITH_OR_WITHOUT, 3.8, panel, marks, share_x=True, y=lambda _: "coherent persuasion (nats)")
 
 

@@ -60,40 +60,45 @@ def _draw_forest(comparison: str, model: Model, frames: Frames) -> Drawing | Non
     rows, entities = as_published(compared), by_entity(compared)
     if rows["untestable"].notna().all():
         return None
-    drawn = rows[rows["untestable"].isna()]
-    drawn = drawn.assign(significant=drawn["p_adjusted"] <= ALPHA)
-    relations = relations_by(drawn, "effect_size")
+    testable = rows[rows["untestable"].isna()]
+    testable = testable.assign(significant=testable["p_adjusted"] <= ALPHA)
+    relations = relations_by(testable, "effect_size")
     untestable_relations = sorted(set(rows["relation"]) - set(relations))
     order = {"relation": [*relations, *untestable_relations], "query_type": QUERY_HUES}
     numbers = in_order(rows, **order)
     shown = in_order(pd.concat([entities, rows]), unit_of_analysis=("entity",), **order)
     shown = shown[["unit_of_analysis", *SHOWN]]
     numbers.attrs["units"] = shown.attrs["units"] = units(rows)
-    first, second, measure = (drawn[name].iloc[0] for name in ("group_a", "group_b", "measure"))
-    row_counts = drawn["n_a"] + drawn["n_b"]
-    sided = "two-sided" if (drawn["alternative"] == "two-sided").all() else "one-sided"
-    significant_by_entity = _significant(entities[entities["untestable"].isna()])
+    first, second, measure = (testable[name].iloc[0] for name in ("group_a", "group_b", "measure"))
+    row_counts = testable["n_a"] + testable["n_b"]
+    sided = "two-sided" if (testable["alternative"] == "two-sided").all() else "one-sided"
+    significant_by_entity = _significant_by_type(entities[entities["untestable"].isna()])
     caption = (
         f"Right of the zero line, the mean {measure} in {unit_of(rows)} is larger for {first} than for {second}; a "
-        f"diamond is significant ({sided} {drawn['test'].iloc[0]} test, p ≤ {ALPHA} after Benjamini-Hochberg over "
-        f"relations), a tick is not. {model}; n = {len(drawn)} tests in {len(relations)} relations, "
+        f"diamond is significant ({sided} {testable['test'].iloc[0]} test, p ≤ {ALPHA} after Benjamini-Hochberg over "
+        f"relations), a tick is not. {model}; n = {len(testable)} tests in {len(relations)} relations, "
         f"{span(row_counts.min(), row_counts.max())} rows a test. With an entity as a row of a test: "
-        f"{significant_by_entity or 'no test'}; untestable: {_untestable(entities)}. As published and as drawn, a row "
-        f"is a {rows['unit_of_analysis'].iloc[0]}, and the rows of an entity are dependent: {_significant(drawn)}; "
-        f"untestable: {_untestable(rows)}. Sorted by the open queries' d."
+        f"{significant_by_entity or 'no test'}; untestable: {_untestable_count(entities)}. As published and as drawn, "
+        f"a row is a {rows['unit_of_analysis'].iloc[0]}, and the rows of an entity are dependent: "
+        f"{_significant_by_type(testable)}; untestable: {_untestable_count(rows)}. Sorted by the open queries' d."
     )
     label, marks = "effect size (Cohen's d, no unit)", [mark("D", "significant"), mark("|", "not significant")]
-    paint = partial(by_relation, draw_effects, [drawn], relations, (0.22, 0.16), label, marks, left=None)
+    paint = partial(by_relation, draw_effects, [testable], relations, (0.22, 0.16), label, marks, left=None)
     return Drawing(caption, numbers, shown, paint)
 
 
-def _significant(rows: pd.DataFrame) -> str:
+def _significant_by_type(rows: pd.DataFrame) -> str:
     """Return the number of significant tests of each query type, such as "open 3 of 8 significant"."""
-    by_type = {kind: rows.loc[rows["query_type"] == kind, "p_adjusted"] <= ALPHA for kind in query_types(rows)}
-    return "; ".join(f"{kind} {passed.sum()} of {len(passed)} significant" for kind, passed in by_type.items())
+    by_type = {
+        query_type: rows.loc[rows["query_type"] == query_type, "p_adjusted"] <= ALPHA
+        for query_type in query_types(rows)
+    }
+    return "; ".join(
+        f"{query_type} {passed.sum()} of {len(passed)} significant" for query_type, passed in by_type.items()
+    )
 
 
-def _untestable(rows: pd.DataFrame) -> str:
+def _untestable_count(rows: pd.DataFrame) -> str:
     """Return the number of untestable relations with the reasons; "none" if all are testable."""
     reasons = [str(reason) for reason in rows["untestable"].dropna()] if len(rows) else []
     return f"{len(reasons)} ({'; '.join(sorted(set(reasons)))})" if reasons else "none"
@@ -148,7 +153,7 @@ _QUANTITIES = (
 """For each line of panels: column of the quantity, columns of its interval, label of the y axis, and factor."""
 _MIN_GAP = 0.03  # between two models, as a share of the axis
 _MAX_NAME = 18
-"""Characters of a model's name that fit below a panel. If a name is longer, ticks have the numbers of the caption."""
+"""Characters of a model's name that fit below a panel. If a name is longer, ticks have numbers from the caption."""
 _SHOWN = [
     "comparison",
     "test",
@@ -191,13 +196,13 @@ def draw_along_models(axes: Axes, data: pd.DataFrame, columns: Sequence[str], fa
         shift: Distance from the models' positions, so that lines do not overlap.
     """
     value, low, high = (factor * data[column].to_numpy(dtype=float) for column in columns)
-    kind, is_by_entity = str(data["query_type"].iloc[0]), data["unit_of_analysis"].iloc[0] == "entity"
-    hue, x = QUERY_HUES[kind], data["at"].to_numpy(dtype=float) + shift
+    query_type, is_by_entity = str(data["query_type"].iloc[0]), data["unit_of_analysis"].iloc[0] == "entity"
+    hue, x = QUERY_HUES[query_type], data["at"].to_numpy(dtype=float) + shift
     axes.vlines(x, low, high, color=hue, linewidth=1.0, alpha=0.7)
     axes.plot(
         x,
         value,
-        marker=_SHAPES[kind],
+        marker=_SHAPES[query_type],
         color=hue,
         linestyle=":" if is_by_entity else "-",
         markersize=4.2,
@@ -256,7 +261,7 @@ def _paint_models(rows: pd.DataFrame, at: Mapping[Model, float], parameters: Map
         line[0].set_ylabel(label)
         for axes, comparison in zip(line, shown, strict=True):
             compared = where(rows, comparison=comparison)
-            # Up to four lines, of two query types and two units of analysis, stand beside each other around the model.
+            # A model has up to four marks side by side: two query types, each with two units of analysis.
             for number, (_, group) in enumerate(compared.groupby(["query_type", "unit_of_analysis"], sort=False)):
                 draw_along_models(
                     axes, group.sort_values("at"), (value, low, high), factor, step * (number - 1.5) * 0.16
@@ -274,8 +279,10 @@ def _paint_models(rows: pd.DataFrame, at: Mapping[Model, float], parameters: Map
     for axes in grid[1]:
         axes.axhline(0, color=INK, linewidth=0.8)
     canvas.supxlabel(_name_models(grid[-1], at, parameters, step), fontsize=8.5)
-    types = [kind for kind in QUERY_HUES if (rows["query_type"] == kind).any()]
-    marks: list[Line2D] = [mark(_SHAPES[kind], f"{kind} queries", QUERY_HUES[kind]) for kind in types]
+    types = query_types(rows)
+    marks: list[Line2D] = [
+        mark(_SHAPES[query_type], f"{query_type} queries", QUERY_HUES[query_type]) for query_type in types
+    ]
     marks += [mark("D", "the paper's test"), mark("D", "by entity", filled=False)]
     legend_above(canvas, [*marks, mark("*", "published")] if len(published) else marks)
     return canvas

@@ -97,9 +97,9 @@ def _draw_entropy(with_or_without: str, model: Model, frames: Frames) -> Drawing
     rows = result.rows
     if rows.empty:
         return None
-    groups = len(partitions(rows))
-    if groups > MAX_GROUPS:
-        rows = rows.assign(partition=f"{groups} groups")
+    group_count = len(partitions(rows))
+    if group_count > MAX_GROUPS:
+        rows = rows.assign(partition=f"{group_count} groups")
     correlations = where(frames["instance_correlations"], measure_a=f"semantic_entropy_{with_or_without}")
     counts = rows["outcome"].value_counts()
     negative = (
@@ -120,12 +120,12 @@ def _draw_entropy(with_or_without: str, model: Model, frames: Frames) -> Drawing
         f"{outcome_names['stubborn']} (it is the same as without the context, and is not {context_answer}); "
         f"dot: other. {model}; n = {len(rows)} instances of {rows['question_id'].nunique()} questions: "
         f"{', '.join(f'{counts.get(name, 0)} {outcome_names[name]}' for name in list(outcome_names)[:3])}."
-        f"{_pooled(correlations)}"
+        f"{_pooled_correlation(correlations)}"
         f"{_LENGTH}{negative}{crosses}{result.note('instances')}"
     )
     points = data[["partition", "relation", "question_id", "condition", "entropy", "coherent_persuasion", "outcome"]]
     points = points.rename(columns={"entropy": f"semantic_entropy_{with_or_without}"})
-    shown = _sorted(frames["instances_by_outcome"], f"semantic_entropy_{with_or_without}")
+    shown = _sorted_means(frames["instances_by_outcome"], f"semantic_entropy_{with_or_without}")
 
     def panel(axes: Axes, condition: str, partition: str) -> None:
         panel_rows = where(rows, partition=partition, condition=condition)
@@ -158,7 +158,7 @@ def _draw_entropy(with_or_without: str, model: Model, frames: Frames) -> Drawing
     return Drawing(caption, points, shown, paint)
 
 
-def _pooled(correlations: pd.DataFrame) -> str:
+def _pooled_correlation(correlations: pd.DataFrame) -> str:
     """Return the caption's sentence on r over all instances, with an interval over instances and one over subjects."""
     words = correlation_in_words(correlations, partition="all", condition="all")
     if not words:
@@ -173,7 +173,7 @@ def _pooled(correlations: pd.DataFrame) -> str:
     )
 
 
-def _sorted(means: pd.DataFrame, entropy: str) -> pd.DataFrame:
+def _sorted_means(means: pd.DataFrame, entropy: str) -> pd.DataFrame:
     """Return the means by context, partition and outcome in their fixed orders, with contexts in words."""
     rows = where(means, entropy=entropy)
     rows = in_order(
@@ -212,10 +212,10 @@ CHANGE = "semantic_entropy_change"
 OUTCOMES = ("all", "persuaded", "persuaded as published", "stubborn", "stubborn as published")
 """Rows of a block from top to bottom; "as published" is by the paper's rule, ROUGE-L."""
 _MAX_BLOCKS = 3
-"""Upper bound on groups of own questions with rows of their own; more groups are drawn together."""
+"""Upper bound on groups of own questions with a block each; more groups are drawn together."""
 
 
-def _count_at_right(axes: Axes, y: float, count: int) -> None:
+def _write_count(axes: Axes, y: float, count: int) -> None:
     axes.annotate(
         f"{count}",
         (1, y),
@@ -237,7 +237,7 @@ def change_by_outcome(axes: Axes, data: pd.DataFrame, groups: list[str]) -> None
         for line, kind in enumerate(OUTCOMES):
             y = at * (len(OUTCOMES) + 1) + line  # an empty row stands between two blocks
             row = means.get((partition, kind))
-            _count_at_right(axes, y, row["n"] if row else 0)
+            _write_count(axes, y, row["n"] if row else 0)
             if row:
                 axes.plot([row["low"], row["high"]], [y, y], color=hue, linewidth=1.8, solid_capstyle="butt")
                 marker = ANSWER_MARKERS.get(kind.split()[0], "o")
@@ -286,7 +286,7 @@ def _draw_change(model: Model, frames: Frames) -> Drawing | None:
         lines = len(groups) * (len(OUTCOMES) + 1) - 1
         marks = [mark(shape, name) for shape, name in (("o", "all"), ("^", persuaded), ("s", stubborn))]
         marks.append(mark("s", "by the paper's ROUGE-L", filled=False))
-        # `grid` draws one line of panels. "-" is the item of this line, which `panel` ignores.
+        # `grid` draws one line of panels; `panel` ignores the item of the line, "-".
         canvas = grid("-", contexts, 1.4 + 0.19 * lines, panel, marks, share_x=True)
         middles = [at * (len(OUTCOMES) + 1) + (len(OUTCOMES) - 1) / 2 for at in range(len(groups))]
         all_groups = f"all {grouping(rows)}s"
@@ -315,7 +315,7 @@ def persuasion_by_edits(axes: Axes, data: pd.DataFrame) -> None:
         y, hue = [*EDITS].index(row["edits"]), PARTITION_HUES["static" if row["edits"] == "1" else "temporal"]
         axes.plot([row["low"], row["high"]], [y, y], color=hue, linewidth=2.4, solid_capstyle="butt")
         axes.plot([row["mean"]], [y], "D", color=hue, markersize=5.5)
-        _count_at_right(axes, y, row["instances"])
+        _write_count(axes, y, row["instances"])
     axes.locator_params(axis="x", nbins=4)
     axes.grid(axis="y", visible=False)
 
@@ -345,7 +345,7 @@ def _draw_edits(model: Model, frames: Frames) -> Drawing | None:
 
     def paint() -> Canvas:
         marks = [mark("D", name, PARTITION_HUES[name]) for name in ("static", "temporal")]
-        # `grid` draws one line of panels. "-" is the item of this line, which `panel` ignores.
+        # `grid` draws one line of panels; `panel` ignores the item of the line, "-".
         canvas = grid("-", contexts, 2.8, panel, marks, share_x=True, y=lambda _: "edits of the fact")
         canvas.axes[0].set_yticks(range(len(EDITS)), [*EDITS])
         canvas.axes[0].set_ylim(len(EDITS) - 0.4, -0.6)

@@ -40,7 +40,7 @@ class Drawing:
 
 
 Draw = Callable[[Model, Frames], Drawing | None]
-"""Function from a model and the frames of its rows to a drawing, or to None without a drawing.
+"""Function from a model and the frames of its rows to a drawing; None if there is nothing to draw.
 
 The frame of the figure's first query has rows; other frames can be empty.
 """
@@ -55,9 +55,9 @@ class Figure:
         question: Title of the figure.
         picture: Description of the drawing for readers who cannot see it.
         queries: Named queries of the warehouse. A model without rows of the first query has no figure.
-        draw: Function that draws one model, or EVERY_MODEL.
+        draw: Function that draws the figure of a model.
         measures: Measures whose stand-in models the caption names.
-        expected: Function of frames that returns True if the page mentions the figure even without a drawing.
+        expected: Function from frames; it returns True if the page mentions the figure even without a drawing.
         items: Items of papers.yaml that the figure draws, such as du-fig-3; the caption ends with them.
         shows_all_models: True if one drawing shows all models; `draw` then receives EVERY_MODEL and all rows.
     """
@@ -81,7 +81,7 @@ class DrawnFigure:
         figure: The declared figure.
         model: The model, or EVERY_MODEL.
         drawing: The drawing of the model.
-        caption: Caption of the drawing, with the items of the papers that it draws and the stand-in models.
+        caption: Caption of the drawing, and after it the papers' items, the published values and the stand-in models.
         published: Published values to compare the drawn values with.
     """
 
@@ -105,12 +105,12 @@ def draw_all(figures: Iterable[Figure], frames: Frames) -> tuple[list[DrawnFigur
     """Draw every figure for every model.
 
     Returns:
-        The drawn figures, and the questions of omitted figures that the page mentions: figures without a drawing, and
-        figures with a single mark, which shows no more than its number.
+        The drawn figures, and the questions of the omitted figures that the page mentions. A figure is omitted if it
+        has no drawing, or only a single mark, which shows no more than its number.
     """
     drawn, omitted = list[DrawnFigure](), list[str]()
     for figure in figures:
-        drawings = _drawn(figure, frames)
+        drawings = _draw_models(figure, frames)
         multi_mark_drawings = [each for each in drawings if len(each.drawing.numbers) > 1]
         drawn += multi_mark_drawings
         if drawings and not multi_mark_drawings:
@@ -139,12 +139,12 @@ def as_in(items: Sequence[str]) -> str:
     return f" As in {'; '.join(words)}." if items else ""
 
 
-def _drawn(figure: Figure, frames: Frames) -> list[DrawnFigure]:
+def _draw_models(figure: Figure, frames: Frames) -> list[DrawnFigure]:
     filled = with_empty(frames, (*figure.queries, "stand_ins", RUNS))
     drawings, scored_models = [], models(filled[figure.queries[0]])
     if not scored_models:
         return []
-    in_papers = () if is_audit(frames) else figure.items
+    compared_items = () if is_audit(frames) else figure.items
     if figure.shows_all_models:
         models_of_drawings = {EVERY_MODEL: [model.name for model in scored_models]}
     else:
@@ -154,9 +154,9 @@ def _drawn(figure: Figure, frames: Frames) -> list[DrawnFigure]:
         if not figure.shows_all_models:
             model_frames = {name: rows_of(filled[name], model) for name in figure.queries} | {RUNS: filled[RUNS]}
         if drawing := figure.draw(model, model_frames):
-            published = published_of(in_papers, names, model_frames, listed=True)
+            published = published_of(compared_items, names, model_frames, listed=True)
             stand_ins = stand_in_words(rows_of(filled["stand_ins"], model), figure.measures)
-            items = in_papers if are_published(model_frames) else ()
+            items = compared_items if are_published(model_frames) else ()
             stand_in_note = f" Stand-in: {stand_ins}." if stand_ins else ""
             caption = drawing.caption + as_in(items) + published.note + stand_in_note
             drawings.append(DrawnFigure(figure, model, drawing, caption, published))

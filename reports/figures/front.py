@@ -1,4 +1,4 @@
-"""The variants by two shares, of right passages followed and of wrong passages resisted, with their Pareto front."""
+"""The variants on two axes, right passages followed and wrong passages resisted, with their Pareto front."""
 
 from __future__ import annotations
 

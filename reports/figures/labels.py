@@ -1,7 +1,7 @@
 """Figures of entities with labels, as in section 6 and Figs 11 and 12 of Du et al. 2024.
 
-Two figures show the susceptibility of entities, by label and type, and by label and set of contexts. A third shows the
-persuasion of contexts by what they say of an entity and how strongly, from hate to love.
+The first figure shows the susceptibility of entities by label and type. The second shows it by label and set of
+contexts. The third shows the persuasion of contexts by what they say of an entity and how strongly, from hate to love.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 EVERY = "all"
-"""Name of the cluster of all types, and value of the column `within` in tests over all labels or types."""
+"""Name of the cluster of columns over all types, and value of `within` in tests over all labels or types."""
 _GAP = 0.7  # between clusters of columns
 
 
@@ -36,7 +36,7 @@ def susceptibility_by_label(axes: Axes, data: pd.DataFrame, entities: pd.DataFra
 
     Args:
         axes: The panel.
-        data: A row per cluster and label: the quantiles, mean, low and high, of one query type.
+        data: Rows of one query type, one per cluster and label, with quantiles, mean, low and high.
         entities: A row per entity with cluster, label and susceptibility.
         clusters: Names of clusters from left to right.
     """
@@ -92,31 +92,34 @@ def _draw_labels(model: Model, frames: Frames, *, by_set: bool) -> Drawing | Non
     labels = sorted(set(shown["label"]))
     context_labels = sorted(set(persuasion["context_label"])) if len(persuasion) else []
     label_words = f" The study labels its contexts {', '.join(context_labels)}." if context_labels else ""
-    set_tests = "; between two sets, by sign-flip tests: " + _significant(where(tests, comparison="set"))
+    set_tests = "; between two sets, by sign-flip tests: " + _significant_by_type(where(tests, comparison="set"))
     caption = (
         "Each value is the mean of an entity (a name or a pair) over its queries of a type; the higher, the further "
         f"contexts sway the entity. {how_to_read('entities')}. {cluster_words}.{label_words} {model}; n = "
         f"{plural(entities['entity'].nunique(), 'entity')} of {plural(len(labels), 'label')}: {', '.join(labels)}. "
         f"Tests over all {'labels or types' if by_set else 'types of this set'}: between two labels, with an entity as "
         f"a row of the permutation test (two-sided, p ≤ {ALPHA} after Benjamini-Hochberg): "
-        f"{_significant(where(tests, comparison='label'))}{set_tests if by_set else ''}."
+        f"{_significant_by_type(where(tests, comparison='label'))}{set_tests if by_set else ''}."
     )
     paint = partial(_paint_labels, shown, dots, clusters, labels)
     return Drawing(caption, means, shown.drop(columns="cluster"), paint)
 
 
 def _by_type(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with the column `cluster`, which has their type, or "all" for rows without a type."""
+    """Return the rows with a column `cluster`: the type, or "all" for a row without a type."""
     return rows.assign(cluster=rows["type"].astype(object).where(rows["type"].notna(), EVERY))
 
 
-def _significant(tests: pd.DataFrame) -> str:
+def _significant_by_type(tests: pd.DataFrame) -> str:
     """Return the number of significant tests by query type, in words."""
-    words = [f"{kind} queries {_tested(where(tests, query_type=kind))}" for kind in query_types(tests)]
+    words = [
+        f"{query_type} queries {_significant_count(where(tests, query_type=query_type))}"
+        for query_type in query_types(tests)
+    ]
     return "; ".join(words) or "no test"
 
 
-def _tested(tests: pd.DataFrame, noun: str = "") -> str:
+def _significant_count(tests: pd.DataFrame, noun: str = "") -> str:
     """Return the number of significant tests in words, with the number of impossible tests and their reasons.
 
     The noun, such as "difference", follows the number of tests.
@@ -132,11 +135,11 @@ def _tested(tests: pd.DataFrame, noun: str = "") -> str:
 def _paint_labels(shown: pd.DataFrame, dots: pd.DataFrame, clusters: Sequence[str], labels: Sequence[str]) -> Canvas:
     types = query_types(shown)
     canvas, rows = blank(len(types), 1, 0.6 + 2.6 * len(types))
-    for kind, (axes,) in zip(types, rows, strict=True):
-        kind_rows = where(shown, query_type=kind)
-        present = [name for name in clusters if name in set(kind_rows["cluster"])]
-        susceptibility_by_label(axes, kind_rows, where(dots, query_type=kind), present)
-        axes.set_ylabel(f"susceptibility (nats)\n{kind} queries")
+    for query_type, (axes,) in zip(types, rows, strict=True):
+        rows_of_type = where(shown, query_type=query_type)
+        present = [name for name in clusters if name in set(rows_of_type["cluster"])]
+        susceptibility_by_label(axes, rows_of_type, where(dots, query_type=query_type), present)
+        axes.set_ylabel(f"susceptibility (nats)\n{query_type} queries")
     shown_labels = [mark("o", plain(name, 30), filled=name == labels[0]) for name in labels[:2]]
     legend_above(canvas, [*(shown_labels if len(labels) == 2 else []), mark("D", "mean")])
     return canvas
@@ -166,20 +169,20 @@ BY_TYPE, BY_SET = (
 )
 
 TONES = ("negative", "neutral", "positive")
-"""Labels of contexts from left to right. Strengths grow to the right, but those of "negative" contexts to the left."""
+"""Labels of contexts from left to right. Negative contexts grow in strength to the left, all others to the right."""
 LINE_STYLES = {"the same": "-", "others": ":"}
-"""Line style by the value of the column `about`: contexts about the query's entity, or about others or nobody."""
+"""Line style by the entity that contexts are about: the query's ("the same"), or another or none ("others")."""
 SHAPES = "os^vDP"
 """Markers of matplotlib for the labels of entities, in turn; the marker of the first label is filled."""
 Position = tuple[str, float]
-"""Position on the x axis: a label of contexts and a strength, or -1 if the label has no strengths."""
+"""Position on the x axis: a label of contexts, and a strength; -1 stands for a label without strengths."""
 
 
 def persuasion_by_strength(axes: Axes, data: pd.DataFrame, positions: Sequence[Position]) -> None:
     """Draw mean persuasion in nats along the labels and strengths of contexts, a line for each label of entities."""
     hue, labels = QUERY_HUES[str(data["query_type"].iloc[0])], sorted(set(data["label"]))
     for (label, about), rows in data.groupby(["label", "about"]):
-        # Lines of labels stand beside each other, with the middle one at the position itself.
+        # The marks of several labels stand side by side, centred at their position.
         shift = 0.12 * (labels.index(str(label)) - (len(labels) - 1) / 2)
         x = np.array([positions.index(_position(row)) for row in records(rows)]) + shift
         order = np.argsort(x)
@@ -254,10 +257,12 @@ def _draw_strength(model: Model, frames: Frames) -> Drawing | None:
         f"{', '.join(labels)}.{tests if tone_words else ''}"
     )
 
-    def panel(axes: Axes, relation: str, kind: str) -> None:
+    def panel(axes: Axes, relation: str, query_type: str) -> None:
         set_means = where(means, relation=relation)
-        persuasion_by_strength(axes, where(set_means, query_type=kind), ordered_positions(set_means))
-        axes.set_title(f"{kind} queries" if len(relations) == 1 else f"{plain(relation, 20)}, {kind} queries")
+        persuasion_by_strength(axes, where(set_means, query_type=query_type), ordered_positions(set_means))
+        axes.set_title(
+            f"{query_type} queries" if len(relations) == 1 else f"{plain(relation, 20)}, {query_type} queries"
+        )
         axes.set_ylim(0, 1.05 * float(np.nanmax(means[["mean", "high"]].to_numpy(dtype=float))))
 
     relations, types = list(dict.fromkeys(means["relation"])), query_types(means)
@@ -267,7 +272,7 @@ def _draw_strength(model: Model, frames: Frames) -> Drawing | None:
 
 
 def tones(tests: pd.DataFrame) -> str:
-    """Return the mean persuasion by each label of contexts and the number of significant differences, for each set."""
+    """Return, for each set, the mean persuasion by label of contexts, and the number of significant differences."""
     return "; ".join(f"{group} by {words}" for group, words in compared(tests, "context").items())
 
 
@@ -280,8 +285,8 @@ def compared(tests: pd.DataFrame, comparison: str) -> dict[str, str]:
     selected = where(tests, comparison=comparison, within=EVERY)
     sets = list(dict.fromkeys(selected["relation"])) if len(selected) else []
     words: dict[str, str] = {}
-    for relation, kind in product(sets, query_types(selected)):
-        rows = where(selected, relation=relation, query_type=kind)
+    for relation, query_type in product(sets, query_types(selected)):
+        rows = where(selected, relation=relation, query_type=query_type)
         means: dict[str, float] = {}
         for row, side in product(sorted(records(rows), key=lambda row: -row["n_a"]), "ab"):  # n_b is equal to n_a
             if pd.notna(row[f"mean_{side}"]):
@@ -289,7 +294,7 @@ def compared(tests: pd.DataFrame, comparison: str) -> dict[str, str]:
         order = sorted(means, key=lambda name: (_rank(name), name))
         group_words = ", ".join(f"{means[name]:.3f} ({name})" for name in order)
         set_words = f"{relation}, " if len(sets) > 1 else ""
-        words[f"{set_words}{kind} queries"] = f"{group_words} nats, {_tested(rows, 'difference')}"
+        words[f"{set_words}{query_type} queries"] = f"{group_words} nats, {_significant_count(rows, 'difference')}"
     return words
 
 

@@ -1,8 +1,8 @@
 """Positions of a drawing's marks in its picture, and the row of numbers behind each mark.
 
-No figure declares its marks: they are read from the painted canvas. The row of a mark has the mark's coordinates, or
-one of them, among its numbers. Of several such rows, the mark belongs to the row with most of its texts among the
-titles and labels of the panel. A mark is left out if no row, or more than one row, remains.
+No figure declares its marks: they are read from the painted canvas. The row of a mark has both coordinates of the mark
+among its numbers; if no row has both, it has one coordinate. If several rows fit, the titles and labels of the panel
+decide: they contain most texts of the mark's row. A mark is left out if no row fits, or if several rows fit equally.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Mark:
     Attributes:
         x: Distance from the left of the figure in points.
         y: Distance from the top of the figure in points.
-        row: Position of its row in the frame of `numbers_of`.
+        row: Position of the mark's row in the frame of `numbers_of`.
     """
 
     x: float
@@ -44,12 +44,12 @@ class Mark:
 
 
 def numbers_of(drawing: Drawing) -> pd.DataFrame:
-    """Return the rows to which marks can belong: first the rows of the CSV, then those of the page."""
+    """Return the rows to which marks can belong: first the rows of the CSV file, then the rows of the page's table."""
     return pd.concat([drawing.numbers, drawing.shown], ignore_index=True)
 
 
 def marks_of(canvas: Canvas, drawing: Drawing) -> tuple[Mark, ...]:
-    """Return the marks that have a row, on a canvas that is laid out; panels with too many marks are skipped."""
+    """Return the marks that have a row, on a canvas that is laid out; panels with over FEW_DOTS marks are skipped."""
     tables = [(_Rows(drawing.numbers), 0), (_Rows(drawing.shown), len(drawing.numbers))]
     marks = dict[tuple[float, float], Mark]()
     for axes in canvas.axes:
@@ -99,7 +99,7 @@ class _Rows:
 
 
 def _points(axes: Axes) -> Iterator[tuple[float, float, NDArray[np.float64]]]:
-    """Yield the x, y and pixel (2,) of each visible marker of a panel; nothing if it has too many."""
+    """Yield the x, y and pixel (2,) of each visible marker of a panel; nothing if the panel has over FEW_DOTS."""
     lines = [(line, np.asarray(line.get_xydata())) for line in axes.lines if _has_markers(line)]
     if sum(len(data) for _, data in lines) > FEW_DOTS:
         return
@@ -118,6 +118,6 @@ def _words(axes: Axes, x: float, y: float) -> str:
     words = [axes.get_title(loc=side) for side in ("left", "center")] + [axes.get_ylabel()]
     for axis, value in ((axes.xaxis, x), (axes.yaxis, y)):
         ticks = zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=False)
-        # Categories stand at 0, 1, 2 and so on, and their marks less than half a step away.
+        # Categories stand at 0, 1, 2 and so on; the marks of a category are less than half a step away.
         words += [label.get_text() for at, label in ticks if abs(at - value) < 0.5]
     return " ".join(words).lower().replace("\n", " ")

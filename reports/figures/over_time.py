@@ -1,4 +1,4 @@
-"""The headline numbers of a study, run by run: a panel for each quantity, a line with its intervals for each group."""
+"""The headline numbers of a study, run by run: a panel for each quantity, with a line and intervals for each group."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ FEW_RELATIONS = 40
 
 def query_types(rows: pd.DataFrame) -> list[str]:
     """Return the query types that occur in the column `query_type`, open first."""
-    return [kind for kind in QUERY_HUES if len(rows) and (rows["query_type"] == kind).any()]
+    return [query_type for query_type in QUERY_HUES if len(rows) and (rows["query_type"] == query_type).any()]
 
 
 def grid(
@@ -72,14 +72,14 @@ def grid(
 def type_panels(
     rows: pd.DataFrame, height: float, *, share_x: bool = True, share_y: bool = True, x: str = "", y: str = ""
 ) -> tuple[Canvas, dict[str, Axes]]:
-    """Return an empty figure and its panels, titled, by the query types of the rows; x and y are the axis labels."""
+    """Return an empty figure, and its titled panels by query type; x and y are the labels of the axes."""
     panels: dict[str, Axes] = {}
 
-    def panel(axes: Axes, _: object, kind: str) -> None:
-        axes.set(title=f"{kind} queries", xlabel=x)
-        panels[kind] = axes
+    def panel(axes: Axes, _: object, query_type: str) -> None:
+        axes.set(title=f"{query_type} queries", xlabel=x)
+        panels[query_type] = axes
 
-    # `grid` draws one line of panels. "-" is the item of this line, which `panel` ignores.
+    # `grid` draws one line of panels; `panel` ignores the item of the line, "-".
     return grid("-", query_types(rows), height, panel, share_x=share_x, share_y=share_y, y=lambda _: y), panels
 
 
@@ -105,7 +105,7 @@ def by_relation(
     Only the first panel names the relations, because labelled ticks take longest to draw.
 
     Args:
-        draw: Function that draws a panel from its axes, the rows of each frame of its query type, and the relations.
+        draw: Function that draws a panel from its axes, the rows of its query type in each frame, and the relations.
         frames: Frames with the column `query_type`.
         relations: Relations from top to bottom.
         row_heights: Height of a row in inches, with few relations and with many.
@@ -116,14 +116,14 @@ def by_relation(
     few_height, many_height = row_heights
     height = many_height if len(relations) > FEW_RELATIONS else few_height
     canvas, panels = type_panels(frames[0], 1.5 + height * len(relations), share_y=False, x=x)
-    for number, (kind, axes) in enumerate(panels.items()):
+    for number, (query_type, axes) in enumerate(panels.items()):
         names = () if number else relations
         axes.set_yticks(range(len(names)), [plain(name, 30) for name in names])
         axes.set_ylim(len(relations) - 0.4, -0.6)
         axes.grid(axis="y", visible=False)
         axes.locator_params(axis="x", nbins=6)
         axes.yaxis.set_label_coords(0, 0.5)  # fixed, because an automatic position measures all ticks
-        draw(axes, *(where(rows, query_type=kind) for rows in frames), relations)
+        draw(axes, *(where(rows, query_type=query_type) for rows in frames), relations)
     if left is not None:
         canvas.axes[0].set_xlim(left=left)  # last, because it ends the autoscaling of all panels
     legend_above(canvas, marks)
@@ -176,7 +176,7 @@ _BOX = {
     "q3": "upper_quartile",
     "whishi": "percentile_95",
 }
-"""Column of the quantile by matplotlib's name of the part of a box."""
+"""Column of each quantile, by matplotlib's name for the part of a box."""
 
 
 def how_to_read(over: str) -> str:
@@ -197,7 +197,7 @@ def column_of_values(
         axes: The panel.
         at: Position on the x axis.
         values: The values.
-        row: Their quantiles, mean, low and high, with the columns of `Summary`.
+        row: Quantiles, mean, low and high of the values, with the columns of `Summary`.
         hue: Colour in hexadecimal digits, such as "#1f77b4".
         filled: True if boxes and dots are filled.
     """

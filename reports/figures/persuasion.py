@@ -137,7 +137,7 @@ def _draw_followed(model: Model, frames: Frames) -> Drawing | None:
         f"below.{note}"
     )
     tests = where(frames["statistics_summary"], comparison="followed")
-    published_tests = {str(row["query_type"]): _significant(row) for row in records(as_published(tests))}
+    published_tests = {str(row["query_type"]): _significant_relations(row) for row in records(as_published(tests))}
     if len(tests):
         caption += _test_sentences(tests)
     alias = aliases([model.name], frames[RUNS])[model.name]
@@ -160,7 +160,7 @@ def _draw_followed(model: Model, frames: Frames) -> Drawing | None:
     return Drawing(caption, without_unit(rows), shown[_SHOWN], paint)
 
 
-def _significant(row: Mapping[str, Any]) -> str:
+def _significant_relations(row: Mapping[str, Any]) -> str:
     """Return the number of testable relations in which followed contexts persuade more than others, in words."""
     if not row["tested"]:
         return f"untestable in {plural(int(row['untestable']), 'relation')} ({row['reasons']})"
@@ -170,7 +170,7 @@ def _significant(row: Mapping[str, Any]) -> str:
 
 def _test_sentences(tests: pd.DataFrame) -> str:
     """Return the caption's sentences on the tests by entity; empty without such tests."""
-    words = "; ".join(f"{row['query_type']}, {_significant(row)}" for row in records(by_entity(tests)))
+    words = "; ".join(f"{row['query_type']}, {_significant_relations(row)}" for row in records(by_entity(tests)))
     untestable = int(as_published(tests)["untestable"].sum()) if len(tests) else 0
     if not words:
         return ""

@@ -110,10 +110,10 @@ def _draw_entities(popularity: Popularity, model: Model, frames: Frames) -> Draw
         f"{finite(every, 'susceptibility', *popularity.columns).note('queries')}"
     )
 
-    def panel(axes: Axes, count: str, kind: str) -> None:
-        envelope = where(envelopes, along=count, query_type=kind)
-        susceptibility_by_count(axes, where(entities, query_type=kind), envelope, count)
-        headed(axes, f"{kind} queries", spearman(correlations, count, kind))
+    def panel(axes: Axes, count: str, query_type: str) -> None:
+        envelope = where(envelopes, along=count, query_type=query_type)
+        susceptibility_by_count(axes, where(entities, query_type=query_type), envelope, count)
+        headed(axes, f"{query_type} queries", spearman(correlations, count, query_type))
         axes.set_xlabel(popularity.columns[count])
 
     points, shown = every[[*_POINTS, *popularity.columns, "susceptibility"]], _by_relation(correlations)
@@ -126,8 +126,8 @@ def _paint(
 ) -> Canvas:
     """Paint a line of panels for each count that the rows have, such as degree and relation_degree."""
     counts = [name for name in (*DEGREES, *COUNTS) if name in rows or f"mean_log_{name}" in rows]
-    kinds, height = query_types(rows), 3.2 * len(counts)
-    return grid(counts, kinds, height, panel, marks, share_x="row", y=lambda _: y, bottom=bottom)
+    height = 3.2 * len(counts)
+    return grid(counts, query_types(rows), height, panel, marks, share_x="row", y=lambda _: y, bottom=bottom)
 
 
 def spearman(correlations: pd.DataFrame, count: str, query_type: str, level: str = "entity") -> str:
@@ -197,8 +197,9 @@ def counted_in(frames: Frames) -> str:
 
 
 DEGREES = {"degree": "degree (triples)", "relation_degree": "degree under the relation (triples)"}
+"""Label of the x axis for each count of an entity in a graph."""
 COUNTS = {"entity_count": "occurrences in the corpus", "pair_count": "occurrences near the answer"}
-"""Label of the x axis for each count of an entity, in a graph and in a corpus."""
+"""Label of the x axis for each count of an entity in a corpus."""
 
 DEGREE = Figure(
     "susceptibility-by-degree",
@@ -243,7 +244,7 @@ FREQUENCY = Figure(
 
 
 _COUNTED = {"entity_count": "occurrences", "pair_count": "occurrences near the answer"}
-"""Words of the x axis for each count."""
+"""Words for each count on the x axis of the effects of familiarity."""
 _EFFECT = "familiarity_effect_size"
 
 
@@ -269,9 +270,9 @@ def _draw_relations(model: Model, frames: Frames) -> Drawing | None:
         f"{missing(correlations, 'relation')}{counted_in(frames)}"
     )
 
-    def panel(axes: Axes, count: str, kind: str) -> None:
-        effect_by_count(axes, where(rows, query_type=kind), count)
-        headed(axes, f"{kind} queries", spearman(correlations, count, kind, "relation"))
+    def panel(axes: Axes, count: str, query_type: str) -> None:
+        effect_by_count(axes, where(rows, query_type=query_type), count)
+        headed(axes, f"{query_type} queries", spearman(correlations, count, query_type, "relation"))
         axes.set_xlabel(f"mean log10(1 + {_COUNTED[count]})")
         axes.locator_params(axis="x", nbins=5)
 

@@ -35,11 +35,11 @@ PRINT = {
 """Settings of matplotlib for print."""
 TALLEST = 8.8
 """Upper bound on the height of a figure in inches, unless its panels share the names of rows."""
-_SIDE_BY_SIDE_SCALE, _LINE_SCALE = 0.7, 0.6  # factors of the height on the page: panels side by side; lines of panels
+_SIDE_BY_SIDE_SCALE, _LINE_SCALE = 0.7, 0.6  # factors of the figure's height on the page
 _MIN_LINE_HEIGHT = 1.5  # inches
 _FEW_PANELS = 4
 _GAP, _LINE = 5, 11  # points between a panel and its title, and height of a line of text above the panel
-_DPI = 400  # of rasterized dots, which are too many for a vector each
+_DPI = 400  # of dots that are drawn as pixels
 _CHARACTER = 0.56 * POINTS / 72  # mean width of a character in inches
 _UNDATED = {"pdf": {"CreationDate": None, "Creator": None, "Producer": None}, "svg": {"Date": None, "Creator": None}}
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from swaymeter.reports.estimates import plural, span, too_few_for_r
 from swaymeter.reports.figures.figure import Drawing, Figure
-from swaymeter.reports.figures.panels import Row, columns_of_groups, grid, how_to_read, type_panels
+from swaymeter.reports.figures.panels import Row, columns_of_groups, grid, how_to_read, query_types, type_panels
 from swaymeter.reports.frames import Frames, finite, in_order, present, records, unit_of, where, without_unit
 from swaymeter.reports.models import Model, models
 from swaymeter.reports.style import INK, QUERY_HUES, mark, plain
@@ -61,10 +61,10 @@ def reference(queries: pd.DataFrame) -> str:
     return " and ".join(sorted(set(queries["reference"].astype(str))))
 
 
-def by_kind(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of each query type and, if there are two, the rows of both together."""
-    kinds = [kind for kind in QUERY_HUES if kind in {*rows["query_type"]}]
-    shown = where(rows, query_type=[*kinds, "all"] if len(kinds) > 1 else kinds)
+def by_query_type(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of each query type; if there are two types, also the rows of both together."""
+    types = query_types(rows)
+    shown = where(rows, query_type=[*types, "all"] if len(types) > 1 else types)
     return in_order(shown.replace({"query_type": {"all": "both"}}), query_type=[*QUERY_HUES, "both"])
 
 
@@ -82,7 +82,7 @@ def _draw_precision(model: Model, frames: Frames) -> Drawing | None:
         f"the precision costs nothing. {cost_words}. {model}; "
         f"n = {len(rows)} queries in {plural(rows['relation'].nunique(), 'relation')}.{result.note('sampled queries')}"
     )
-    shown = by_kind(without_unit(summary))
+    shown = by_query_type(without_unit(summary))
     shown.attrs["units"] = dict.fromkeys(_DIFFERENCES, unit_of(summary))
     paint = partial(_paint_precision, rows, model.dtype, reference_dtype)
     return Drawing(caption, every.drop(columns=["model", "dtype"]), shown, paint)
@@ -142,8 +142,8 @@ def _draw_variance(model: Model, frames: Frames) -> Drawing | None:
         columns_of_groups(axes, data, measure_groups, "variance", "over", _label)
         axes.set(title=measure, ylabel="variance (squared nats)", ylim=(0, None))
 
-    marks = [mark("o", f"{kind} queries", hue) for kind, hue in QUERY_HUES.items()]
-    # `grid` draws one line of panels. "-" is the item of this line, which `panel` ignores.
+    marks = [mark("o", f"{query_type} queries", hue) for query_type, hue in QUERY_HUES.items()]
+    # `grid` draws one line of panels; `panel` ignores the item of the line, "-".
     paint = partial(grid, "-", present(groups, "measure", MEASURES), 3.5, panel, marks, share_y=False)
     numbers, shown = (frame.drop(columns=["model", "dtype"]) for frame in (rows, groups))
     return Drawing(caption, numbers, shown, paint)

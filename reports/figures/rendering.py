@@ -190,7 +190,7 @@ def _lay_out(canvas: Canvas) -> None:
 def _with_words(canvas: Canvas, question: str, caption: str) -> Bbox:
     """Write the title above and the caption below the figure, and return the box of everything in inches.
 
-    Both are written last, so that `_without_words` can cut them off the end of the SVG.
+    Title and caption are written last, so that `_without_words` can cut them off the end of the SVG.
     """
     from matplotlib.transforms import Bbox
 
@@ -213,7 +213,7 @@ def _without_words(svg: str, canvas: Canvas, box: Bbox) -> str:
     width, height = (_POINTS * size for size in canvas.get_size_inches())
     x, y = -_POINTS * box.x0, _POINTS * (box.y1 - canvas.get_figheight())
     start = svg.index('<g id="words-title">')
-    # The texts are the last elements of the outermost group; its end stays.
+    # The texts are the last elements of the outermost group; the end tag of the group stays.
     end = svg.rindex("</g>\n <defs>") if "</g>\n <defs>" in svg else svg.rindex("</g>")
     svg = svg[:start] + svg[end:]
     frame = f'width="{width:g}pt" height="{height:g}pt" viewBox="{x:g} {y:g} {width:g} {height:g}"'

@@ -85,7 +85,7 @@ BY_RELATION = Figure(
 RELATION = "officialLanguage"
 """Relation in Fig. 8 of Du et al. 2024."""
 MAX_FORMS = 6
-"""Upper bound on query forms, each with a panel. With more forms, the panels would be tiny: there is no figure."""
+"""Upper bound on query forms, each with a panel. With more forms there is no figure: its panels would be tiny."""
 
 
 def susceptibility_of_form(axes: Axes, data: pd.DataFrame, groups: pd.DataFrame) -> None:
@@ -96,7 +96,7 @@ def susceptibility_of_form(axes: Axes, data: pd.DataFrame, groups: pd.DataFrame)
         values = data.loc[data["invented"] == row["invented"], "susceptibility"].to_numpy(dtype=float)
         filled = not row["invented"]
         column_of_values(axes, at, values, row, hue, filled=filled)
-        if len(values) >= FEWEST:  # otherwise `column_of_values` has drawn the dots
+        if len(values) >= FEWEST:  # `column_of_values` draws fewer values as dots
             across = at - 0.08 + 0.16 * np.sin(2.4 * np.arange(len(values)))  # a jitter that is the same every time
             face = hue if filled else "none"
             axes.plot(across, np.sort(values), "o", color=hue, markersize=2.4, alpha=0.6, markerfacecolor=face)
@@ -130,7 +130,7 @@ def _draw_forms(model: Model, frames: Frames) -> Drawing | None:
         axes.set_title("{query_type}, form {form}".format(**form_data))
 
     marks = [mark("o", "real entities"), mark("o", "invented entities", filled=False), mark("D", "mean")]
-    # `grid` draws one line of panels. "-" is the item of this line, which `panel` ignores.
+    # `grid` draws one line of panels; `panel` ignores the item of the line, "-".
     paint = partial(grid, "-", records(forms), 3.4, panel, marks, y=lambda _: "susceptibility (nats)", bottom=0)
     return Drawing(caption, without_unit(every), groups, paint)
 
@@ -171,7 +171,7 @@ def _draw_memorization(model: Model, frames: Frames) -> Drawing | None:
     fifths = in_order(fifths, contexts=RATIOS, query_type=QUERY_HUES, memorization_ratio=BINS)
     result = finite(every, "susceptibility")
     undefined = {name: int(every[ratio].isna().sum()) for name, ratio in RATIOS.items()}
-    without = "; ".join(f"{name}: {count}" for name, count in undefined.items())
+    undefined_words = "; ".join(f"{name}: {count}" for name, count in undefined.items())
     caption = (
         "A query's memorization ratio is n(original) / (n(original) + n(context's)), the numbers of contexts after "
         "which the greedy answer is the original or the context's. Above, the contexts are those in conflict, which "
@@ -180,7 +180,7 @@ def _draw_memorization(model: Model, frames: Frames) -> Drawing | None:
         "compared with its own context.) A column is a range of the ratio, 0.2 wide; below it, the share and number of "
         f"its queries. {how_to_read('entities')}. {model}; n = {len(every)} "
         f"queries in {plural(every['relation'].nunique(), 'relation')}. Queries without a ratio are in no box (no "
-        f"answer was the original or the context's): {without}.{result.note('queries')}"
+        f"answer was the original or the context's): {undefined_words}.{result.note('queries')}"
     )
 
     def panel(axes: Axes, contexts: str, query_type: str) -> None:

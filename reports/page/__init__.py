@@ -47,7 +47,7 @@ __all__ = ["MAX_ROWS", "cell", "heading", "in_common", "linked", "page"]
 MAX_ROWS = 40
 """Upper bound on rows of a table; the CSV has all rows."""
 MAX_LINES = 3
-"""Upper bound on findings, in one line each, that the page opens with."""
+"""Upper bound on findings that the page opens with; a finding has one line."""
 OPEN_CAVEATS = 2
 """Number of caveats that are not folded."""
 MAX_PASSAGE = 700
@@ -62,7 +62,7 @@ class Question:
         text: The question.
         pictures: The figure of each model, and its pictures.
         shared: The sentences that all captions share.
-        captions: The other sentences of each caption.
+        captions: The sentences of each caption that are not in `shared`.
     """
 
     text: str
@@ -100,7 +100,7 @@ def page(
     """
     overview = next(iter(records(frames["overview"])), {})
     relations = frozenset(frames["chosen_queries"].get("relation", ()))
-    kinds, (runs_alike, runs) = _kinds(frames), _apart(frames[RUNS])
+    kinds, (runs_alike, runs) = _kinds(frames), _shared_and_different(frames[RUNS])
     filters = {
         "cell": cell,
         "linked": linked,
@@ -110,7 +110,7 @@ def page(
         "heading": _users_heading if kinds["own"] else heading,
         "outcome": partial(outcome, own=kinds["own"]),
     }
-    shown, folded = _arranged(pictures, own=kinds["own"])
+    shown, folded = _open_and_folded(pictures, own=kinds["own"])
     scored = [str(model) for model in models_of(frames)]
     several = len({drawn.model for drawn, _ in pictures} - {EVERY_MODEL}) > 1
     mark_tooltips = {drawn.name: texts for drawn, picture in pictures if (texts := tooltips(drawn, picture))}
@@ -236,8 +236,8 @@ def _without_empty(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.loc[:, ~rows.isna().all()] if len(rows) else rows
 
 
-def _apart(rows: pd.DataFrame) -> tuple[str, pd.DataFrame]:
-    """Return in words the columns with one value in all rows, and the rows without them; a single row stays whole."""
+def _shared_and_different(rows: pd.DataFrame) -> tuple[str, pd.DataFrame]:
+    """Return the columns with one value in all rows, in words, and the rows without them; a single row stays whole."""
     rows = _without_empty(rows)
     alike = [str(name) for name in rows if len(rows) > 1 and rows[name].nunique(dropna=False) == 1]
     words = [f"{heading(name)} {cell(rows[name].iloc[0])}" for name in alike]
@@ -273,22 +273,26 @@ Part = tuple[str, list[Question]]
 """A heading, and the questions below the heading."""
 
 
-def _arranged(pictures: Sequence[tuple[DrawnFigure, Pictures]], *, own: bool) -> tuple[list[Question], list[Part]]:
-    """Return the questions whose figures are open, and the other questions by paper, in the order of the figures."""
+def _open_and_folded(
+    pictures: Sequence[tuple[DrawnFigure, Pictures]], *, own: bool
+) -> tuple[list[Question], list[Part]]:
+    """Return the questions whose figures are open, the most preferred first, and the other questions by paper."""
     titles = {key: f"{paper.short}: {paper.title}" for key, paper in papers().items()}
     titles[""] = "More figures" if own else "Beyond the papers"
     names = list(dict.fromkeys(drawn.figure.name for drawn, _ in pictures))
     preferred = [name for name in FIRST if name in names]
-    # With figures by label, which say most, no figure outside FIRST is open, and neither is the figure by relation.
+    # If there are figures by label, they say most: figures outside FIRST, and the figure by relation, are folded.
     if not any(name.startswith(_LABEL_FIGURE) for name in preferred):
         preferred += [name for name in names if name not in FIRST]
     elif BY_RELATION.name in preferred:
         preferred.remove(BY_RELATION.name)
     shown: list[Question] = []
     by_paper: dict[str, list[Question]] = {key: [] for key in titles}
-    for figure, same in groupby(pictures, key=lambda picture: picture[0].figure):
-        figure_rows = list(same)
-        question = Question(figure.question, figure_rows, *in_common([drawn.caption for drawn, _ in figure_rows]))
+    for figure, pairs in groupby(pictures, key=lambda picture: picture[0].figure):
+        pictures_of_models = list(pairs)
+        question = Question(
+            figure.question, pictures_of_models, *in_common([drawn.caption for drawn, _ in pictures_of_models])
+        )
         paper = paper_items()[figure.items[0]].paper.key if figure.items and not own else ""
         (shown if figure.name in preferred[:MAX_OPEN] else by_paper[paper]).append(question)
     shown.sort(key=lambda question: preferred.index(question.pictures[0][0].figure.name))

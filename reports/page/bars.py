@@ -10,7 +10,7 @@ from swaymeter.reports.headline import PART_NAMES, shown_parts
 LEAST_WRITTEN = 0.07
 """Smallest share whose number is written into its part."""
 SHORTEST_SCALE = 1e-9
-"""Lower bound on the largest value of a scale, by which positions are divided."""
+"""Lower bound on the largest value of a scale, because positions are divided by this value."""
 SCALE_WIDTH = 98
 """Position of the largest value of a scale, in percent of the width; the rest leaves room for its dot."""
 
@@ -21,13 +21,13 @@ class Mark:
 
     Attributes:
         kind: CSS class of its colour.
-        x: Left end of a share, or the mean, in percent of the width.
-        width: Width of a share, in percent of the width.
+        x: Left end of a share, or the mean, in percent of the row's width.
+        width: Width of a share, in percent of the row's width.
         words: The number in words, for a tooltip and for readers who cannot see the figure.
         text: The number that is written into the part; "" if the part is too small.
-        address: Page and anchor of the replies that the part counts; "" without one.
-        low: Left end of the interval, in percent of the width; None without one.
-        high: Right end of the interval.
+        address: Page and anchor of the replies that the part counts; "" without a page.
+        low: Left end of the interval, in percent of the row's width; None without an interval.
+        high: Right end of the interval, in percent of the row's width; None without an interval.
     """
 
     kind: str
@@ -50,8 +50,8 @@ class Row:
         number: The main number of the row with its interval, as text.
         name: Name by which a threshold of the study file refers to the main number, such as `follow.conflicting`; ""
             without such a name.
-        threshold: Name and value, as text, of the number that a threshold is compared with, if it is not the main
-            number; else "".
+        threshold: Name and value of the number that a threshold is compared with, as text; "" if it is the main
+            number.
     """
 
     variant: str
@@ -76,7 +76,7 @@ def legend(chart: HeadlineFigure) -> list[tuple[str, str]]:
 
 
 def kind_of(chart: HeadlineFigure, name: str) -> str:
-    """Return the CSS class of a part: the name of a share; the number of a mean, whose name can come from a file."""
+    """Return the CSS class of a part: a share's name; a mean's position, because a mean's name can come from a file."""
     return name if chart.unit == SHARE else f"mean-{chart.parts.index(name)}"
 
 

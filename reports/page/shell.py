@@ -39,7 +39,7 @@ def template(package: str, file: str, filters: Mapping[str, Any]) -> jinja2.Temp
 
 
 def written(package: str, file: str, css: str, filters: Mapping[str, Any], **words: object) -> TemplateStream:
-    """Return a page in pieces: a package's template, filled with `words`; its CSS follows the CSS of all pages."""
+    """Return a page in pieces: a package's template, filled with `words`, and `css` after the CSS of all pages."""
     hues = "".join(f"--{name}:{hue};" for name, hue in {**QUERY_HUES, **PARTITION_HUES}.items())
     css = rules_of_themes(hues) + "\n" + asset("swaymeter.reports.page", "page.css") + css
     return template(package, file, filters).stream(css=Markup(css), style_hash=integrity(css), **words)
@@ -63,7 +63,7 @@ _ADDRESS = re.compile(r"https?://[^\s<>\"'`{}|\\^]*[^\s<>\"'`{}|\\^.,;:!?)\]]")
 
 
 def cell(value: object, unit: str = "") -> str:
-    """Return a value as the page shows it: a dash for a missing one, a number rounded; the CSV file has all digits."""
+    """Return a value as the page shows it: a dash for a missing value, and numbers rounded; the CSV has all digits."""
     if value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and math.isnan(value)):
         return "\N{EN DASH}"
     if isinstance(value, bool | np.bool_):

@@ -20,7 +20,7 @@ MAX_LINES = 10
 MAX_LETTERS = 60
 """Upper bound on the letters of a cell or a question."""
 NO_ITEM = -1
-"""Number in place of the number of an item, for a row without an item."""
+"""Number of the item for a row that has no item."""
 
 
 def tooltips(drawn: DrawnFigure, pictures: Pictures) -> Markup | None:

@@ -59,7 +59,7 @@ _LICENCE = re.compile(rf"(?<![a-z0-9])({_ANY_LICENCE})(?![a-z0-9])")  # such as 
 def hub_licence(terms: Iterable[str]) -> str:
     """Return the hub's licence identifier for the terms of a data set's parts.
 
-    It is `other` if a part names no licence or several, or if two parts differ.
+    The identifier is `other` unless every part names the same licence, and only this one.
     """
     licences = {frozenset(_licences(text)) for text in terms}
     shared = next(iter(licences)) if len(licences) == 1 else frozenset[str]()

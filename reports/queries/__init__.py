@@ -1,6 +1,6 @@
 """The page of queries, in one file: each query with its contexts by persuasion, the models side by side, and a search.
 
-Of thousands of queries, the page shows a few of each relation: the rows of the named query `chosen_queries`.
+Of more than 500 queries, the page shows five of each relation and type: the rows of the named query `chosen_queries`.
 """
 
 from collections import defaultdict

@@ -14,7 +14,7 @@ from swaymeter.reports.tables.table import Table
 QUERIES = ("agreement_with_the_judge", "judges_of_answers")
 """Named queries of the sentences on judges.
 
-`judges_of_answers` counts, of the replies that the rule left undecided, how many each judge decided.
+`judges_of_answers` counts the replies that the rule left undecided, and the replies without a verdict of the judge.
 `agreement_with_the_judge` compares judges with the rule and with people.
 """
 UNDEFINED = "undefined: all verdicts are equal"

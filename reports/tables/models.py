@@ -33,7 +33,7 @@ FEW = "too few"
 
 
 def _in_words(frame: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Return the rows sorted by quantity, with the quantities and the groups in `column` in words."""
+    """Return the rows sorted by quantity; the quantities, and the groups in `column`, are in words."""
     names = quantities(own=bool(frame[column].isin(OWN_CONDITIONS).any()))
     rows = in_order(frame, quantity=names)
     rows = rows.assign(**{"quantity": rows["quantity"].map(names), column: rows[column].replace(dict(CONDITION_NAMES))})
@@ -115,10 +115,9 @@ AT_A_GLANCE = Table(
     "models-at-a-glance",
     "The models at a glance",
     "Shares of greedy answers, and means, with 95% intervals over the items that n names, such as questions; a group "
-    "is the context before the question, or the type of a query. The row 'the same where nothing changes' is the noise "
-    "floor of coherent persuasion: the score between two halves of the sampled answers without a context. An answer "
-    "counts once, so a question counts as often as it has contexts of the group. "
-    f"Fewer than {FEWEST_FOR_INTERVAL} items have no interval, and a share of so few answers is not shown ({FEW}). "
+    "is the context before the question, or the type of a query. The noise floor of coherent persuasion is the score "
+    "between two halves of the sampled answers without a context. A question counts once for each of its contexts of "
+    f"the group. Fewer than {FEWEST_FOR_INTERVAL} items have no interval, and a share of so few is not shown ({FEW}). "
     "Direction compares two models on the items that both have: undecided if neither a difference nor equality is "
     "shown, equal if the difference is shown to be within the margin.",
     ("models_side_by_side", "model_differences", "stand_ins", "unfinished_greedy_answers", "served_models"),
@@ -136,9 +135,9 @@ SIDE_BY_SIDE = Table(
     "The models side by side",
     f"Means with 95% intervals over clusters, if there are at least {FEWEST_FOR_INTERVAL}; a column names the "
     "clusters. Intervals of shares are Wilson's, others are bootstraps. Shares are of greedy answers; a group is "
-    "the context before the question, or the type of a query. n counts answers, or queries for susceptibility. A row "
-    "on giving up a right answer, or on keeping a wrong one, counts questions that the model answers rightly, or "
-    "wrongly, without a context.",
+    "the context before the question, or the type of a query. n counts answers, or queries for susceptibility. The "
+    "row on giving up a right answer counts only questions that the model answers rightly without a context. The row "
+    "on keeping a wrong answer counts only questions that the model answers wrongly without a context.",
     ("models_side_by_side",),
     lambda frames: _in_words(frames["models_side_by_side"], "group"),
 )

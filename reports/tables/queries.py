@@ -17,7 +17,7 @@ from swaymeter.reports.tables.table import Table
 
 def _correlations(frames: Frames) -> pd.DataFrame:
     rows = frames["correlations"]
-    # Left out are correlations that stand below a figure: over entities, with susceptibility in another precision, and
+    # Correlations that stand below a figure are left out: over entities, with susceptibility in another precision, and
     # with effect sizes.
     rows = rows[(rows["level"] != "entity") & (rows["measure_a"] != "susceptibility_reference")]
     rows = rows[rows["measure_b"] == "susceptibility"]
@@ -59,7 +59,7 @@ def _test_summary(frames: Frames) -> pd.DataFrame:
         published = significant(alias_of_model[row["model"]], row["comparison"], row["query_type"])
         untestable = f"{row['untestable']}: {row['reasons']}" if row["untestable"] else ""
         share = _interval(row, "share_significant", "share", SHARE)
-        significant_of = f"{row['significant']} of {row['tested']}, {share}" if row["tested"] else ""
+        significant_words = f"{row['significant']} of {row['tested']}, {share}" if row["tested"] else ""
         rows.append(
             {
                 "model": row["model"],
@@ -67,7 +67,7 @@ def _test_summary(frames: Frames) -> pd.DataFrame:
                 "comparison": f"{row['comparison']}: {row['asked']}",  # such as "familiarity: invented > real"
                 "test": f"{row['test']} ({row['unit_of_analysis']}){', as published' if row['as_published'] else ''}",
                 "queries": row["query_type"],
-                "significant": significant_of,
+                "significant": significant_words,
                 "published": published[0] if published else "",
                 "mean_d": _interval(row, "mean_effect_size", "effect", ""),
                 "untestable": untestable,
@@ -83,12 +83,14 @@ def _interval(row: Mapping[str, Any], name: str, ends: str, unit: str) -> str:
 
 
 def _templates(frames: Frames) -> pd.DataFrame:
-    """Return the templates by relation and form, the most persuasive first, with the mean of the form (gamma)."""
-    form = ["model", "dtype", "relation", "query_type", "form"]
+    """Return the templates by relation and form, the most persuasive first, each with the mean of its form (gamma)."""
+    form_columns = ["model", "dtype", "relation", "query_type", "form"]
     templates = frames["entity_independent_of_templates"]
-    gamma = frames["entity_independent_of_forms"][[*form, "mean"]].rename(columns={"mean": "gamma"})
-    rows = templates.merge(gamma, on=form, how="left").sort_values([*form, "mean"], ascending=[True] * 5 + [False])
-    columns = [*form, "kind", "template", "contexts", "mean", "low", "high", "gamma"]
+    gamma = frames["entity_independent_of_forms"][[*form_columns, "mean"]].rename(columns={"mean": "gamma"})
+    rows = templates.merge(gamma, on=form_columns, how="left").sort_values(
+        [*form_columns, "mean"], ascending=[True] * 5 + [False]
+    )
+    columns = [*form_columns, "kind", "template", "contexts", "mean", "low", "high", "gamma"]
     shown = rows[columns].reset_index(drop=True)
     shown.attrs["units"] = {**units(templates), "gamma": unit_of(templates)}
     return shown

@@ -11,7 +11,7 @@ import pandas as pd
 from swaymeter.data.reasons import REASONS
 from swaymeter.data.records import CONDITIONS
 from swaymeter.reports.estimates import estimate, limit_sentences, neither_sentences, plural
-from swaymeter.reports.figures.distributions import cut_in_words
+from swaymeter.reports.figures.distributions import class_bounds
 from swaymeter.reports.frames import Frames, are_own, in_order, partitions, records
 from swaymeter.reports.models import RUNS, models, rows_of
 from swaymeter.reports.published import with_published
@@ -35,11 +35,11 @@ PREDICTORS = {
 }
 """Words for the predictors of correlations and regressions with persuasion, in the order of tables."""
 _GROUP = ["model", "dtype", "partition", "condition"]
-_TABLES = "marjanovic-table-3", "marjanovic-table-6", "marjanovic-table-7"
+_REGRESSION_TABLES = "marjanovic-table-3", "marjanovic-table-6", "marjanovic-table-7"
 
 
-def pooled_once(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the sorted rows without pooled rows ("all") that pool a single partition or a single context."""
+def without_pools_of_one(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows in order, without rows "all" that pool a single partition or a single context."""
     for column, names_to_ignore in (("partition", {"all"}), ("condition", {"all", "none"})):
         if len(set(frame[column]) - names_to_ignore) == 1:
             frame = frame[frame[column] != "all"]
@@ -49,7 +49,7 @@ def pooled_once(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def contexts_in_words(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with the column `context`, which has the conditions in words, in place of `condition`."""
+    """Return the rows with the conditions in words, in a column `context` in place of `condition`."""
     return rows.assign(condition=rows["condition"].map(CONDITION_NAMES)).rename(columns={"condition": "context"})
 
 
@@ -65,11 +65,10 @@ def side_by_side(
         quantities: Name of the column of each quantity.
         count_column: Name of the column with the largest n of a row.
         item: Item of the papers with the published values, such as marjanovic-table-2.
-        published_names: For each quantity that the item prints, its name in the item. Its published column follows the
-            column of the study.
+        published_names: The item's name for each quantity. Published values stand in the column after the study's.
     """
     frame = frames["partition_means"]
-    rows = pooled_once(frame[frame["quantity"].isin(quantities)])
+    rows = without_pools_of_one(frame[frame["quantity"].isin(quantities)])
     rows = rows.assign(largest_n=rows.groupby(_GROUP)["n"].transform("max"))
     by_group: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in records(rows):
@@ -86,16 +85,18 @@ def side_by_side(
 
 
 def _numbers(frames: Frames) -> pd.DataFrame:
-    rows = with_published(pooled_once(frames["partition_means"]), frames[RUNS], ("marjanovic-table-2",), published=None)
+    rows = with_published(
+        without_pools_of_one(frames["partition_means"]), frames[RUNS], ("marjanovic-table-2",), published=None
+    )
     rows = contexts_in_words(rows)
     return rows.assign(quantity=rows["quantity"].str.replace("_", " "))
 
 
 def _correlations(frames: Frames) -> pd.DataFrame:
-    rows = pooled_once(frames["instance_correlations"])
+    rows = without_pools_of_one(frames["instance_correlations"])
     rows = in_order(rows, measure_a=PREDICTORS)
-    in_papers = "marjanovic-section-6.3", "marjanovic-section-6.5"
-    rows = with_published(rows, frames[RUNS], in_papers, published="pearson", published_p="p")
+    items = "marjanovic-section-6.3", "marjanovic-section-6.5"
+    rows = with_published(rows, frames[RUNS], items, published="pearson", published_p="p")
     rows = contexts_in_words(rows.assign(correlated_with=rows["measure_a"].map(PREDICTORS)))
     columns = (
         "n",
@@ -117,9 +118,9 @@ def _regressions(frames: Frames) -> pd.DataFrame:
     if not frames["regressions"]["n"].any():  # such as a user's own questions, whose edits are not counted
         return pd.DataFrame()
     rows = in_order(frames["regressions"], entropies=("summed", "length-normalised"), predictor=PREDICTORS)
-    rows = pooled_once(rows)
-    in_papers = {f"published_{name}": name for name in ("beta", "standard_error", "p", "r_squared")}
-    rows = with_published(rows, frames[RUNS], _TABLES, **in_papers)
+    rows = without_pools_of_one(rows)
+    published_columns = {f"published_{name}": name for name in ("beta", "standard_error", "p", "r_squared")}
+    rows = with_published(rows, frames[RUNS], _REGRESSION_TABLES, **published_columns)
     predictors = rows["predictor"].str.replace("_length_normalised", "").map(PREDICTORS)
     rows = contexts_in_words(rows.assign(predictor=predictors))
     columns = (
@@ -150,14 +151,14 @@ def _regressions(frames: Frames) -> pd.DataFrame:
 def _words(frames: Frames) -> pd.DataFrame:
     rows = in_order(frames["words_of_classes"], entropy_class=("low", "middle", "high"), text_kind=("questions",))
     shown = rows["words"].map(lambda words: " ".join(plain(word, 24) for word in words.split()))
-    rows = rows.assign(words=shown, of_the=rows["text_kind"])
-    return rows[["model", "dtype", "entropy_class", "of_the", "of_texts", "words"]]
+    rows = rows.assign(words=shown)
+    return rows[["model", "dtype", "entropy_class", "text_kind", "texts_of_class", "words"]]
 
 
 def _bounds(frames: Frames) -> str:
     """Return the sentence on the bounds of each model's entropy classes; empty without classes."""
     classes = frames["entropy_classes"]
-    words = [f"{model}: {cut_in_words(rows_of(classes, model))}" for model in models(classes)]
+    words = [f"{model}: {class_bounds(rows_of(classes, model))}" for model in models(classes)]
     return f" Entropies of {'; '.join(words)}." if words else ""
 
 
@@ -221,7 +222,7 @@ REGRESSIONS = Table(
     "neither edits nor an object.",
     ("regressions",),
     _regressions,
-    items=_TABLES,
+    items=_REGRESSION_TABLES,
 )
 WORDS = Table(
     "words-of-entropy-classes",
@@ -239,7 +240,7 @@ WORDS = Table(
 
 def by_condition(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
     """Return these columns, with models sorted by name, and partitions and contexts in their fixed order."""
-    return contexts_in_words(pooled_once(frame))[["model", "dtype", "partition", "context", *columns]]
+    return contexts_in_words(without_pools_of_one(frame))[["model", "dtype", "partition", "context", *columns]]
 
 
 def _standard_errors(frames: Frames) -> str:
@@ -337,8 +338,8 @@ ANSWERS = Table(
     "Answers are sampled; among greedy answers, only unfinished ones are counted. An empty answer ended before its "
     "first word: it is equivalent only to other empty answers, and as a greedy answer it matches nothing. An "
     "unfinished answer was cut off at the limit of tokens. Unfinished thoughts, also of greedy answers, have no "
-    "answer and are in no score, like answers that a server's content filter withheld. A context was cut if its end "
-    "did not fit into the model's window. Nothing else is left out. A column 'groups' has the mean number of "
+    "answer and are in no score, like answers that a server's content filter withheld. All other answers are scored. A "
+    "context was cut if its end did not fit into the model's window. The column 'groups' has the mean number of "
     "clusters of equivalent answers to a question.",
     ("partition_summary",),
     _answers,

@@ -99,7 +99,7 @@ class FilledTable:
 _LABELS = ("model", "set", "effect", "what", "partition", "context", "judge", "correlated_with")
 """Columns of texts that identify a row."""
 _NUMBER_COLUMNS = ("mean", "against", "against_mean", "margin")
-"""Columns of numbers whose unit is in the column `unit` of their row; other numbers have the unit of their column."""
+"""Columns of numbers whose unit is in the column `unit` of a row; any other column has one unit in all rows."""
 _ENDS = ("low", "high")
 
 
@@ -142,13 +142,13 @@ def filled(table: Table, frames: Frames) -> FilledTable:
         rows = table.rows(frames_with_empty)
     names = dict.fromkeys(model.name for model in models(rows))
     published_columns = [name for name in rows if str(name).startswith("published")]
-    in_papers = () if is_audit(frames) else table.items  # no paper has values of an audit
+    compared_items = () if is_audit(frames) else table.items  # no paper has values of an audit
     # Without a column of published values, the caption lists them.
-    published = published_of(in_papers, names, frames_with_empty, listed=not published_columns)
+    published = published_of(compared_items, names, frames_with_empty, listed=not published_columns)
     unused = [name for name in published_columns if is_audit(frames) or (rows[name].fillna("") == "").all()]
     rows = rows.drop(columns=unused)
     finding = table.finding(frames_with_empty)
-    items = in_papers if are_published(frames_with_empty) else ()
+    items = compared_items if are_published(frames_with_empty) else ()
     caption = f"{finding} {table.caption}" if finding else table.caption
     caption += table.note(frames_with_empty) + as_in(items) + published.note
     return FilledTable(table, caption, rows, published)

@@ -71,7 +71,7 @@ def _with_contexts(changed: Question, uncorrected: Question, context: str | None
         # "York" within the longer old answer "New York" is no mention of the new answer "York".
         longer_answer = uncorrected.object if len(uncorrected.object) > len(changed.object) else ""
         original, snippet = context, _with_slots(context, changed.object, spans_of(context, longer_answer))
-    # These flags stay if the snippet is the old one and the answer has no new form.
+    # The context flags stay if the snippet is unchanged and the answer has no new form.
     flags: tuple[str, ...] = tuple(flag for flag in changed.flags if flag in _CONTEXT_FLAGS)
     if snippet is None:
         flags = (OBJECT_NOT_IN_CONTEXT,)
@@ -117,7 +117,7 @@ def _snippet(question: Question) -> str | None:
 
 
 def _with_slots(context: str, answer: str, excluded: Iterable[_Range]) -> str | None:
-    """Return a context with a slot for each mention of the answer outside the excluded ranges; None without any."""
+    """Return a context with a slot for each mention of the answer outside excluded ranges; None without a mention."""
     excluded = list(excluded)
     pieces, end = [], 0
     for first, last in spans_of(context, answer):

@@ -1,7 +1,8 @@
 """Names of invented entities from a language model, read from the lines of sampled lists.
 
-Names depend only on seed, model and class; a request for more names gives the same names first. Models repeat their
-training data, so the caller must look up if an entity of the name exists.
+A round is a prompt with new examples of names, and several sampled lists. Names depend only on seed, model and class;
+a request for more names gives the same names first. Models repeat names of their training data, so the caller must
+look up each name.
 """
 
 import re
@@ -51,7 +52,7 @@ _FORBIDDEN = frozenset("{}[]<>\\|=@\ufffd")
 def names_by_model(
     model: LanguageModel, entity_class: str, count: int, *, seed: int, existing: Collection[str]
 ) -> list[str]:
-    """Invent `count` different names of a class of the catalog; none of them is in `existing`, whatever its capitals.
+    """Invent `count` different names of a class of the catalog, other than `existing`; capitals do not matter.
 
     Args:
         model: the language model.
@@ -90,7 +91,7 @@ def names_by_model(
         needs_capitals = not round_examples[0][0].islower()  # names begin with a capital if the examples do
         for answer in answers.samples:
             for name in names_in(answer.text, is_complete=answer.state != "truncated", needs_capitals=needs_capitals):
-                # A name is new, and the prompt, with its examples, does not contain it.
+                # Accept a new name that the prompt, with its examples, does not contain.
                 name_words, prompt_words = (" ".join(re.findall(r"\w+", fold(text))) for text in (name, prompt))
                 if fold(name) not in taken and f" {name_words} " not in f" {prompt_words} ":
                     taken.add(fold(name))

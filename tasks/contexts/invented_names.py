@@ -1,6 +1,7 @@
 """Names of invented entities of a class, from the catalog's lists, a seeded generator or a language model.
 
-A study may list knowledge graphs under `absent_from`. Another name replaces a name that an entity of these graphs has.
+A study may list knowledge graphs under `absent_from`. Invented names that entities of these graphs have are
+replaced.
 """
 
 from collections.abc import Callable
@@ -22,7 +23,7 @@ from swaymeter.tasks.models.loading import identify_language_model
 VERSION = 2
 """Version of this procedure, a part of the key of names."""
 DTYPE: Literal["bfloat16"] = "bfloat16"
-"""The dtype of a model that invents names, because names need no exact numbers and large models need the memory."""
+"""The dtype of a model that invents names. Names need no high precision, and a short dtype saves memory."""
 SPARE = 20
 """Names beyond the requested number, because some names turn out to exist."""
 ADVICE = "or set `absent_from: []` under `facts`, and no name is looked up"
@@ -55,7 +56,7 @@ def invented_names_key(options: FactsOptions, entity_class: str, seed: int, acce
 def fetch_invented_names(
     options: FactsOptions, entity_class: str, seed: int, access: Access
 ) -> tuple[list[str], list[str]]:
-    """Return invented names of a class, and the addresses of the graphs, which contain none of these names.
+    """Return invented names of a class, and the addresses of the graphs of `absent_from`, which lack these names.
 
     Raises:
         InputError: every name is that of an existing entity, or fewer names can be invented than a relation needs.
@@ -75,7 +76,7 @@ def fetch_invented_names(
         except InputError:
             if len(names) < options.invented_entities:
                 raise
-            new = []  # enough names for the relation, with fewer to spare
+            new = []  # the relation has enough names, with fewer spare names
         if not new:
             break
         looked_up.update(new)

@@ -1,8 +1,8 @@
 """The effect of people's judgements on questions: kinds of contexts, and accepted, corrected or rejected questions.
 
-The first two annotators judge a question independently. If their choices and corrections are equal, these decide;
-otherwise a third person decides. A judgement counts only for the text that the annotator saw. If a rebuilt question has
-other texts, the judgement is outdated.
+The first two annotators judge a question independently. If their choices or corrections differ, a third annotator
+decides. A judgement counts only for the text that the annotator saw. If a rebuilt question has other texts, the
+judgement is outdated.
 """
 
 from collections import defaultdict
@@ -50,8 +50,8 @@ class Opinions:
     """Opinions on questions, and judgements that do not count.
 
     Attributes:
-        by_question: opinions on each question in the order of the files, by id.
-        without_effect: the reason why the judgements of a question do not count, by the question's id, such as
+        by_question: by question id, the opinions on the question, in the order of the files.
+        without_effect: by question id, the reason why the judgements of the question do not count, such as
             "corrected without a choice".
         problems: sentences on judgements that do not count, with file and row.
     """
@@ -151,7 +151,7 @@ def open_questions(
 
 
 def with_kinds(questions: Sequence[Question], judgements: Iterable[Judgement]) -> tuple[list[Question], list[str]]:
-    """Return questions with the kinds that people gave their contexts, and a sentence on each kind that is refused."""
+    """Return questions whose contexts have the kinds that people judged, and a sentence on each refused kind."""
     kinds, answers = dict[tuple[str, str], list[Judgement]](), dict[tuple[str, str], list[Judgement]]()
     rows_by_field = {"kind": kinds, "answer": answers}
     for judgement in judgements:
@@ -190,7 +190,7 @@ def open_contexts(
 
 
 def context_rows(question: Question, context: QuestionContext, annotator: str) -> Iterator[dict[str, str]]:
-    """Yield rows of a sheet in which an annotator enters the kind of a context, and the answer that it states."""
+    """Yield rows of a sheet in which an annotator enters the kind of a context, and its stated answer."""
     for name in ("kind", "answer"):
         yield {
             "question_id": question.question_id,
@@ -283,12 +283,12 @@ def _add(opinions: Opinions, question: Question, rows: Sequence[Judgement]) -> N
 
 
 def _clean_correction(row: Judgement) -> str:
-    """Return a corrected text; question and answers have single spaces, a context keeps its spaces."""
+    """Return a corrected text. A question or an answer gets single spaces; a context keeps its spaces."""
     return row.value.strip() if row.field == "text" else " ".join(row.value.split())
 
 
 def _content(opinion: Opinion) -> tuple[str, dict[str, str]]:
-    """Return the choice and the corrections, which are equal in equal opinions."""
+    """Return the choice and the corrections, by which opinions are compared."""
     return opinion.choice, dict(opinion.corrections)
 
 
@@ -301,7 +301,7 @@ def _description(opinion: Opinion) -> str:
 def _judgement_of(
     question: Question, context: QuestionContext, rows: Mapping[tuple[str, str], Sequence[Judgement]]
 ) -> Judgement | None:
-    """Return the judgement of a context; None without one, or if people judged another text of the context."""
+    """Return the judgement of a context; None without a judgement, or if people judged another text of the context."""
     names = (question.question_id, question.question)  # a judgement names its question by id or by text
     listed = (row for name in names for row in rows.get((name, context.context_id), ()))
     text = same_words(context.text or "")

@@ -14,7 +14,7 @@ from swaymeter.data.wording.words import words
 from swaymeter.tasks.scoring.followed import Decision, Verdict, decide
 
 MAX_ANSWER_WORDS = 8
-"""Number of words of an answer above which a warning is logged, because replies rarely repeat it word by word."""
+"""Most words of an answer without a warning; replies rarely repeat a longer answer word by word."""
 
 log = logging.getLogger(__name__)
 
@@ -64,8 +64,8 @@ def choose_questions(questions: Sequence[Question], *, count: int | None, seed: 
             f"{prefix}{count} questions are requested, but only {len(askable)} can be asked; lower "
             "`questions.per_partition`"
         )
-    drawn = drawn_first(askable, len(askable) if count is None else count, seed, partition)
-    return BuiltQuestions(_check_drawn([askable[question_id] for question_id in drawn]), rejected)
+    ids = drawn_first(askable, len(askable) if count is None else count, seed, partition)
+    return BuiltQuestions(_check_answers([askable[question_id] for question_id in ids]), rejected)
 
 
 def _summary(rejected: Iterable[Rejected]) -> str:
@@ -80,8 +80,8 @@ def _summary(rejected: Iterable[Rejected]) -> str:
     return "; ".join(phrases)
 
 
-def _check_drawn(questions: Sequence[Question]) -> list[Question]:
-    """Flag questions with a passage that lacks its answer; log such passages, ambiguous passages and long answers."""
+def _check_answers(questions: Sequence[Question]) -> list[Question]:
+    """Flag questions with a passage that lacks its answer; log these passages, ambiguous passages and long answers."""
     missing_by_question = [_passages_without_answer(question) for question in questions]
     if missing := [description for descriptions in missing_by_question for description in descriptions]:
         log.warning(
@@ -90,12 +90,12 @@ def _check_drawn(questions: Sequence[Question]) -> list[Question]:
             len(missing),
             textwrap.shorten("; ".join(missing), 1000),
         )
-    if both := [description for question in questions for description in _passages_with_both(question)]:
+    if ambiguous := [description for question in questions for description in _passages_with_both(question)]:
         log.warning(
             "passages with both the right answer and the answer of a conflicting passage (%d): %s; shorten these "
             "passages, or give them the kind unknown, because a reply to them cannot be attributed to one answer",
-            len(both),
-            textwrap.shorten("; ".join(both), 1000),
+            len(ambiguous),
+            textwrap.shorten("; ".join(ambiguous), 1000),
         )
     if long := [question.printable_name for question in questions if question.is_own and _is_long(question)]:
         log.warning(
@@ -122,7 +122,7 @@ def _passages_without_answer(question: Question) -> list[str]:
 
 
 def _passages_with_both(question: Question) -> list[str]:
-    """Return the passages of a user's question that state both the right answer and a conflicting passage's answer."""
+    """Describe the passages of a user's question that state the right answer and a conflicting passage's answer."""
     decisive_kinds = ("supporting", "conflicting")
     passages = [(case, passage) for case, passage in _passages(question) if passage.kind in decisive_kinds]
     wrong = _answers_with_words(
@@ -132,7 +132,8 @@ def _passages_with_both(question: Question) -> list[str]:
 
     def has_both(text: str) -> bool:
         decision = decide(text, context=wrong, original=right)
-        # A text with one answer may have an unclear stance, too: "until May", for the answer May. So look for both.
+        # A text with one answer may have an unclear stance, too: "until May", for the answer May. So each answer is
+        # looked for alone.
         if decision.reason == "unclear stance":
             return all(_states(decide(text, context=answers, original=()), "context") for answers in (right, wrong))
         return decision.verdict == "both"
@@ -145,7 +146,7 @@ def _passages_with_both(question: Question) -> list[str]:
 
 
 def _states(decision: Decision, verdict: Verdict) -> bool:
-    """Return True if a passage has this verdict, or mentions an answer with an unclear stance."""
+    """Return True for this verdict on a passage, and for an answer that the passage mentions with an unclear stance."""
     return decision.verdict == verdict or decision.reason == "unclear stance"
 
 

@@ -5,8 +5,8 @@ its entity, such as "The capital of Norway is Lima". The first negation about an
 capital of Norway is not Oslo"); further negations deny other objects.
 
 A group of a study file has entities with a label in place of an answer, and its own templates [Du et al. 2024, section
-6 and appendix G]. A sentence with slots, such as {entity}, is written about each entity or pair, and is relevant only
-to queries about this entity or pair. A sentence without slots is relevant to no query.
+6 and appendix G]. A sentence with slots, such as {entity}, is written about each entity or pair of entities, and is
+relevant only to queries about them. A sentence without slots is relevant to no query.
 """
 
 import logging
@@ -96,8 +96,8 @@ def choose_entities(
     # An invented entity has no facts in the graph; its degree is None if the source has no degrees.
     degree = 0 if any(fact.subject_degree is not None for fact in facts) else None
     for name in drawn_first(unknown, invented, seed, relation, "invented"):
-        drawn = generator(seed, relation, name, "answer").integers(len(pool))
-        entities.append(Entity(name, True, pool[drawn], degree=degree, relation_degree=degree))
+        index = generator(seed, relation, name, "answer").integers(len(pool))
+        entities.append(Entity(name, True, pool[index], degree=degree, relation_degree=degree))
     return entities
 
 
@@ -117,15 +117,15 @@ def _draw_subjects(
     relation: RelationName, by_subject: dict[str, Fact], count: int, seed: int, choice: Choice
 ) -> list[str]:
     """Return `count` subjects: a random draw, or the subjects with the highest degrees."""
-    drawn = drawn_first(by_subject, len(by_subject) if choice == "degree" else count, seed, relation, "real")
+    names = drawn_first(by_subject, len(by_subject) if choice == "degree" else count, seed, relation, "real")
     if choice == "random":
-        return drawn
+        return names
     degrees = {name: fact.subject_degree for name, fact in by_subject.items() if fact.subject_degree is not None}
     if len(degrees) < len(by_subject):
         raise InputError(
             f"relation {relation}: the source has no degrees to choose entities by; set `choice: random` under `facts`"
         )
-    return sorted(drawn, key=lambda name: -degrees[name])[:count]  # equal degrees keep the order of the draw
+    return sorted(names, key=lambda name: -degrees[name])[:count]  # equal degrees keep the order of the draw
 
 
 log = logging.getLogger(__name__)
@@ -179,8 +179,8 @@ def write_contexts(
         for kind, count in per_kind.items():
             if count and not false_objects:
                 raise InputError(
-                    f"relation {name}: {count} {kind} contexts per entity are requested, but every object of the "
-                    f"facts is true of {entity.name}; leave the relation out"
+                    f"relation {name}: {kind} contexts need an object that is false of {entity.name}, but the facts "
+                    "have none; leave the relation out"
                 )
             order = generator(seed, name, entity.name, kind).permutation(len(false_objects))
             own_object = [entity.object] if kind == "negation" else []
@@ -193,8 +193,8 @@ def write_contexts(
                 index = number - repetition * len(false_objects)
                 # The first template of an object is drawn; each repetition takes the next template.
                 templates = relation.contexts[kind]
-                drawn = generator(seed, name, entity.name, kind, index, "template").integers(len(templates))
-                template, answer = templates[(drawn + repetition) % len(templates)], context_objects[index]
+                first = generator(seed, name, entity.name, kind, index, "template").integers(len(templates))
+                template, answer = templates[(first + repetition) % len(templates)], context_objects[index]
                 text = catalog.fill(template, entity=entity.name, answer=answer)
                 context_id = identity(name, entity.name, entity.invented, kind, number, answer, template)
                 about = RelationName(name), kind, entity.name, entity.invented
@@ -228,7 +228,7 @@ def own_contexts(rows: Iterable[ContextRow], entities: Sequence[Entity]) -> list
 
 
 def _is_true(relation: Relation, object_: str, true_objects: Collection[str]) -> bool:
-    """Return True if an object is true of an entity; a date may have another precision: 1879 or 14 March 1879."""
+    """Return True if an object is true of an entity; a date may be more or less precise: 1879 or 14 March 1879."""
     if relation.object_class != "date":
         return object_ in true_objects
     return any(f" {object_}".endswith(f" {date}") or f" {date}".endswith(f" {object_}") for date in true_objects)

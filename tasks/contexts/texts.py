@@ -10,9 +10,9 @@ _SPACE = re.compile(r"\s")
 
 
 def sentences_of(text: str) -> Iterator[str]:
-    """Yield the sentences of a paragraph in order, with the spaces between them: joined, they are the paragraph."""
+    """Yield the sentences of a paragraph in order, spaces included, so that they join to the paragraph."""
     start = 0
-    # Each white space becomes a plain space, because the library fails on spaces of several bytes beside a point.
+    # Each white space becomes a plain space, because the library fails on spaces of several bytes beside a full stop.
     for sentence in segment("en", _SPACE.sub(" ", text)):
         yield text[start : start + len(sentence)]
         start += len(sentence)

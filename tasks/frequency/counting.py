@@ -6,11 +6,11 @@
                                        or after them, in the same document; neighbours are 1 word away
 
 If a name contains a shorter name of the same entity, such as "New York City" and "New York", one occurrence counts. An
-answer within the entity's name is not near it. An occurrence with the answer on both sides is counted once.
+answer within the entity's name is not near the entity. An occurrence with the answer on both sides is counted once.
 
 The text is counted in batches. A name near the end of a batch may have its answer in the next batch. The last
 window + 2 n words of a batch, for a longest name of n words, are therefore undecided, and are counted with the next
-batch. The next batch begins with another window + 2 n words before them, because an answer may stand there.
+batch. The next batch begins another window + 2 n words before the undecided words, because answers may stand there.
 
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, appendix F. The rules for overlaps are
 Swaymeter's.
@@ -138,7 +138,8 @@ class _Stream:
         self.words += end - self.first - int(((separators >= self.first) & (separators < end)).sum())
         start = max(0, end - self.margin)
         carried = text[spaces[start] + 1 : spaces[number] + 1]
-        # An incomplete word longer than every name matches none. A short placeholder replaces it to bound the memory.
+        # An incomplete word that is longer than every name matches no name. To bound the memory, a short placeholder
+        # replaces such a word.
         tail = tail if len(tail) <= self.names.longest_word else b"x" * (self.names.longest_word + 1)
         self.buffer, self.size, self.first = [carried, tail], 0, end - start
 
@@ -158,16 +159,16 @@ class _Stream:
             return
         # Each hit: index of the name in `names.texts`, and first byte and end of its occurrence in `text`.
         hits = np.fromiter(chain.from_iterable(matches), np.int64, 3 * len(matches)).reshape(-1, 3)
-        # A hit has a row for each set of names that contains the name. owner: the id of the set; which: the index of
-        # the hit; first, last: indices of the first and the last word of the occurrence.
-        owner, which = names.owners.gather(hits[:, 0])
-        first = np.searchsorted(spaces, hits[which, 1])
-        last = first + names.lengths[hits[which, 0]] - 1
+        # A hit has a row for each set of names that contains the name. owner: the id of the set; hit: the index of the
+        # hit; first, last: indices of the first and the last word of the occurrence.
+        owner, hit = names.owners.gather(hits[:, 0])
+        first = np.searchsorted(spaces, hits[hit, 1])
+        last = first + names.lengths[hits[hit, 0]] - 1
         # Positions are indices of words, with a gap of a window before each document, so that no window reaches into
         # another document. `owner * span + position` is ordered by owner, and no window reaches another owner.
         gap = self.window * (np.searchsorted(separators, first) + 1)
         span = len(spaces) + self.window * (len(separators) + 3)
-        # By owner, then by first word, and the longest occurrence first.
+        # Rows by owner, then by first word; of rows with the same owner and first word, the longest comes first.
         order = np.argsort((owner * span + first) * names.longest - (last - first))
         owner, first, last, gap = (column[order] for column in (owner, first, last, gap))
         is_longest = np.ones(len(owner), bool)  # False within a longer occurrence of the same owner
@@ -183,8 +184,8 @@ class _Stream:
 
         Args:
             owner: (n,), the id of the set of names of each occurrence, an entity's or an answer's.
-            first: (n,), position of its first word; the rows are sorted by owner, then by this position.
-            last: (n,), position of its last word.
+            first: (n,), position of the occurrence's first word; rows are sorted by owner, then by this position.
+            last: (n,), position of the occurrence's last word.
             decided: (n,), True for an occurrence that begins with a decided word.
             span: the factor of `owner` in `owner * span + position`.
         """
@@ -193,9 +194,9 @@ class _Stream:
         ends = np.sort(owner[answers] * span + last[answers])
         if not len(begins):
             return
-        pair, which = self.names.pairs.gather(owner[decided])
+        pair, occurrence = self.names.pairs.gather(owner[decided])
         answer = self.names.answer_ids[pair] * span
-        before, after = answer + first[decided][which], answer + last[decided][which]
+        before, after = answer + first[decided][occurrence], answer + last[decided][occurrence]
         # The first answer after the entity's last word, and the last answer that ends before the entity's first word.
         successor = np.searchsorted(begins, after, side="right")
         following = (successor < len(begins)) & (begins[np.minimum(successor, len(begins) - 1)] <= after + self.window)

@@ -2,8 +2,8 @@
 
 A pair has two counts: of its entity, and of the entity near the answer. Each count has one of three kinds:
 
-    words        for entities that occur at most `fetch` times, and for pairs whose entity or answer does: the passages
-                 around all these occurrences are read, and their words are counted as in a corpus
+    words        for an entity that occurs at most `fetch` times, and for a pair whose entity or answer is so rare. The
+                 passages around all occurrences of the rare name are read, and counted in words like a corpus
     tokens       for other entities: occurrences of the tokens of all names. If a name contains another name of the
                  entity, only the shorter name is counted
     approximate  for other pairs: the index estimates how often the two names stand near each other, in tokens
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _CACHE_SIZE = 16
 """Number of names whose passages stay in memory for further pairs of the same entity."""
 _PASSAGE_MARGIN = 8
-"""Factor by which more tokens are requested than the words of a passage have on average; some words have many."""
+"""Requested tokens, as a multiple of the average number for a passage's words; some words have many tokens."""
 
 
 class IndexCounts:
@@ -103,7 +103,7 @@ class IndexCounts:
         return count([Piece(text, begins=True) for text in texts], Names([pair]), self.window)
 
     def _total(self, names: set[str]) -> int:
-        """Return how often names of one word occur, in tokens."""
+        """Return how often names of one word occur, from their tokens."""
         return sum(self._count(ids) for ids in {ids for name in names for ids in self.index.after_space(name)})
 
     def _name_tokens(self, names: Sequence[str]) -> tuple[Ids, ...]:
@@ -121,7 +121,7 @@ class IndexCounts:
         return self.window + 2 * max((len(words(name.encode()).split()) for name in names), default=0)
 
     def _read(self, names: tuple[Ids, ...], count: int, reach: int) -> Sequence[str] | None:
-        """Return the text around all occurrences of names; None if they are too many or cannot all be read."""
+        """Return the texts around all occurrences of names; None if there are too many, or if a text cannot be read."""
         if count > self.fetch or not self.index.can_decode:
             return None
         positions = {ids: self.index.occurrences(ids) for ids in names}
@@ -149,7 +149,7 @@ def _contains(ids: Ids, part: Ids) -> bool:
 
 
 SERVICE = "infini_gram"
-_INSTEAD = "or count a corpus of your own (`source: corpus`)"
+_ADVICE = "or count a corpus of your own (`source: corpus`)"
 
 
 class InfiniGramOptions(FrequencyOptions):
@@ -190,7 +190,7 @@ def _count(
     from swaymeter.tasks.models.tokenizer import load_tokenizer
 
     tokenizer: Tokenizer | None = load_tokenizer(options.tokenizer) if options.tokenizer else None
-    with with_advice(_INSTEAD):
+    with with_advice(_ADVICE):
         index = InfiniGramApi(access.session(SERVICE), options.index, tokenizer)
         rows = IndexCounts(index, options.window_words, options.fetch).count_pairs(pairs, progress)
         tokens = index.count(())  # of the whole index

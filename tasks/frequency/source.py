@@ -14,8 +14,7 @@ from swaymeter.data.records import CountedPair, Shard, ShardCount
 from swaymeter.data.sources.access import Access
 
 Once = Callable[[Callable[[str], Any], str], Any]
-"""Calls a function with a text, such as the name of a tokenizer, and returns its result. A later call with this text in
-the same run returns the stored result."""
+"""Returns the result of a function for a text, such as a tokenizer's name; a run calls it once for each text."""
 ReportProgress = Callable[[int, int], None]
 """(units done, units in total) -> None."""
 

@@ -11,9 +11,9 @@ A name of one word, such as May, may also be a common word. The default rule for
     n     = how often the entity's names of one word occur in the corpus, with their capitals or in lower case
     share = the share of n in lower case; the names are common words if n > 50 and share > 0.75
 
-The rule knows a name by its capitals alone. Names of several words, and names in a script without capitals, are never
-common words. An entity is omitted if one of its aliases is a common word or a single letter, because the occurrences
-of an alias count as the entity's.
+The rule tells names from common words by capitals alone. Names of several words, and names in a script without
+capitals, are never common words. An entity is omitted if one of its aliases is a common word or a single letter,
+because the occurrences of an alias count as the entity's.
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, appendix F, where a tagger decides.
 """
 
@@ -34,7 +34,7 @@ _ASCII_PUNCTUATION = string.punctuation.encode()
 _ASCII_SPACES = bytes(32 if code < 128 and chr(code).isspace() else code for code in range(256))
 """Table for bytes.translate that turns every white space of ASCII into a space."""
 _LEADS = ((0xC2, 0xE0, 2), (0xE0, 0xF0, 3), (0xF0, 0xF5, 4))
-"""For characters of two, three and four bytes in UTF-8: first value and end of the first byte, and the length."""
+"""Characters of two, three and four bytes in UTF-8: lower and upper bound of the first byte, and number of bytes."""
 
 
 def words(text: bytes) -> bytes:
@@ -134,9 +134,9 @@ class RaggedArray:
     def gather(self, indices: Ints) -> tuple[Ints, Ints]:
         """Return the values of the lists at `indices` (n,), concatenated, and each value's position in `indices`."""
         first, sizes = self.starts[indices], self.starts[indices + 1] - self.starts[indices]
-        which = np.repeat(np.arange(len(indices)), sizes)
-        offsets = np.arange(len(which)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        return self.values[first[which] + offsets], which
+        positions = np.repeat(np.arange(len(indices)), sizes)
+        offsets = np.arange(len(positions)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return self.values[first[positions] + offsets], positions
 
 
 class Names:

@@ -49,4 +49,4 @@ MEASURES = Measures(
         persuasion.PERSUASION_BOUND,
     )
 )
-"""All measures that a study can name; a measure comes after its inputs."""
+"""All measures that a study can name; a measure comes after the measures that it needs."""

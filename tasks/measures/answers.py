@@ -75,7 +75,7 @@ def compute_chunks(inputs: Inputs, model: Samples, chunks: Sequence[Sequence[Que
 
 
 def _rows(case: SampledReplies) -> Iterator[Row]:
-    """Yield the rows of the sampled replies, and of the greedy reply, to a question with a context or closed-book."""
+    """Yield the rows of the sampled and greedy replies to a question, closed-book or with a context."""
     for number, answer in (*enumerate(case.answers.samples), (None, case.answers.greedy)):
         yield {
             **case.columns,

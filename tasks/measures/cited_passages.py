@@ -60,7 +60,7 @@ def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Itera
             key = question.question_id, case.context_id
             verdict_by_sample = {row["sample"]: row["verdict"] for by_question in verdicts for row in by_question[key]}
             replies = [row for by_question in texts for row in by_question[key]]
-            citations_by_text: dict[str, Row] = {}  # samples often have the same text
+            citations_by_text: dict[str, Row] = {}  # many samples have equal texts
             for row in replies:
                 text = row["text"]
                 if text not in citations_by_text:

@@ -1,9 +1,9 @@
 """Clusters of equivalent sampled replies, and the semantic entropy over them.
 
 An entailment model decides which replies are equivalent. A reply joins the first cluster whose members are all
-equivalent to it, or opens a new cluster; a study may choose another rule. All equivalences are stored, because the
-clusters of half-samples, and so the standard errors of scores, follow from them. `scoring.semantic_entropy` has the
-formulas of four kinds of entropy, and `scoring.half_samples` has the formula of the standard errors.
+equivalent to it, or opens a new cluster; a study may choose another rule. All equivalences are stored, because standard
+errors need the clusters of random halves of the replies (half-samples). `scoring.semantic_entropy` has the formulas of
+four kinds of entropy, and `scoring.half_samples` has the formula of the standard errors.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -42,7 +42,7 @@ class ClustersParameters(Parameters):
     it. overlapping, as in the released code of DynamicQA: every answer opens a cluster and may be in several; coherent
     persuasion compares these clusters, and an entropy counts an answer in its last cluster. first_member, as in the
     released code of Farquhar et al.: an answer without a cluster opens one, and every later equivalent answer moves to
-    it, even if it already has a cluster."""
+    this cluster, even from another cluster."""
 
 
 @table("clusters", "a sampled answer")

@@ -1,8 +1,8 @@
 """Coherent persuasion: how far a context moves the distributions along clusters of sampled replies.
 
 The next-token distributions along the replies are too large to store. If the replies are not stored yet, the pass that
-samples them also computes these scores. Stored replies are sampled once more, for their distributions; their clusters
-are the stored ones. In a dtype shorter than float32, rounding may change a new sample. Then the model reads the stored
+samples them also computes these scores. Stored replies keep their stored clusters, and are sampled once more for their
+distributions. In a dtype shorter than float32, rounding may change a new sample. Then the model reads the stored
 tokens for the distributions.
 """
 
@@ -65,7 +65,7 @@ def compute(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> It
 
 
 def _stored_reply_distributions(model: Samples, sampled: SampledReplies, stored: Sequence[Row]) -> "list[Distribution]":
-    """Return the mean distribution along each stored reply, from an equal new sample, or from reading its tokens."""
+    """Return the mean distribution along each stored reply: of an equal new sample, else by reading its tokens."""
     distributions = {
         (answer.thought_ids, answer.token_ids): answer.mean_distribution for answer in sampled.finished_answers.values()
     }
@@ -102,22 +102,24 @@ def persuasion_rows(
         name = f"the answers to {replies.question.printable_name} with the context {replies.case.context_id}"
         cases.append((replies, GroupedAnswers(name, reply_distributions, clusters, halves), matrix))
     for _, cases_of_question in groupby(cases, key=lambda entry: entry[0].question.question_id):
-        (closed_book, without, matrix), *contexts = cases_of_question
+        (replies_without, answers_without, matrix_without), *contexts = cases_of_question
         with_context = [(replies, answers) for replies, answers, _ in contexts if answers.distributions]
-        if not with_context or not without.distributions:
+        if not with_context or not answers_without.distributions:
             continue
-        _, other_halves = clusters_of(inputs, "coherent_persuasion", matrix, closed_book.key, complement=True)
-        unchanged = between_halves(without, other_halves)
-        sides = [without, *(answers for _, answers in with_context)]
+        _, other_halves = clusters_of(
+            inputs, "coherent_persuasion", matrix_without, replies_without.key, complement=True
+        )
+        unchanged = between_halves(answers_without, other_halves)
+        sides = [answers_without, *(answers for _, answers in with_context)]
         if len({len(side.distributions) for side in sides}) > 1:
             sides = [replace(side, halves=()) for side in sides]
         scores = coherent_persuasions(sides[0], sides[1:])
         for (replies, answers), (score, error) in zip(with_context, scores, strict=True):
             yield {
                 **replies.columns,
-                "groups_without": len(without.groups),
+                "groups_without": len(answers_without.groups),
                 "groups_with": len(answers.groups),
-                "group_sizes_without": [len(group) for group in without.groups],
+                "group_sizes_without": [len(group) for group in answers_without.groups],
                 "group_sizes_with": [len(group) for group in answers.groups],
                 "coherent_persuasion": score,
                 "coherent_persuasion_standard_error": error,

@@ -1,9 +1,9 @@
 """Context utilisation: how far a context moves the next token to the answer that the context states.
 
-The tokens that a context promotes should be the likeliest next tokens with it, even if the model does not raise their
-probability. A relevant context promotes the first token of the answer that it states. An irrelevant or neutral context
-should change nothing, so it promotes the likeliest token without the context. A relevant context that states no answer,
-or contradictory answers, has no row.
+A relevant context promotes the first tokens of the answers that it states. An irrelevant or neutral context should
+change nothing, so it promotes the likeliest token without the context. A relevant context that states no answer, or
+contradictory answers, has no row. Binary utilisation is true if the likeliest token with the context is a promoted
+token, even if the context does not raise its probability.
 """
 
 from collections.abc import Iterator, Sequence

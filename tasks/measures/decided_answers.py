@@ -16,7 +16,7 @@ change the outcome of every context. Closed-book, the verdict "context" means th
   becomes "neither".
 - If a single context conflicts, "context" means the answer of this context.
 - If several contexts conflict, "context" stays if the rule finds this context's answer in the closed-book reply.
-  Otherwise, the rule's verdict replaces it.
+  Otherwise, the rule's verdict replaces "context".
 """
 
 from collections import defaultdict
@@ -36,7 +36,7 @@ COLUMNS_READ = {
     "judged_answers": [*_KEY, "judge", "verdict", "rule"],
 }
 """Columns that are read of each table of scores, in the order of the arguments of `decided_answers`."""
-_NOBODY = {"decider": None, "judgement": None}
+_NO_DECIDER = {"decider": None, "judgement": None}
 """Columns of a reply that nobody decides, but whose outcome changes with the verdict on the closed-book reply."""
 
 
@@ -119,7 +119,7 @@ def _decided_replies(
     cases = {case.context_id: case for case in question.cases}
 
     def decision(row: Row) -> _DecidedVerdict | None:
-        """Return a person's verdict on a reply; without it, a judge's verdict; without both, None."""
+        """Return a person's verdict on a reply, else a judge's verdict, else None."""
         judgement, case = _judgement_of(row, verdicts), cases.get(row["context_id"])
         if judgement and case:
             return _DecidedVerdict(
@@ -147,7 +147,7 @@ def _decided_replies(
         if decided:
             columns = {**decided._asdict(), "reason": None}
         elif new_outcome != rule["outcome"]:
-            columns = {**{name: rule[name] for name in ("verdict", "decided_by", "reason")}, **_NOBODY}
+            columns = {**{name: rule[name] for name in ("verdict", "decided_by", "reason")}, **_NO_DECIDER}
         else:
             continue
         yield {**{name: row[name] for name in _KEY}, **columns, "outcome": new_outcome}
@@ -186,7 +186,7 @@ def _verdict_for_context(
     # This context conflicts, so a verdict that excludes the answers of all conflicting contexts holds for this context.
     if closed_book_decision.verdict not in TAKES_CONTEXT:
         return closed_book_decision.verdict
-    # The reply states this context's answer if the rule finds it there, or if no other context conflicts.
+    # The reply states this context's answer if the rule finds the answer, or if no other context conflicts.
     conflicting = [context for context in question.contexts if context.condition in CONFLICTING]
     if rule.verdict in TAKES_CONTEXT or conflicting == [case]:
         return closed_book_decision.verdict

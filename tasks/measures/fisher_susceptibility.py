@@ -46,13 +46,13 @@ def compute(inputs: Inputs, model: Differentiable, queries: Sequence[Query]) -> 
         # top_k None: the score of the whole vocabulary, in which `exact` tokens are computed exactly.
         options = {"top_k": None, "draws": draws, "exact": top_k, "seed": inputs.seed}
     result = fisher_susceptibility(model, texts, start_token=inputs.start_token, **options)
-    for query, exact, trace, error in zip(
+    for query, top_k_trace, trace, error in zip(
         queries, result.top_k_trace, result.trace, result.standard_error, strict=True
     ):
         yield {
             "query_id": query.query_id,
             "top_k": top_k,
-            "fisher_top_k": float(exact),
+            "fisher_top_k": float(top_k_trace),
             "draws": draws,
             "fisher": float(trace) if draws else None,
             "fisher_standard_error": float(error) if draws else None,

@@ -46,7 +46,7 @@ from swaymeter.tasks.scoring.judging import (
 )
 
 # NAME@URL, a model at a server, and FILE.py:FUNCTION, a Python function.
-_SERVED = re.compile(r"(?P<name>.+?)@(?P<address>https?://[^\s/?#@]+(?:/[^\s?#]*)?(?:\?[^\s#]*)?)")
+_NAME_AT_URL = re.compile(r"(?P<name>.+?)@(?P<address>https?://[^\s/?#@]+(?:/[^\s?#]*)?(?:\?[^\s#]*)?)")
 _FUNCTION = re.compile(r"(?P<file>.+\.py):(?P<function>[A-Za-z_]\w*)")
 
 
@@ -66,13 +66,13 @@ class JudgedAnswersParameters(Parameters):
     samples: bool = False
     """True if the judge reads undecided sampled replies as well as greedy ones."""
     agreement: int = Field(default=50, ge=0)
-    """Number of greedy replies of each variant that both the rule and the judge decide, for their agreement. The
-    relations of a study have equal shares of them."""
+    """Number of greedy replies of each variant that the judge reads although the rule decided them, to measure the
+    agreement of judge and rule. The relations of a study have equal shares of this number."""
 
     @property
     def endpoint(self) -> Endpoint | None:
         """The endpoint of a served judge; None for any other judge."""
-        served = _SERVED.fullmatch(self.judge)
+        served = _NAME_AT_URL.fullmatch(self.judge)
         if not served:
             return None
         return Endpoint(served["name"], served["address"], key_from=self.key_from, timeout_s=self.timeout_s or 600)
@@ -86,7 +86,7 @@ class JudgedAnswersParameters(Parameters):
     @field_validator("judge")
     @classmethod
     def _check_judge(cls, judge: str, info: ValidationInfo) -> str:
-        if "://" in judge and not _SERVED.fullmatch(judge):
+        if "://" in judge and not _NAME_AT_URL.fullmatch(judge):
             raise ValueError("must be NAME@URL without # for a server, such as large@http://127.0.0.1:8000/v1")
         function = _FUNCTION.fullmatch(judge)
         return f"{beside_the_study(function['file'], info)}:{function['function']}" if function else judge
@@ -173,10 +173,7 @@ def _rows(
     questions: Sequence[Question],
     agreement_keys: Collection[tuple[str, str]],
 ) -> Iterator[Row]:
-    """Yield the judge's verdicts on undecided replies, and on decided greedy replies.
-
-    Of the decided replies, only those count whose question and context are in `agreement_keys`.
-    """
+    """Yield the judge's verdicts on undecided replies, and on the decided greedy replies in `agreement_keys`."""
     origins = question_provenance(inputs.scores["answers"], questions)
     cases: list[Case] = []
     rows: list[dict[str, Any]] = []

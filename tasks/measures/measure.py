@@ -1,8 +1,8 @@
 """The declaration of a measure, the inputs and outputs of its `compute`, and the chunks that are stored together.
 
 A query is put after every context of its relation, or after contexts of its own sample. The sample has relevant
-contexts, which mention the query's entity, and contexts that do not. They are drawn without replacement by the study's
-seed and the query's id, and keep the order of the relation's contexts.
+contexts, which mention the query's entity, and other contexts. The study's seed and the query's id draw the sample
+without replacement. Its contexts keep the order of the relation's contexts.
 
 Source of the samples: Liu et al. 2024, Efficiently Computing Susceptibility to Context: 256 contexts, 8 of them
 relevant.
@@ -95,7 +95,7 @@ Row = Mapping[str, Any]
 row that is derived from stored rows already has all of these columns."""
 
 ComputedRows = Generator[Mapping[str, Sequence[Row]], None, None]
-"""Yields, for each chunk in order, its rows by name of the measure."""
+"""Yields the rows of each chunk in order, by name of the measure."""
 
 
 class Parameters(Options):
@@ -205,10 +205,10 @@ class Measure:
         meaning: the meaning in one clause.
         about: the prompts of the measure.
         unit: the unit of its scores; "" for counts and truth values.
-        compute: (inputs, model, chunk) -> the rows of the chunk. The model is None for a derived measure.
+        compute: (inputs, model, chunk) -> the rows of the chunk. The model is None without a `capability`.
         compute_chunks: in place of `compute`: (inputs, model, chunks) -> the rows of each chunk in order, also those of
             other measures of the same pass.
-        capability: the capability that it needs of a model; None for a measure that is derived from stored scores.
+        capability: the capability that it needs of a model; None for a derived measure, which reads stored scores only.
         requires: a further capability, such as log-probabilities of the replies' tokens.
         needs: the measures whose stored rows it reads.
         computed_with: the measure whose pass also yields the scores of this measure, if the scores of both are missing.
@@ -338,7 +338,7 @@ class Measures(Registry[Measure]):
     def declaration(self, name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """Return the inputs of a measure's scores beside prompts, model and seed: a part of the key of scores.
 
-        The result is the same for a measure that is computed in a pass with others, or from stored scores.
+        The result is the same for a measure that is computed in a pass with other measures, or from stored scores.
 
         Args:
             name: the measure.
@@ -355,8 +355,9 @@ class Measures(Registry[Measure]):
 
 
 LEAST_QUERIES = 32
+"""Lower bound of the queries in a chunk."""
 LEAST_PROMPTS = 8192
-"""Lower bounds of the queries and of the prompts in a chunk, which keep a machine busy; a kill loses only one chunk."""
+"""Lower bound of the prompts in a chunk, which keeps a machine busy."""
 
 QUESTIONS_A_CHUNK = {"cpu": 32, "cuda": 128}
 """Number of questions in a chunk, by device, which keeps the device busy.

@@ -1,6 +1,7 @@
 """Persuasion of each passage before a question: how far its omission moves the next-token distribution.
 
-Each passage of each context has one row. A single passage is compared with the question without a context.
+Each passage of each context has one row. The only passage of a context is compared with the question without a
+context.
 """
 
 from collections.abc import Iterator, Sequence

@@ -71,8 +71,8 @@ def compute_chunks(inputs: Inputs, model: NextTokenLogits, chunks: Sequence[Sequ
 def compute_ahead(make: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Result, None, None]:
     """Yield the result for each item, in order, and compute the next result while the caller uses the current one.
 
-    One thread computes all results, because threads must not share a tokenizer. An error is raised in place of its
-    result.
+    One thread computes all results, because threads must not share a tokenizer. The error of an item is raised in
+    place of its result.
     """
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="ahead") as thread:
         futures = (thread.submit(make, item) for item in items)
@@ -260,7 +260,7 @@ class Precision(QueryScore):
 
 
 def _precision(inputs: Inputs, model: NextTokenLogits, queries: Sequence[Query]) -> Iterator[Row]:
-    """Yield the differences of each query's scores in the model's dtype and in the reference."""
+    """Yield the differences between each query's scores in the model's dtype and in the reference dtype."""
     from swaymeter.tasks.scoring.persuasion import persuasion
 
     reference = _reference(inputs, model)

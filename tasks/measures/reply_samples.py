@@ -95,11 +95,11 @@ def reply_rejection(inputs: Inputs, model: Model, question: Question) -> str | N
     """Return the reason why a question and its reply exceed the model's window without a context; None if they fit."""
     if isinstance(model, TextModel):
         return None
-    reserved_tokens, texts, _ = _thinking(inputs, model)
+    reserved_tokens, texts, _ = _limits_and_prompts(inputs, model)
     return window_rejection(model, texts, question, reserved_tokens=reserved_tokens)
 
 
-def _thinking(inputs: Inputs, model: Model) -> tuple[int, AnswerPrompts, int | None]:
+def _limits_and_prompts(inputs: Inputs, model: Model) -> tuple[int, AnswerPrompts, int | None]:
     """Return the token limit of thoughts and reply, the prompts, and the limit of thoughts (None without thoughts)."""
     from swaymeter.tasks.models.prompts.answer_prompts import thinks_always
 
@@ -139,7 +139,7 @@ def sample(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> lis
 
     parameters: AnswersParameters = inputs.parameters["answers"]
     cases = [(question, case) for question in questions for case in question.cases]
-    reserved_tokens, texts, max_thoughts = _thinking(inputs, model)
+    reserved_tokens, texts, max_thoughts = _limits_and_prompts(inputs, model)
 
     def prompt_of(question: Question, case: QuestionContext) -> "AnswerPrompt":
         page = page_of(texts, question, case)

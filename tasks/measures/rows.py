@@ -48,7 +48,7 @@ class QuestionScore(Score):
 def pair_rows(
     queries: Sequence[Query], contexts: Sequence[Context], engine: str, **scores: NDArray[np.floating[Any]]
 ) -> Iterator[Row]:
-    """Yield a row for each context before each query from scores by column, (n_queries, n_contexts) each."""
+    """Yield a row for each context before each query; each of `scores` is a column, (n_queries, n_contexts)."""
     for i, query in enumerate(queries):
         for j, context in enumerate(contexts):
             yield (
@@ -81,7 +81,7 @@ def provenance(scores: pa.Table, *by: str) -> dict[Any, Row]:
     A result also has the columns in `by`. If the rows of a group differ in a column, the result lists the different
     values, such as "cpu, cuda:0".
     """
-    # Most columns have one value in the whole table, so only the others are grouped.
+    # Most columns have one value in the whole table, so only the other columns are grouped.
     values = {name: scores[name].unique().to_pylist() for name in PROVENANCE}
     varying = [name for name in PROVENANCE if len(values[name]) > 1]
     common = {name: _listed(values[name]) for name in PROVENANCE}
@@ -153,9 +153,8 @@ def rows_by_question(
     """
     answers = rows_of(inputs.scores["answers"], questions)
     # `possibly_empty` has the questions that may have an empty list; any other question without rows raises an error
-    # below. For the measure `answers`, these are all questions, because a question may have only greedy replies. For
-    # another measure, these are the questions with a reply without an answer, because the measure stores no row for
-    # such a reply.
+    # below. For the measure `answers`, every question may have an empty list, because it may have only greedy replies.
+    # Any other measure stores no row for a reply without an answer.
     possibly_empty = answers if measure == "answers" else answers.filter(_is_missing(answers))
     keys = possibly_empty.select(["question_id", "context_id"]).to_pylist()
     by_question: dict[QuestionKey, list[Row]] = {(row["question_id"], row["context_id"]): [] for row in keys}

@@ -59,10 +59,10 @@ def measure_relation(
     """Compute and store the missing scores of a relation; derived scores load no model.
 
     Args:
-        inputs: Inputs of the passes. `outputs` is set here, and stored measures are added to `scores`.
+        inputs: Inputs of the passes. This function sets the field `outputs`, and adds stored measures to `scores`.
         outputs: Artifacts of the measures, by name.
         load_model: Function that loads the model.
-        progress: Function that is called before every chunk of a pass, at most once a second within it, and at the end.
+        progress: Function that is called before each chunk, at most once a second within a chunk, and at the end.
 
     Returns:
         The cost.
@@ -135,7 +135,7 @@ def _compute_pass(
 
 
 def _chunk_reporter(progress: ReportProgress, done: int, prompts: int, total: int) -> Callable[[float], None]:
-    """Return a function that adds up and reports prompts of a chunk, never more than the prompts of the chunk."""
+    """Return a function that adds up the answered prompts of a chunk, to `prompts` at most, and reports the sum."""
     answered, reported = 0.0, time.monotonic()
 
     def report(count: float) -> None:
@@ -197,8 +197,8 @@ def _next_chunk(computed: ComputedRows, models: Sequence[Any]) -> tuple[Mapping[
     }
 
 
-def _store(inputs: Inputs, model: Any, rows: Sequence[Row], part: TableArtifact, about: Mapping[str, Any]) -> None:
-    """Write the rows of a measure to a part, with the columns of the model and the notes beside the rows."""
+def _store(inputs: Inputs, model: Any, rows: Sequence[Row], output: TableArtifact, about: Mapping[str, Any]) -> None:
+    """Write rows to a part or to a whole file, with the columns of the model and the notes beside the rows."""
     common: dict[str, Any] = {"relation": inputs.relation}
     model_notes: dict[str, Any] = {}
     if model is not None:
@@ -213,10 +213,10 @@ def _store(inputs: Inputs, model: Any, rows: Sequence[Row], part: TableArtifact,
         }
         model_notes = {name: getattr(model, name) for name in ("parameters", "hardware", "reading")}
     try:
-        whole = part.table.of([{**common, **row} for row in rows])
+        table = output.table.of([{**common, **row} for row in rows])
     except ValueError as error:
         raise ScoreError(f"relation {inputs.relation}: {error}") from error
-    part.write(whole, {**versions(), **model_notes, **about})
+    output.write(table, {**versions(), **model_notes, **about})
 
 
 def _join(whole: TableArtifact, count: int) -> None:
@@ -233,7 +233,7 @@ def _join(whole: TableArtifact, count: int) -> None:
 
 
 def _discard_parts(whole: TableArtifact, count: int) -> None:
-    """Delete the parts, also those with higher numbers, which an earlier cut into more chunks left."""
+    """Delete all parts; an earlier run with smaller chunks may have left more than `count` parts."""
     for number in itertools.count():
         part = whole.part(number)
         if number >= count and not part.files():

@@ -6,9 +6,10 @@ persuaded: the effect of a context on the greedy reply; `scoring.accuracy` has t
 equal to another reply, even to another empty reply.
 whose_answer: the verdict on a reply; `scoring.followed` has the rules, and `judged_answers` decides undecided replies.
 
-A verdict of whose_answer has one or two sides, whose answers the rule looks for in the reply:
+For a verdict of whose_answer, the rule looks for the answers of one or two sides in the reply:
 
 - Closed-book: the original answer against the answers of the question's conflicting and mixed contexts.
+- A context that states another answer: the original answer against this answer.
 - A context that supports the original answer: only this answer.
 - A context that states no answer: only the original answer.
 - A mixed context: the original answer against the answers of its conflicting passages.
@@ -229,7 +230,7 @@ def _whose_answer(inputs: Inputs, model: None, questions: Sequence[Question]) ->
 def decision_on(question: Question, case: QuestionContext, text: str) -> Decision:
     """Return the rule's decision on a reply to a question with a context.
 
-    A reply never states an answer without words, such as the emoji of a flag.
+    The rule looks for no answer without words, such as the emoji of a flag.
     """
     original, context = sides(question, case)
     text = without_marks(text) if case.is_numbered else text

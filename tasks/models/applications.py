@@ -46,7 +46,7 @@ OBJECT_MODULE = "python"
 TRIES = 3
 """Limit of the calls for one reply; the function is called again after a transient error."""
 MAX_FAILED_QUESTIONS = 5
-"""Limit of the questions that may fail in a row. Before the first reply any error counts, later only transient ones."""
+"""Limit of the questions that may fail in a row. After the first reply, only transient errors count."""
 _ADVICE = "correct the function, or the service that it uses"
 _CONCURRENT_ASYNC = 8
 """Concurrent calls of an async function, unless the study sets another number."""
@@ -94,7 +94,7 @@ class TextModel:
 
     @property
     def placement(self) -> str:
-        """The column `placement` of the database: the dtype, because the device that makes the texts is unknown."""
+        """The column `device` of the scores: the dtype, because the device that makes the texts is unknown."""
         return self.dtype
 
     def replies(self, cases: Sequence[Case]) -> list[Answer]:
@@ -266,7 +266,7 @@ class Application(TextModel):
 
 
 def _answer_of_text(text: str | None) -> Answer:
-    """Return the answer for a reply's text; None: the file has a row for the case, but the row has no reply."""
+    """Return the answer for a reply's text; None stands for a row without a reply in the file of replies."""
     if text is None or not text.strip():
         return _empty_answer("unrecorded" if text is None else "empty")
     return Answer(text.strip(), (), (), _NO_DISTRIBUTION, "complete")
@@ -324,6 +324,8 @@ def register_function(function: Callable[..., Any]) -> str:
 
 def function_revision(reference: str) -> str:
     """Return the revision of a function without importing it: VERSION of its file, if any, and the file's digest.
+
+    For a function that was passed as an object, the digest is that of its source code.
 
     Raises:
         ModelError: The file is missing or is not Python, or a function without readable source has no VERSION.

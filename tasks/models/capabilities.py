@@ -54,7 +54,7 @@ ReplyState = Literal[
 Tokens = Sequence[int]
 """Token ids."""
 Prompts = Sequence[Sequence[Tokens]]
-"""[context][query] tokens."""
+"""The tokens of prompts, by context and then by query: prompts[context][query]."""
 
 
 MISSING_STATES: tuple[ReplyState, ...] = ("withheld", "unfinished_thoughts", "failed", "unrecorded", "not_asked")
@@ -100,7 +100,7 @@ class SampledAnswers:
 
 
 class SampleOptions(TypedDict, total=False):
-    """Options of sampled replies; DEFAULT_OPTIONS fills the missing ones.
+    """Options of sampled replies; DEFAULT_OPTIONS has the defaults.
 
     Attributes:
         samples: number of sampled replies beside the greedy one.
@@ -277,6 +277,6 @@ class Differentiable(Model, Protocol):
         """Return ||d/dtheta sum_a z_a log p(a|q)||^2 for every query q and direction z: (n_queries, n_top + draws).
 
         theta are the query's input embeddings, and a are the tokens of the vocabulary. A direction z weighs these
-        tokens: each of `n_top` directions has one likely token, and each of `draws` has all other tokens with random
-        signs.
+        tokens: each of `n_top` directions has one likely token, and each of `draws` directions has all other tokens
+        with random signs.
         """

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 # On a CPU, twice or half as many tokens were no faster (deberta-large, float32). On a GPU the limit bounds memory: with
 # 512 tokens a text, one attention matrix of that network takes 1 GiB.
 TOKENS_PER_BATCH = {"cpu": 1024, "cuda": 16384}
+"""Limit of the tokens of a batch, by device."""
 PADDING = 0.25
 """Limit of the share of padding in a batch."""
 

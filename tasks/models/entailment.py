@@ -22,7 +22,7 @@ from swaymeter.tasks.models.pretrained import choose_device, context_window, loa
 from swaymeter.tasks.models.progress import reporting
 
 REFERENCE = "microsoft/deberta-large-mnli"
-# A decision is close if its score is nearer than this to the boundary.
+# Distances of a score from the boundary, within which a decision is close.
 CLOSE_LOGITS = 1e-3  # batches in float32 differ by about 1e-5
 CLOSE_COSINES = 1e-4  # batches in float32 differ by about 1e-6
 READINGS_A_PAIR = 1.5
@@ -39,7 +39,7 @@ class Entailment(ABC):
 
     Attributes:
         name: the name of the model.
-        revision: its revision.
+        revision: the revision of the model.
         stand_in: a sentence about the stand-in model; None for an entailment model.
     """
 
@@ -57,8 +57,8 @@ class Entailment(ABC):
 
         Args:
             answers: the answers to each question.
-            questions: for each list, the question that is put before its answers, as in Kuhn et al. None for answers
-                alone, as in Marjanovic et al.
+            questions: the question that is put before the answers of each list, as in Kuhn et al.; None for
+                answers alone, as in Marjanovic et al.
 
         Raises:
             InputError: the number of questions differs from the number of lists of answers.
@@ -72,15 +72,15 @@ class Entailment(ABC):
         for number, replies in enumerate(answers):
             prefix = "" if questions is None else f"{questions[number]} "
             texts.append([prefix + answer.strip() if answer.strip() else "" for answer in replies])
-        different = [filter(None, dict.fromkeys(replies)) for replies in texts]
-        pairs = dict.fromkeys(_pair(*two) for replies in different for two in combinations(replies, 2))
+        distinct_texts = [filter(None, dict.fromkeys(replies)) for replies in texts]
+        pairs = dict.fromkeys(_pair(*two) for replies in distinct_texts for two in combinations(replies, 2))
         with reporting(len(answers), reports=1):
             equivalent = self._equivalent(pairs)
         return [_matrix(replies, equivalent) for replies in texts]
 
     @abstractmethod
     def _equivalent(self, pairs: Collection[Pair]) -> set[Pair]:
-        """Return the equivalent pairs; its reports of progress add up to 1."""
+        """Return the equivalent pairs, and report progress that adds up to 1."""
 
 
 def _pair(a: str, b: str) -> Pair:
@@ -100,7 +100,7 @@ class EntailmentModel(Encoder, Entailment):
     """An entailment model in float32 that caches its decisions; its configuration names the label "entailment"."""
 
     # The cached decisions, by premise and hypothesis: True if the premise entails the hypothesis.
-    _judged: dict[Pair, bool] = field(default_factory=dict, init=False, repr=False)
+    _cache: dict[Pair, bool] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         labels = self.model.config.id2label or {}
@@ -114,7 +114,7 @@ class EntailmentModel(Encoder, Entailment):
         (self._entailment,) = indices
 
     def _equivalent(self, pairs: Collection[Pair]) -> set[Pair]:
-        # The shorter text is the first premise. It entails the longer text less often, so fewer pairs are read twice.
+        # The shorter text is the first premise. Because it seldom entails the longer text, few pairs are read twice.
         with reporting(1, reports=READINGS_A_PAIR * len(pairs)):
             forward = self.entailing(pairs)
             backward = self.entailing([(longer, shorter) for shorter, longer in pairs if (shorter, longer) in forward])
@@ -131,12 +131,12 @@ class EntailmentModel(Encoder, Entailment):
 
     def entailing(self, pairs: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
         """Return the pairs whose first text entails the second; raises ModelError like `equivalent_in_bulk`."""
-        cached = {pair: entails for pair in pairs if (entails := self._judged.get(pair)) is not None}
+        cached = {pair: entails for pair in pairs if (entails := self._cache.get(pair)) is not None}
         computed = dict(self._decisions([pair for pair in pairs if pair not in cached]))
         with self._lock:
-            self._judged |= computed
-            for pair in list(islice(self._judged, max(0, len(self._judged) - MAX_CACHED))):
-                del self._judged[pair]
+            self._cache |= computed
+            for pair in list(islice(self._cache, max(0, len(self._cache) - MAX_CACHED))):
+                del self._cache[pair]
         return {pair for pair, entails in (cached | computed).items() if entails}
 
     def _decisions(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[tuple[str, str], bool]]:
@@ -162,7 +162,7 @@ class EntailmentModel(Encoder, Entailment):
                 yield pairs[index], margin > 0
 
     def _margins(self, logits: Any) -> list[float]:
-        """Return the logit of entailment minus the largest other logit of each row; NaN if a logit is not finite."""
+        """Return, for each row, the logit of entailment minus the largest other logit; NaN if a logit is not finite."""
         others = logits.clone()
         others[:, self._entailment] = -math.inf
         margins = logits[:, self._entailment] - others.amax(dim=1)

@@ -42,7 +42,7 @@ def squared_gradients(
     Args:
         model: the network.
         queries: the texts q.
-        n_top: number of directions with a single entry, sqrt(p(a|q)), for the most probable tokens.
+        n_top: number of most probable tokens; each has a direction with the single entry sqrt(p(a|q)).
         draws: number of directions with entries +-sqrt(p(a|q)) for all other tokens; the signs are random.
         seed: seed of the signs.
         start_token: put the start token before every query; its embedding is not a part of theta.
@@ -81,7 +81,7 @@ def _choose_batch(
         derivatives: limit of the derivatives that are computed at once.
         memory: bytes.
     """
-    # LongRoPE changes the positions of long queries, so a batch has only such queries, or none of them.
+    # LongRoPE changes the positions of long queries, so a batch has only long queries, or no long query.
     long = long_positions(model, len(tokens[indices[0]]))
     candidates = [index for index in indices if long_positions(model, len(tokens[index])) == long]
     method = _choose_method(model, [tokens[index] for index in candidates])
@@ -209,7 +209,7 @@ def _attention(
 
 
 class _Directions:
-    """The directions z of a batch: `n_top` with sqrt(p) of a single token, then `draws` with +-sqrt(p) of the rest."""
+    """The directions z: `n_top` with sqrt(p) of a single token, then `draws` with +-sqrt(p) of all other tokens."""
 
     def __init__(self, log_p: torch.Tensor, queries: list[str], n_top: int, draws: int, seed: int) -> None:
         root = (log_p / 2).exp()

@@ -28,7 +28,7 @@ def keep_freed_memory() -> None:
 
 
 def give_freed_memory_back() -> None:
-    """Give freed memory back to the system; after tensors of many sizes, it can be twice the memory in use."""
+    """Give freed memory back to the system; it can be twice the memory in use after tensors of many sizes."""
     if trim := _glibc_function("malloc_trim"):
         trim(0)
 

@@ -40,7 +40,7 @@ def release_memory(device: str) -> None:
 class Halving:
     """Sizes of a batch, such as (queries, derivatives of each); a size is halved after memory ran out.
 
-    The caller loops until its work is done. Inside `attempt`, the caller computes a batch of at most these `amounts`.
+    The caller loops until its work is done. Inside `attempt`, the caller computes a batch of at most `amounts`.
     If `ran_out` is then True, the caller computes the batch again with the new, smaller `amounts`.
 
     Attributes:

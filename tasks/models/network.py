@@ -65,8 +65,8 @@ class ModelTraits:
         start_tokens: the tokens that the tokenizer puts before a text.
         vocabulary: the text that each token adds to a text, by token id.
         conversations: the format of prompts, by the texts and settings of the study's prompts.
-        longest_turns: characters of the longest turn that the chat template wrote in full, by the texts and settings
-            of the study's prompts.
+        longest_turns: length, in characters, of the longest turn that the chat template wrote in full, by the texts and
+            settings of the study's prompts.
     """
 
     verdicts: dict[tuple[str, bool], Verdict] = field(default_factory=dict)
@@ -83,13 +83,13 @@ class Network:
 
     Attributes:
         model: the network of transformers.
-        tokenizer: its tokenizer.
+        tokenizer: the tokenizer of transformers.
         name: the name of the model.
         revision: the revision of the weights.
         dtype: the dtype of the computation, such as "float32" or "4bit".
         device: the device of the inputs, "cpu" or "cuda:0".
         forward_passes: number of forward passes so far.
-        traits: its traits that were learnt in use.
+        traits: traits of the model that are learnt in use.
     """
 
     model: "PreTrainedModel"
@@ -111,7 +111,7 @@ class Network:
         return inspect.signature(self.model.forward).parameters
 
     def last_logits(self, count: int) -> dict[str, int]:
-        """Return the option by which a forward pass gives only the last `count` logits; empty if it has none."""
+        """Return the option by which a forward pass gives only the last `count` logits; empty without the option."""
         return {"logits_to_keep": count} if "logits_to_keep" in self.forward_parameters else {}
 
     @property

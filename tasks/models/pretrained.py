@@ -109,7 +109,7 @@ def choose_dtype(dtype: str, device: str) -> str:
 
     Raises:
         UsageError: unknown name.
-        ModelError: 8bit or 4bit without a CUDA device or bitsandbytes.
+        ModelError: a CUDA device or bitsandbytes is missing, which 8bit and 4bit need.
     """
     if dtype == "auto":
         return "float32" if device == "cpu" else "bfloat16"
@@ -144,7 +144,7 @@ def load_pretrained(
         identity: the model.
         load: the from_pretrained method.
         folder: a folder to load from, in place of the location of the identity.
-        unused: prefixes of names, such as "pooler.", of weights that may be missing, because no score uses them.
+        unused: prefixes of the names of weights that no score uses, such as "pooler."; these weights may be missing.
         **options: options of from_pretrained; "dtype" is among them if weights are loaded.
 
     Raises:
@@ -180,8 +180,8 @@ def load_pretrained(
         verify_snapshot(identity.name, files)  # again, because the load may have downloaded files
         check_index(identity.name, files)
     if loads_weights:
-        loaded, about = loaded
-        _check_weights(identity, loaded, (name for name in about["missing_keys"] if not name.startswith(unused)))
+        loaded, loading_info = loaded
+        _check_weights(identity, loaded, (name for name in loading_info["missing_keys"] if not name.startswith(unused)))
         from swaymeter.tasks.models.linear import multiply_faster
 
         multiply_faster(loaded)
@@ -189,11 +189,11 @@ def load_pretrained(
 
 
 def _refuse_more_layers(identity: ModelIdentity, folder: Path) -> None:
-    """Raise ModelError if config.json names more layers than there are weights: to build them may take hours."""
+    """Raise ModelError if config.json names more layers than there are weights; their construction may take hours."""
     from safetensors import safe_open
 
     config = json_object((folder / "config.json").read_text(encoding="utf-8"))
-    parts = [config, *(part for part in config.values() if isinstance(part, dict))]  # such as one for images
+    parts = [config, *(part for part in config.values() if isinstance(part, dict))]  # a part may be about images
     names = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
     numbers = (part.get(name) for part in parts for name in names)
     layers = max((number for number in numbers if isinstance(number, int)), default=0)

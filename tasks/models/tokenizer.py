@@ -92,6 +92,6 @@ def local_tokenizer(identity: ModelIdentity) -> UnloadedModel | None:
         return None  # loading reports the reason
     if identity.origin == "hub" and not unloaded.has_chat_template:
         file = try_to_load_from_cache(identity.location, "chat_template.jinja", revision=identity.revision)
-        # None: the hub may have a template that this machine lacks. Otherwise, the template is here, or there is none.
+        # `file` is None if this machine does not know whether the hub has this file.
         return None if file is None else unloaded
     return unloaded

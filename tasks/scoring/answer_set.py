@@ -83,8 +83,8 @@ def answer_set_persuasion(
     check_scores(model.is_broken, checks, prompts, queries, distinct)
     unmoved = (log_probs == log_probs[:, :1]).all(dim=2).all(dim=1)
     check_contexts_matter(model, unmoved.numpy(), prompts, queries)
-    # Rounding: a context that changes nothing may have the score -1e-17, and a set with all probability the mass
-    # 1 + 1e-7.
+    # Rounding may give the score -1e-17 to a context that changes nothing. It may give the mass 1 + 1e-7 to a set that
+    # has all the probability.
     scores, mass = np.maximum(scores, 0.0), np.minimum(np.exp(log_mass), 1.0)
     return AnswerSetPersuasion(scores[:, columns], scores @ weights, engine, mass[:, columns])
 
@@ -118,8 +118,8 @@ def _aliases(model: AnswerScores, answers: Sequence[Sequence[str]]) -> tuple[lis
         groups.append([*range(len(aliases), len(aliases) + len(texts))])
         aliases += [alias.strip() for alias in texts]
     alias_by_tokens: dict[tuple[int, ...], str] = {}
-    behind_query = tokenize(model, [f" {alias}" for alias in aliases], start_token=False)
-    for alias, tokens in zip(aliases, behind_query, strict=True):
+    tokens_after_query = tokenize(model, [f" {alias}" for alias in aliases], start_token=False)
+    for alias, tokens in zip(aliases, tokens_after_query, strict=True):
         if tuple(tokens) in alias_by_tokens:
             other = alias_by_tokens[tuple(tokens)]
             raise UsageError(f"{other!r} and {alias!r} have the same tokens; name each answer and alias once")

@@ -99,6 +99,7 @@ _SOURCE_WORDS = re.compile(
     r"|indicates?|indicated|suggest(?:s|ed)?|reports?|reported|articles?|accounts?|information)\b",
     re.IGNORECASE,
 )
+# Patterns of words of disagreement, by stem. A pattern is skipped if the question contains its stem.
 _DISAGREES = {
     "disagree": r"disagree(?:s|d|ing|ments?)?",
     "contradict": r"contradict(?:s|ed|ing|ions?|ory)?",
@@ -111,8 +112,7 @@ _DIFFERS = {
     "differ": r"differ(?:s|ed|ing|ently|ent|ences?)?",
     "conflict": r"conflict(?:s|ed|ing)?",
 }
-"""Patterns of words of disagreement, in `_DISAGREES` and here, by stem. A pattern is skipped if the question contains
-its stem. The words here count only in a reply that names sources."""
+"""Further patterns of words of disagreement, which count only in a reply that names sources."""
 
 _NEGATED = re.compile(
     r"(?:\b(?:no|not|never|without|nor|neither|cannot)|n['\u2019]t)\W+(?:\w+\W+){0,2}$", re.IGNORECASE
@@ -184,7 +184,7 @@ def _numbers_after_name(text: str, match: re.Match[str], passages: int) -> Itera
 
 
 def _numbers(written: str, passages: int) -> list[int]:
-    """Return the numbers of a list, with those within a range of existing passages: 1, 3 and 2 for "1-3"."""
+    """Return the numbers of a list, and the numbers within a range of existing passages: 1, 3 and 2 for "1-3"."""
     numbers = [int(number) for number in re.findall(r"\d+", written)]
     for first, last in _RANGE.findall(written):
         if int(first) < int(last) <= passages:

@@ -6,7 +6,7 @@
 
 The standard error comes from half-samples of the answers with and without the context (tasks/scoring/half_samples.py).
 A context that changes nothing has a score above 0, because clusters of one question differ, too. For comparison,
-`between_halves` computes the score if nothing changes (this project). It is the mean over half-samples of the
+`between_halves` computes the score if nothing changes (this project). This score is the mean over half-samples of the
 closed-book answers, each compared with the other half of these answers.
 The mean is not weighted by the sizes of groups. KL(p_h || p_g) has the direction of the released scores.
 Source: Marjanovic et al. 2024, Eq. 3-4.
@@ -131,22 +131,22 @@ class _Side:
         rows: (d, V), the different distributions.
         weights: (g, d), the weight of each distribution in the mean of each group. A group has one row, even if it is
             in several groupings.
-        shares: (s, g), the weight of each group in each grouping. The first grouping is of all answers, and each
-            further one of a half-sample.
+        shares: (s, g), the weight of each group in each grouping. The first grouping has all answers, and each
+            further grouping has the answers of a half-sample.
     """
 
     def __init__(self, answers: GroupedAnswers) -> None:
         check_groups(answers.groups, len(answers.distributions), overlap=True)
         self.name, self.answers, self.halves = answers.name, len(answers.distributions), len(answers.halves)
-        different = {id(item): item for item in answers.distributions}  # equal answers share one object
-        row_of = [list(different).index(id(item)) for item in answers.distributions]
-        self.rows = _distributions(self.name, list(different.values()), row_of)
+        distinct = {id(item): item for item in answers.distributions}  # equal answers share one object
+        row_of = [list(distinct).index(id(item)) for item in answers.distributions]
+        self.rows = _distributions(self.name, list(distinct.values()), row_of)
         groupings = [answers.groups, *answers.halves]
         number_of_group: dict[tuple[int, ...], int] = {}  # key: how often the group has each row, in lowest terms
         numbers_by_grouping = []
         for groups in groupings:
             counters = [Counter(row_of[member] for member in group) for group in groups]
-            counts_of_groups = [[counter[row] for row in range(len(different))] for counter in counters]
+            counts_of_groups = [[counter[row] for row in range(len(distinct))] for counter in counters]
             # In lowest terms, because groups with proportional counts have the same mean.
             lowest = [tuple(count // gcd(*row_counts) for count in row_counts) for row_counts in counts_of_groups]
             numbers_by_grouping.append([number_of_group.setdefault(item, len(number_of_group)) for item in lowest])

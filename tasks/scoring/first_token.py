@@ -4,9 +4,9 @@ An answer begins where the chat template writes the assistant's turn. After a pr
 follows a space, unless the prompt ends with a space. Prompt and answer are tokenized as one text.
 What it is not: the whole answer. Answers with the same first token (New York and New Delhi) count as the same.
 
-Context utilisation compares P(t|Q), the probability of t as the next token after the question Q, with P(t|Q,C), its
-probability with the context C. t is the first token of the answer that a relevant context states. For an irrelevant
-or neutral context, t is the likeliest token without the context:
+Context utilisation compares two probabilities of a token t as the next token: P(t|Q) after the question Q alone, and
+P(t|Q,C) after the question with the context C. For a relevant context, t is the first token of the answer that the
+context states. For an irrelevant or neutral context, t is the likeliest token without the context.
     binary       BCU = 1 if t is the likeliest token with the context, else 0
     continuous   CCU = (P(t|Q,C) - P(t|Q)) / (1 - P(t|Q))   if P(t|Q,C) >= P(t|Q), else
                        (P(t|Q,C) - P(t|Q)) / P(t|Q)
@@ -81,12 +81,12 @@ def next_tokens_together(
 ) -> tuple[NextTokens, str]:
     """Return the logits of the next token after every prompt, and the name of the engine.
 
-    If the model can share beginnings, a beginning that prompts have in common is read once.
+    If the model can share prefixes, a common prefix of the prompts is read once.
 
     Args:
         model: the model.
         prompts: the prompts.
-        batch_size: number of prompts in a forward pass, if the model cannot share beginnings.
+        batch_size: number of prompts in a forward pass, if the model cannot share prefixes.
 
     Raises:
         ScoreError: a prompt has no distribution.
@@ -144,7 +144,7 @@ def answer_tokens(
         if not answer.strip() or whole[: len(prompt_tokens)] != prompt_tokens:  # a token spans prompt and answer
             raise ScoreError(
                 f"the tokens of the answer {shorten(answer)} cannot be separated from those of a prompt of "
-                f"{model.name}; leave the context that states this answer out of the questions"
+                f"{model.name}; remove the context with this answer from the questions"
             )
         tokens[answer] = tuple(whole[len(prompt_tokens) :])
     return tokens

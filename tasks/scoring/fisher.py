@@ -32,7 +32,7 @@ MIN_DRAWS = 32
 
 @dataclass(frozen=True, eq=False)
 class Fisher:
-    """Fisher susceptibility of queries, each (n_queries,), float64, in nats per squared embedding unit.
+    """Fisher susceptibility of queries, in nats per squared embedding unit; each array is (n_queries,) float64.
 
     Attributes:
         trace: the susceptibility.
@@ -87,8 +87,8 @@ def fisher_susceptibility(
     squares = model.squared_gradients(texts, n_top=n_top, draws=n_draws, seed=seed, start_token=start_token)
     top = squares[:, :n_top].sum(axis=1)
     if top_k is None:
-        drawn = squares[:, n_top:]
-        trace, error = top + drawn.mean(axis=1), drawn.std(axis=1, ddof=1) / np.sqrt(draws)
+        estimates = squares[:, n_top:]
+        trace, error = top + estimates.mean(axis=1), estimates.std(axis=1, ddof=1) / np.sqrt(draws)
     else:
         trace, error = top, np.zeros_like(top)
     broken = np.flatnonzero(~np.isfinite(trace))

@@ -46,7 +46,7 @@ from swaymeter.tasks.scoring.wording.stance import Span, Stance
 Verdict = Literal["context", "original", "both", "neither", "refusal"]
 Side = Literal["context", "original"]
 DecidedBy = Literal["rule", "judge", "person"]
-"""Source of a verdict; a person's verdict comes before a judge's, and a judge's before the rule's."""
+"""Source of a verdict. A judge's verdict replaces the rule's, and a person's verdict replaces both."""
 Outcome = Literal["persuaded", "agreed", "stubborn", "other"]
 """Effect of a context on a reply, as `outcome` defines it."""
 Reason = Literal[
@@ -80,14 +80,14 @@ _MAX_QUESTION = 200
 _ARROW = re.compile(r"(\S{1,20}) ?(?:→|⇒|->|=>) ?")
 """A change that is written with an arrow: "9:00 → 10:00" is read as "from 9:00 to 10:00"."""
 _ARROW_SIGN = re.compile("[→⇒>]")
-"""A character of every arrow; most texts have none, and `_ARROW` is slow."""
+"""Every arrow has one of these characters. In a text without them, the slow `_ARROW` is not searched."""
 
 
 class Decision(NamedTuple):
     """The rule's decision on a reply.
 
     Attributes:
-        verdict: The side whose answer the reply states; "neither" if the reply is undecided.
+        verdict: The verdict; "neither" if the reply is undecided.
         is_decided: True if the rule is sure. A judge should decide an undecided reply.
         reason: The reason of the verdict "neither"; None for other verdicts.
     """
@@ -131,7 +131,7 @@ def decide(reply: str, *, context: Sequence[str], original: Sequence[str], quest
     if len(stated) == 2 and sides.are_alike:
         stated = _as_written(text, context, original) or stated
     has_part = len(stated) < 2 and not sides.polarities and _has_part(reply_words, all_mentions, sides, stated)
-    # "Red or blue" to "Is it red or blue?"
+    # A reply such as "Red or blue" to "Is it red or blue?".
     if len(stated) == 2 and is_part(texts_of(reply_words), texts_of(sides.question_words)):
         return Decision("neither", False, "repeats the question")
     if stated:
@@ -186,8 +186,8 @@ class _Sides(NamedTuple):
 
     Attributes:
         names: The forms of the answers by their first words.
-        polarities: The sides whose answer is yes and the sides whose answer is no, by polarity; empty if a side has
-            only other answers, such as names.
+        polarities: The sides by the polarity of their answers, yes or no; empty if a side has only other answers, such
+            as names.
         lists: The answers that are lists.
         values: The words of each answer.
         question_words: The words of the question.

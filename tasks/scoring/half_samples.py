@@ -23,7 +23,8 @@ from swaymeter.data.randomness import typed_generator
 def draw_halves(answers: int, count: int, seed: int, *identity: str | int) -> list[list[int]]:
     """Return the sorted indices of the answers in each of `count` random halves; [] for fewer than two answers.
 
-    A draw depends only on the identity, the seed and the half's number, so 5 halves are the first 5 of 10 halves.
+    A half depends only on its number, the number of answers, the seed and the identity. So 5 halves are the first 5 of
+    10 halves.
 
     Args:
         answers: number of answers.
@@ -35,12 +36,12 @@ def draw_halves(answers: int, count: int, seed: int, *identity: str | int) -> li
         UsageError: the count is negative or 1.
     """
     if count < 0 or count == 1:
-        raise UsageError(f"{count} half-samples give no standard error; use 0 for none, or at least 2")
+        raise UsageError(f"{count} half-samples are too few for a standard error; use at least 2, or 0 to compute none")
     if answers < 2:
         return []
     points = typed_generator(seed, "half-samples", *identity).random((count, answers))
-    chosen = np.sort(np.argsort(points, axis=1, kind="stable")[:, : answers // 2], axis=1)
-    return [[int(number) for number in half] for half in chosen]
+    members = np.sort(np.argsort(points, axis=1, kind="stable")[:, : answers // 2], axis=1)
+    return [[int(number) for number in half] for half in members]
 
 
 def standard_error(scores: ArrayLike, answers: int) -> float | None:

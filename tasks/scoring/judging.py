@@ -37,10 +37,10 @@ MAX_NAMES = 10
 """Limit of the names of an answer in the prompt; some facts have a hundred names."""
 MAX_TOKENS = 32
 """Limit of the tokens of a served judge's reply: a letter in JSON, and enough more to notice further text."""
+# If the logits of the two best letters differ by less, the prompt is read again alone. Between batches, the logits of a
+# prompt differ by far less.
 _NEAR_TIE = {"float32": 1e-3}
 _NEAR_TIE_IN_SHORT_DTYPES = 0.5
-"""Near ties, for float32 and for shorter dtypes: if the logits of the two best letters differ by less, the prompt is
-read again alone. Between batches, the logits of a prompt differ by far less."""
 _LETTER = re.compile(r"\(?([A-E])[).]?")  # B, (B), B.
 
 NoVerdictReason = Literal["does not fit the judge's window", "no offered verdict", "no reply"]
@@ -230,7 +230,7 @@ def _letters(model: "Model") -> "tuple[Tokens, dict[str, int]]":
 def _prompts(
     model: "Model", cases: Sequence[Case], *, letter_start: "Tokens" = (), reserved: int
 ) -> "tuple[dict[Case, Tokens], dict[Case, JudgeVerdict]]":
-    """Return the prompts of distinct cases that fit the context window, and "does not fit" for each other case.
+    """Return the prompts of distinct cases that fit the context window, and an empty verdict for each other case.
 
     Args:
         model: the judge.

@@ -4,18 +4,18 @@
 
 p(.|Q, C) is the distribution of the next token over the whole vocabulary, after a prompt with the passages C before the
 question Q. It is the distribution of an answer's first token. Without passage i the other passages keep their order,
-and are renumbered if they have numbers; without the only passage, the question is closed-book. The common beginning of
+and are renumbered if they have numbers; without the only passage, the question is closed-book. The common prefix of
 prompts is read once, and so is a repeated prompt.
 What it is not: a share of the context's effect. The scores of a context's passages do not add up. Two passages with the
 same content score low, because each replaces the other. Two passages that matter only together both score high. The
-score is not `persuasion` either, whose reference is the mixture over all n contexts, and whose bound is log n; this
-score has no bound.
+score is not `persuasion` either. The reference of `persuasion` is the mixture over all n contexts, and its bound is
+log n; the score of a passage has no bound.
 Leaving out a passage also moves later passages closer to the beginning, which is part of the score. A high score does
 not tell if the answer became right or wrong.
 Source: the divergence is that of persuasion [Du et al. 2024, Context versus Prior Knowledge in Language Models, Eq. 2]
 with the distribution without the passage as its reference. Li et al. 2025, Attributing Response to Context (ARC-JSD),
-also leave out one part of a context at a time and compare distributions. They use the divergence of Jensen and Shannon,
-summed over the tokens of an answer, for sentences; this project uses the first token alone, for passages.
+also leave out one part of a context at a time and compare distributions. They score sentences by the divergence of
+Jensen and Shannon, summed over the tokens of an answer. This project scores passages by the first token alone.
 """
 
 from collections.abc import Iterator, Sequence
@@ -49,7 +49,7 @@ class PassagePersuasion:
     Attributes:
         score: the persuasion in nats.
         token_with: the likeliest next token with the passage.
-        token_without: the likeliest next token without it.
+        token_without: the likeliest next token without the passage.
         engine: name of the engine of both prompts.
     """
 
@@ -68,10 +68,10 @@ def passage_persuasion(
     Args:
         model: the model.
         pairs: pairs of prompts; pairs with the same first prompt follow one another.
-        batch_size: number of prompts in a forward pass, if the model cannot share beginnings.
+        batch_size: number of prompts in a forward pass, if the model cannot share prefixes.
 
     Raises:
-        ScoreError: a prompt has no distribution, a score is not finite, or all of several prompts give the same
+        ScoreError: a prompt has no distribution, a score is not finite, or different prompts all give the same
             distribution to the last bit.
     """
     scores: list[PassagePersuasion] = []

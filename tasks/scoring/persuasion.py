@@ -127,8 +127,8 @@ def persuasion_scores(distributions: Distributions, weights: torch.Tensor) -> to
 def divergence_from_mixture(p: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
     """Return the contribution of a slice of answers to the persuasion of every context: (n_contexts,) in nats.
 
-    The divergence from the mixture m is summed as p log(p / m) - p + m. Over all answers, -p + m sums to 0. With these
-    two parts, every term is at least 0, and rounding of the normalisers cancels. By definition, 0 log 0 = 0.
+    The divergence from the mixture m is summed as p log(p / m) - p + m. Over all answers, -p + m sums to 0. With
+    -p + m, every term is at least 0, and rounding of the normalisers cancels. By definition, 0 log 0 = 0.
 
     Args:
         p: (n_contexts, n_answers), probabilities after each context.

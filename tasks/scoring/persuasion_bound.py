@@ -46,7 +46,7 @@ def persuasion_bound(likeliest: Sequence[Mapping[str, float]], weights: Sequence
         weights: the frequency of each context; the weights sum to 1.
 
     Raises:
-        ScoreError: the probabilities after a context sum to more than 1, or one of them is not a number.
+        ScoreError: the probabilities after a context sum to more than 1, or a probability is not a number.
     """
     tokens = sorted(set.intersection(*map(set, likeliest)))
     log_probs = np.array([[by_token[token] for token in tokens] for by_token in likeliest], np.float64)

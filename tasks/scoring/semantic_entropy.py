@@ -3,7 +3,7 @@
 A cluster v has answers of one meaning. p(a_k|x) is the product of the probabilities of the tokens of answer k, its end
 token included. There are V clusters and K answers.
     sum                SE = -1/V sum_v log sum_{k in v} p(a_k|x)
-    length_normalised  the same, with the mean log-probability of an answer's tokens instead of the sum
+    length_normalised  like sum, but with the mean log-probability of an answer's tokens as log p(a_k|x)
     rao                -sum_v P_v log P_v; P_v: length-normalised probabilities summed in a cluster, then renormalised
     assignment         the entropy of the clusters' sizes
 All are in nats. `sum` and `length_normalised` can be negative, because the probability of an answer is added once for
@@ -67,8 +67,8 @@ def group_answers(
     rows = matrix.tolist()
     answers = range(len(rows)) if among is None else among
     if grouping == "overlapping":
-        opened = (_overlapping_group(rows, answer, answers) for answer in answers)
-        return [list(group) for group in dict.fromkeys(tuple(sorted(group)) for group in opened)]
+        overlapping_groups = (_overlapping_group(rows, answer, answers) for answer in answers)
+        return [list(group) for group in dict.fromkeys(tuple(sorted(group)) for group in overlapping_groups)]
     if grouping == "first_member":
         return _first_member_groups(rows, answers)
     groups: list[list[int]] = []
@@ -102,8 +102,8 @@ def _overlapping_group(rows: Sequence[Sequence[bool]], opener: int, answers: Seq
 def last_group_of_each(groups: Sequence[Sequence[int]]) -> list[list[int]]:
     """Make groups disjoint: each answer stays only in its last group, and empty groups are removed.
 
-    The released entropies count overlapping groups in this way. Their groups have the order of a set, which differs
-    from run to run; here groups keep the order in which they were opened.
+    The released entropies count overlapping groups in this way. Groups of the released code have the order
+    of a set, which differs from run to run; here groups keep the order in which they were opened.
     """
     last_group = {answer: number for number, group in enumerate(groups) for answer in group}
     remaining = ([answer for answer in group if last_group[answer] == number] for number, group in enumerate(groups))

@@ -5,10 +5,11 @@ only replies to the same texts. `differences` compares headline numbers of two r
 `model_differences` the models of one study:
 
     difference = mean of (first value - second value) over the items that have both values
-    direction    larger, smaller  the interval of the difference is on one side of 0, and p_adjusted is at most 0.05
-                 equal            otherwise, if the interval is between -margin and margin; the margin is 0.05, or for
-                                  nats a tenth of the mean of both models
-                 undecided        otherwise: the models may differ or be equal
+    direction    the first that fits:
+                 larger, smaller  the interval of the difference is on one side of 0, and p_adjusted is at most 0.05
+                 equal            the interval is between -margin and margin
+                 undecided        always fits: the models may differ or be equal
+    margin       0.05, or for nats a tenth of the mean of both models
 
 An interval of 95% within the margin is a test of equivalence with alpha = 0.025 on either side. p_adjusted has two
 families: the quantities by which people choose a variant, and all other quantities (`tasks.statistics.models`).
@@ -84,9 +85,9 @@ NO_VALUE = {
 }
 """By quantity, the reason why an item of a model has no value; the reason for other quantities is a missing score."""
 MARGIN, MARGIN_OF_MEAN = 0.05, 0.1
-"""Largest difference of equal models: for numbers without unit, and for nats as a share of the mean of both models."""
+"""Largest difference of equal models: MARGIN without unit; for nats, the share MARGIN_OF_MEAN of both models' mean."""
 MODEL_SETTING = re.compile(r"(revision|server|hardware) of |model called ")
-"""Names of the settings of one model, which are compared if both runs have the model."""
+"""Beginnings of the names of model settings. These settings are compared only if both runs have them."""
 PROGRAM = "swaymeter"
 """Name of the setting that every completed run has: the version of this package."""
 _PROVENANCE = ("relation", "id_source", "source", "licence")
@@ -107,7 +108,7 @@ _CONSTRUCTION = (
 FIELDS = tuple(column.name for column in FACTS.columns if column.in_digest and column.name not in _PROVENANCE)
 """Compared fields of a fact."""
 _TEXTS = ("original_context", "counter_memory_context", "contexts")
-"""Fields in place of the column `contexts`: one for each context of DynamicQA, and one for all of own questions."""
+"""Fields in place of the column `contexts`: the two contexts of DynamicQA, and all contexts of an own question."""
 QUESTION_FIELDS = tuple(
     field
     for column in QUESTIONS.columns
@@ -126,11 +127,11 @@ def compare_snapshots(
         before: The earlier run, or A.
         after: The later run, or B.
         pairs: Pairs of models to compare; None for the pairs of `model_pairs`.
-        over_time: True if the runs are of one study; the table in the module's docstring has the differences.
+        over_time: True if the runs are of one study; see the last table in the module's docstring.
         seed: Seed of the resampling.
 
     Returns:
-        The comparison. Its `numbers` are rows of `ModelDifference` with a column `group`; each is over at least one
+        The comparison. Its `numbers` are rows of `ModelDifference` with a column `group`; each row is over at least one
         pair of items.
     """
     pairs = model_pairs(before.models, after.models, over_time=over_time) if pairs is None else pairs
@@ -140,7 +141,7 @@ def compare_snapshots(
 def paired_numbers(
     before: Snapshot, after: Snapshot, pairs: Iterable[Pair], *, over_time: bool, seed: int
 ) -> list[Row]:
-    """Return the paired differences of the models that are compared, with p_adjusted and directions."""
+    """Return the paired differences of each pair of models, with p_adjusted and directions."""
     rows = list[Row]()
     for earlier, later in pairs:
         runs = [(earlier, before.select(earlier)), (later, after.select(later))]
@@ -153,9 +154,9 @@ def paired_numbers(
 
 
 def unmatched_items(comparison: Comparison) -> dict[Pair, dict[str, list[tuple[str, str]]]]:
-    """Return the items without a counterpart by pair of models and phrase, such as "3 of 5 in A not asked in B".
+    """Return phrases on items without a counterpart, such as "3 of 5 in A not asked in B", by pair of models.
 
-    The value of a phrase is a list of the quantities to which the phrase applies, each with its group.
+    Each phrase has a list of the quantities to which the phrase applies, each quantity with its group.
     """
     items = dict[Pair, dict[str, list[tuple[str, str]]]]()
     for pair in comparison.pairs:
@@ -191,8 +192,8 @@ def compare_items(
         after: The later run, or B.
         pairs: Pairs of models to compare, see `model_pairs`.
         numbers: Paired differences of headline numbers.
-        both_completed: True if both runs are completed, and so have all of their settings; None to decide that by
-            the setting PROGRAM, which snapshots of changed items alone may lack.
+        both_completed: True if both runs are completed, and so have all of their settings. None: True if both
+            snapshots have the setting PROGRAM; a snapshot with only changed items may lack this setting.
     """
     flips, counts_of_others = _replies(before, after, pairs)
     if both_completed is None:
@@ -222,8 +223,8 @@ def changes_of_run(changes: "pd.DataFrame", numbers: "pd.DataFrame") -> RunChang
     """Return the changes of a run; None for the first run.
 
     Args:
-        changes: Rows of the named query `changes_of_runs`, of this run alone.
-        numbers: Rows of the named query `headline_numbers_over_time`, of all runs.
+        changes: Rows of the named query `changes_of_runs` for this run.
+        numbers: Rows of the named query `headline_numbers_over_time` for all runs.
     """
     import pandas as pd  # here, because the command `status` imports this module and needs no frame
 
@@ -247,7 +248,7 @@ def changes_of_run(changes: "pd.DataFrame", numbers: "pd.DataFrame") -> RunChang
     )
     pairs = model_pairs(*models, over_time=True)
     stored_differences = [_stored_difference(row) for row in number_rows[1] if not pd.isna(row["change"])]
-    snapshots = [Snapshot.from_items(items) for items in states.values()]  # with the changed items alone
+    snapshots = [Snapshot.from_items(items) for items in states.values()]  # with only the changed items
     comparison = compare_items(snapshots[0], snapshots[1], pairs, stored_differences, both_completed=True)
     return RunChanges(now["run"], before.get("completed_at", ""), comparison)
 
@@ -293,7 +294,7 @@ def _reasons(missing: Collection[str], keys: Collection[str], no_value: str) -> 
     """Count the reasons why items of one run have no value in the other run.
 
     Args:
-        missing: the items.
+        missing: the items without a value in the other run.
         keys: `_keys` of the other run.
         no_value: the reason for an item that is in `keys`.
     """
@@ -415,21 +416,21 @@ def _replies_of_pair(before: Frame, after: Frame, pair: Pair) -> tuple[list[Flip
         return [], {}
     both = before.merge(after, on=[*IDS["reply"]], how="outer", suffixes=("_before", ""), indicator="side")
     is_new, is_gone = both["side"] == "right_only", both["side"] == "left_only"
-    has_texts = ~is_new & ~is_gone & (both["texts"] == both["texts_before"])
+    has_same_texts = ~is_new & ~is_gone & (both["texts"] == both["texts_before"])
     judged, judged_before = both["verdict"].notna(), both["verdict_before"].notna()
-    is_flip = has_texts & judged & judged_before & (both["verdict"] != both["verdict_before"])
-    is_judged_once = has_texts & (judged != judged_before)
-    rest = both[has_texts & ~is_flip & ~is_judged_once]
+    is_flip = has_same_texts & judged & judged_before & (both["verdict"] != both["verdict_before"])
+    is_judged_once = has_same_texts & (judged != judged_before)
+    rest = both[has_same_texts & ~is_flip & ~is_judged_once]
     has_other_words = rest["answer"].fillna("") != rest["answer_before"].fillna("")
     score_columns = [name for name in REPLY if name not in ("texts", "verdict", "answer")]
-    is_other = ~has_other_words & _differ(rest, score_columns)
+    has_other_scores = ~has_other_words & _differ(rest, score_columns)
     counts = {
         "asked for the first time": is_new.sum(),
         "asked no more": is_gone.sum(),
-        "asked with other texts": (~is_new & ~is_gone & ~has_texts).sum(),
+        "asked with other texts": (~is_new & ~is_gone & ~has_same_texts).sum(),
         "judged in one run only": is_judged_once.sum(),
         "in other words": has_other_words.sum(),
-        "with other scores": is_other.sum(),
+        "with other scores": has_other_scores.sum(),
     }
     columns = ["question_id", "question", "condition", "answer_before", "answer", "verdict_before", "verdict"]
     rows = both.loc[is_flip, columns].itertuples(index=False, name=None)
@@ -563,7 +564,7 @@ _FACTS = _Rules(
     equalities=(
         lambda old, new: not _changes(old, new, FIELDS),
         _same_object,
-        lambda old, new: True,  # any old and new row that are still left: the object has changed
+        lambda old, new: True,  # the rows that are still left: the object has changed
     ),
 )
 

@@ -10,7 +10,7 @@
     susceptibility_reference      susceptibility of a sample of queries, in the reference precision
 
 Groups: the open queries of a model, its closed queries, and both together. Unit of analysis: a query with both scores,
-or a relation with the means of its queries. Degrees and counts belong to entities. For them, the unit is a real entity
+or a relation with the means of its queries. For degrees and counts, which belong to entities, the unit is a real entity
 of a relation with the mean of its queries, over all relations and within each relation. Queries of a relation share its
 contexts, so the p-values over queries are too small. The p-values over relations rest on few relations.
 
@@ -70,7 +70,7 @@ def _correlations(frames: Frames, seed: int) -> list[Row]:
 
 
 def _by_model_and_type(frame: Frame, measure: str) -> Iterator[tuple[Row, Frame]]:
-    """Yield the queries with both scores: the open queries of a model, the closed ones, and all."""
+    """Yield, for each model, the open, the closed and all queries that have both scores."""
     both = sort_frame(frame.dropna(subset=[measure, SUSCEPTIBILITY]), [*MODEL, "relation", "query_id"])
     for about, queries in iter_groups(both, MODEL):
         by_type = {str(name): group for name, group in queries.groupby("query_type", observed=True)}

@@ -16,9 +16,9 @@ TF-IDF, the words that distinguish a group of texts from the others:
     tfidf(w, d) = tf(w, d) idf(w) / ||tf(., d) idf(.)||,  so that each text has length 1
     score of w in a group of texts = the mean of tfidf(w, d) over its texts
 
-A word is two or more letters or digits in a row, in lower case. Words that more than `max_share` of the texts have are
-left out, which replaces a list of stop words in every language. The score finds words that are frequent in a group and
-rare elsewhere; it does not tell which words matter.
+A word is two or more letters or digits in a row, in lower case. Words in more than `max_share` of the texts are left
+out, which replaces a list of stop words in every language. The score finds words that are frequent in a group and rare
+elsewhere; it does not tell which words matter.
 
 Source: Salton and Buckley 1988, Term-weighting approaches in automatic text retrieval; smoothing and length are the
 defaults of scikit-learn's TfidfVectorizer.
@@ -56,9 +56,10 @@ class EntropyClasses(Options):
     """Classes of low, middle and high semantic entropy with a context, for counts of questions and their words."""
 
     bounds: Annotated[tuple[Bound, ...], Field(min_length=2, max_length=4)] | None = None
-    """The upper bounds of the low and the middle class in nats, such as [1.0, 5.0]. With gaps between the classes: the
-    end of low, begin and end of middle, and begin of high: [10.5, 11, 16, 17]. A bound may be below 0, because an
-    entropy of summed log-probabilities may be. null: a third of each model's instances in each class."""
+    """Two bounds, in nats: the upper bounds of low and middle, such as [1.0, 5.0]. Four bounds leave gaps between the
+    classes: the upper bound of low, the lower and the upper bound of middle, and the lower bound of high, such as
+    [10.5, 11, 16, 17]. Bounds may be negative, because an entropy of summed log-probabilities may be negative. null:
+    each class has a third of each model's instances."""
 
     @field_validator("bounds")
     @classmethod
@@ -141,12 +142,12 @@ class EntropyClasses(Options):
                     "word": str(words[index]),
                     "score": float(scores[at, index]),
                     "texts": int(text_counts[at, index]),
-                    "of_texts": int(sizes[at]),
+                    "texts_of_class": int(sizes[at]),
                 }
 
 
 MAX_SHARE = 0.5
-"""Words that more than this share of the texts have are left out."""
+"""Words in more than this share of the texts are left out."""
 _WORD = re.compile(r"[^\W_]{2,}")
 
 
@@ -164,7 +165,7 @@ def tf_idf(
         texts: n texts.
         groups: (n,), the group of each text, from 0; a text without words counts as a text of its group.
         n_groups: number of groups.
-        max_share: words of more than this share of the texts are left out.
+        max_share: words in more than this share of the texts are left out.
 
     Returns:
         Words (m,), their scores (n_groups, m), and the number of texts of each group that contain them.

@@ -44,7 +44,7 @@ def check_scored(frame: Frame, measure: str) -> None:
 
 
 def drop_small_samples(frame: Frame, columns: Sequence[str], counts: Sequence[str] = (WITH,), parts: int = 1) -> Frame:
-    """Return the frame with missing scores in the rows that have too few sampled replies; the rows stay.
+    """Return the frame without the scores of rows that have too few sampled replies; the rows stay.
 
     Args:
         frame: the frame.

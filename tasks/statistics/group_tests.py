@@ -35,8 +35,9 @@ from swaymeter.tasks.statistics.frames import check_scored, iter_groups, means, 
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 
 TESTED = ["model", "dtype", "relation", "query_type"]
+"""Columns that identify the tested queries."""
 TEST = ["test", "unit_of_analysis"]
-"""Columns of the tested queries, and columns that distinguish several tests of the same queries."""
+"""Columns that distinguish several tests of the same queries."""
 PERMUTATION, SIGN_FLIP = "permutation", "sign flip"
 ENTITY = "entity"
 Samples = list[tuple[Row, tuple[Scores, Scores]]]
@@ -219,9 +220,9 @@ LENGTH = "name length"
 def _familiarity_by_length(frames: Frames, seed: int) -> list[Row]:
     """Return the rows of `GroupTest` with the length of names held fixed."""
     queries = FAMILIARITY.queries(frames[FAMILIARITY.query])
-    rows, read = [], (ENTITY, FAMILIARITY.measure, "group")
+    rows, columns = [], (ENTITY, FAMILIARITY.measure, "group")
     for (about, queries_of_relation), (_, groups) in zip(
-        iter_groups(queries, TESTED, read), FAMILIARITY.groups(queries), strict=True
+        iter_groups(queries, TESTED, columns), FAMILIARITY.groups(queries), strict=True
     ):
         names = [str(name) for name in queries_of_relation[ENTITY]]
         result, effect = adjusted_difference(

@@ -42,8 +42,7 @@ class GroupPair(NamedTuple):
     Attributes:
         about: the model, relation and query type by column.
         comparison: label, type, set, context or strength; see the module.
-        within: the type or label that all compared entities have, or the label of all contexts; "all" without such a
-            restriction.
+        within: the type or label of all compared entities, or the label of all contexts; "all" without a restriction.
         names: the names of both groups.
         groups: the scores of both groups.
     """
@@ -75,14 +74,14 @@ def compare_relations(frames: Frames, seed: int) -> list[Row]:
 def compare_sets(frames: Frames, seed: int) -> list[Row]:
     """Return the rows of `GroupComparison` between sets of contexts."""
     entities = _entities(frames[SUSCEPTIBILITY], [], "susceptibility")
-    compared = []
+    pairs = []
     for about, rows in iter_groups(entities, TYPE):
         for within, subset in [(ALL, rows), *_rows_by_value(rows, "label").items()]:
             by_set = _rows_by_value(subset, "relation")
             for a, b in combinations(by_set, 2):
                 groups = _shared_entities(by_set[a], by_set[b], "susceptibility")
-                compared.append(GroupPair({**about, "relation": ALL}, "set", within, (a, b), groups))
-    return _adjust_rows(_test_rows(compared, "susceptibility", seed, paired=True))
+                pairs.append(GroupPair({**about, "relation": ALL}, "set", within, (a, b), groups))
+    return _adjust_rows(_test_rows(pairs, "susceptibility", seed, paired=True))
 
 
 def _adjust_rows(rows: list[Row]) -> list[Row]:
@@ -107,10 +106,10 @@ def summarise(frames: Frames, seed: int) -> list[Row]:
 
 
 def _entities(frame: Frame, keys: Sequence[str], measure: str) -> Frame:
-    """Return the mean of each entity over its queries with equal `keys`, whose values become texts; "" if missing."""
+    """Return each entity's mean over its queries with equal `keys`; values of `keys` become texts, "" if missing."""
     frame = frame.assign(**{name: _texts(frame[name]) for name in keys})
-    every = [*RELATION, "label", *keys, "entity"]
-    return means(sort_frame(frame, [*every, "query_id"]), every, measure)
+    columns = [*RELATION, "label", *keys, "entity"]
+    return means(sort_frame(frame, [*columns, "query_id"]), columns, measure)
 
 
 def _texts(values: Any) -> list[str]:
@@ -169,9 +168,9 @@ def _shared_entities(a: Frame, b: Frame, measure: str) -> tuple[Scores, Scores]:
     return scores(both[f"{measure}_a"]), scores(both[f"{measure}_b"])
 
 
-def _test_rows(compared: Sequence[GroupPair], measure: str, seed: int, *, paired: bool) -> list[Row]:
+def _test_rows(pairs: Sequence[GroupPair], measure: str, seed: int, *, paired: bool) -> list[Row]:
     """Return the rows of permutation tests of pairs of groups, without p_adjusted."""
-    groups = [pair.groups for pair in compared]
+    groups = [pair.groups for pair in pairs]
     results = permutation(groups, "two-sided", seed, paired=paired)
     return [
         {
@@ -185,7 +184,7 @@ def _test_rows(compared: Sequence[GroupPair], measure: str, seed: int, *, paired
             "group_b": pair.names[1],
             **columns_of(a, b, result),
         }
-        for pair, (a, b), result in zip(compared, groups, results, strict=True)
+        for pair, (a, b), result in zip(pairs, groups, results, strict=True)
     ]
 
 

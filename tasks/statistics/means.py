@@ -94,7 +94,7 @@ ENTITY_INDEPENDENT = statistic_of(
         Mean("entities", MODEL, BEFORE_A_FORM, "", order=KAPPA.order, quantiles=True),
     ],
 )
-"""Quantiles and means of entity-independent persuasion: of contexts, averaged over the entities of a query form.
+"""Quantiles and means of the entity-independent persuasion of contexts.
 
     kappa(c)    of a context c before a query form: its mean persuasion over the form's entities
     gamma       of a query form: the mean of kappa over the contexts of the relation; a context that occurs twice

@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 
 QUANTITY, COUNT = "persuasion", "relevant_contexts"
 KIND_COLUMNS = (*RELATION, "relevant", "kind")
+"""Columns of groups by relevance and kind of context."""
 KIND_AND_FOLLOWED_COLUMNS = (*RELATION, "kind", "conflict", "follows")
+"""Columns of groups by kind of context, conflict and followed answer."""
 FOLLOWED_COLUMNS = (*RELATION, "follows")
-"""Columns of groups: by kind of context; by kind, conflict and followed answer; by followed answer alone."""
+"""Columns of groups by followed answer alone."""
 CONTEXTS: Mapping[str, tuple[str, ...]] = {
     "every context": ("substitution", "negation", "none"),
     "in conflict: substitution": ("substitution",),
@@ -69,7 +71,7 @@ def persuasion_of_relations(frame: Frame) -> list[Row]:
 
 
 def persuasion_over_relations(rows: list[Row]) -> list[Row]:
-    """Append to the rows of single relations the rows of `Summary` for the persuasion over all relations."""
+    """Append rows of `Summary` for the persuasion over all relations to the rows of single relations."""
     import pandas as pd
 
     kind_rows = (row for row in rows if row["quantity"] == QUANTITY)
@@ -126,7 +128,7 @@ def followed_of_relations(frame: Frame) -> list[Row]:
 
 
 def followed_over_relations(rows: list[Row]) -> list[Row]:
-    """Append to the rows of single relations the rows of `Summary` over all relations, by the followed answer."""
+    """Append rows of `Summary` by the followed answer, over all relations, to the rows of single relations."""
     # Only rows by kind, conflict and followed answer; the rows by followed answer alone are the means of these rows.
     kind_rows = (row for row in rows if len(row["grouped_by"]) > 1)
     frame = _groups_of(kind_rows, persuasion="mean", scored="n", answers="prompts").astype({QUANTITY: "float64"})

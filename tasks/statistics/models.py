@@ -29,15 +29,15 @@ A bias is not a share of all questions. It is a share of the questions for which
 reply is right, but not both. A text is right if it states the original answer. Context bias: the closed-book reply is
 right; with a conflicting context, the reply states the context's answer and no longer the original answer. Prior bias:
 the closed-book reply gives another answer, and is no refusal; with a supporting context, the reply has the same words.
-A bias of models that know different facts is over different questions. So the difference of two models is over the
+If models know different facts, their biases are over different questions. So the difference of two models is over the
 questions that count for both.
 Source: Wu, Wu and Zou 2024, ClashEval, Table 2 and its released code; docs/measures.md lists the differences.
 
 follows_right, resists_wrong and abstains are about questions of the study's user, over all conditions together; people
 choose a variant by them. Groups of the other quantities: the condition of a question, the type of a query. Unit of
-analysis: an answer to a question under a condition, so that a question counts once for each of its contexts; or a
-query. Intervals and tests of answers take subjects as independent, or questions if no subject is named. Intervals and
-tests of queries take entities as independent, across relations.
+analysis: a query, or an answer to a question under a condition. So a question counts once for each of its contexts.
+Intervals and tests of answers take subjects as independent, or questions if no subject is named. Intervals and tests of
+queries take entities as independent, across relations.
 """
 
 from collections.abc import Iterator

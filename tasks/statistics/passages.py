@@ -15,7 +15,7 @@ If a context has passages of only one of the two kinds, `context` means the answ
 
 `tasks/scoring/citations.py` has the rules for citations and conflicts.
 
-An effect is a - b, two shares of replies that state a passage:
+An effect is the difference a - b of two shares of replies that state a passage:
 
     effect      a                        b                          the compared passages
     position    the passage is first     the passage is last        a right or a wrong passage in a set of two or more
@@ -100,7 +100,7 @@ def means(frames: Frames, seed: int) -> list[Row]:
 def pairs(answers: Frame) -> Iterator[tuple[Row, Frame]]:
     """Yield each effect with a frame of the questions that have both means: columns cluster, question_id, a and b.
 
-    The frames of length and date also have the column `half`, True for questions whose right passage is larger.
+    The frames of length and date also have the column `half`: True if the right passage is the longer or newer one.
     """
     replies = stated_passages(answers)
     for about, rows in iter_groups(replies, (*MODEL, *PASSAGE_COLUMNS)):
@@ -156,7 +156,7 @@ def _larger(right: Any, wrong: Any) -> Any:
 
 
 def _shares_by_size(rows: Frame, larger: Any) -> Frame:
-    """Return each question's share of replies that state the larger and the smaller of its two passages.
+    """Return each question's shares of replies that state the larger (longer or newer) and the smaller passage.
 
     Of several passages of a kind, the first is compared. If the right passage is larger in only some orders of the
     passages, the question has two rows, one for each half.

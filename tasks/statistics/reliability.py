@@ -67,7 +67,7 @@ def reliability(measure: str, samples: Sequence[Frame]) -> list[Row]:
 
 
 def _number_texts(frames: Sequence[Frame], columns: Sequence[str]) -> list[Frame]:
-    """Replace the texts of these columns by numbers, the same in all frames, which are grouped faster than texts."""
+    """Replace the texts of these columns by numbers, which are grouped faster; a text has one number in all frames."""
     import numpy as np
     import pandas as pd
 

@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MODEL = ("model", "dtype")
+"""Columns that identify a model."""
 TYPE = (*MODEL, "query_type")
+"""Columns that identify a query type of a model."""
 RELATION = (*MODEL, "relation", "query_type")
-"""Columns of groups at three levels: a model; a query type of a model; a query type of a relation and a model."""
+"""Columns that identify a query type of a relation and a model."""
 
 EMPTY = {field.name: None for field in fields(Summary)} | {"relation": ALL, "query_type": ALL}
 """A row of `Summary` without values."""
@@ -29,11 +31,11 @@ class Mean:
     """Specification of means: a quantity, and the groups in which its mean is taken.
 
     Attributes:
-        quantity: the name of the values, and their column if `column` is empty.
+        quantity: the name of the values.
         grouped_by: the columns of the groups: model, dtype, perhaps relation and query_type, and others.
         unit_of_analysis: the object that a value is about, such as a query.
         unit: the unit of the values; "" without a unit, `SHARE` for values that are 1 or 0.
-        column: the column of the values.
+        column: the column of the values; empty for the column with the name of `quantity`.
         frame: the name of the frame to read; empty for the frame of the first named query.
         required: columns; a row that lacks a value in one of them is left out.
         order: the columns by which rows are sorted, if the frame has another order.

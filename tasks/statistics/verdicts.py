@@ -35,7 +35,7 @@ GROUP = ("condition", "evidence_set", "passage_order")
 
 
 def parts(replies: Frame) -> Frame:
-    """Return the replies, sorted, with the columns `part`, `cluster` (the subject) and those of `GROUP`.
+    """Return the replies, sorted, with the columns `part` and `cluster` (the subject) and the columns of `GROUP`.
 
     Args:
         replies: Rows of the named query stated_answers with a verdict.

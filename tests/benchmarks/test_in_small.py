@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from benchmarks import scoring, servers, stages, verdicts
-from tests.end_to_end import preloaded
+from tests.end_to_end import forked_programs
 from tests.end_to_end.tiny_study import start_command
 from tests.tasks.models.tiny import save_language_model
 
@@ -51,7 +51,7 @@ def run_small(script: str, out: Path, *options: str, python: tuple[str, ...] = (
         completed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         code, output = completed.returncode, completed.stdout + completed.stderr
     else:
-        with start_command(command, os.environ, program=preloaded.script) as running:
+        with start_command(command, os.environ, program=forked_programs.script) as running:
             run = running.wait()
         code, output = run.code, run.output
     assert code == 0, output

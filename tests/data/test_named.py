@@ -4,7 +4,7 @@ import pytest
 
 from swaymeter.data.errors import UnknownName
 from swaymeter.data.named import Registry
-from tests.registered import added
+from tests.registries import added
 
 
 @dataclass(frozen=True)

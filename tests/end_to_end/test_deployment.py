@@ -13,7 +13,7 @@ import psutil
 import pytest
 from prefect.client.base import PrefectHttpxSyncClient
 
-from tests.end_to_end import preloaded
+from tests.end_to_end import forked_programs
 from tests.end_to_end.tiny_study import ROOT, Run, TinyStudy, start_command, task_runs
 
 SECONDS = 240
@@ -31,7 +31,7 @@ class Deployed:
 
     def prefect(self, *arguments: str) -> None:
         """Run a command of Prefect and check that it succeeds."""
-        with start_command(["--no-prompt", *arguments], self.environment, program=preloaded.prefect) as command:
+        with start_command(["--no-prompt", *arguments], self.environment, program=forked_programs.prefect) as command:
             run = command.wait()
         assert run.code == 0, run.output
 

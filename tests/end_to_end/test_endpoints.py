@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from tests.data.sources.servers.faults import FaultServer, Say, ServedRequest, says, serving
+from tests.data.sources.servers.faults import FaultServer, ServedRequest, ServedResponse, json_response, serving
 from tests.end_to_end.tiny_study import Run, TinyStudy
 from tests.tasks.models.endpoints import fake_servers
-from tests.tasks.models.endpoints.made_up import MadeUpServer, made_up_server
+from tests.tasks.models.endpoints.letter_server import LetterServer, letter_server
 from tests.tasks.models.tiny import save_language_model
 
 KEY = "sk-made/up+0123456789"
@@ -42,29 +42,31 @@ class Scene:
 def scene(tmp_path_factory: pytest.TempPathFactory, api: str) -> Iterator[Scene]:
     folder = tmp_path_factory.mktemp("endpoints")
     dead = set[int]()
-    answers = MadeUpServer(frozenset(), "openai")
+    answers = LetterServer(frozenset(), "openai")
 
-    def first(request: ServedRequest) -> Say | None:
+    def first(request: ServedRequest) -> ServedResponse | None:
         assert request.headers["authorization"] == f"Bearer {KEY}"
         if 0 in dead:
-            return Say(status=403)
+            return ServedResponse(status=403)
         if request.method == "GET":
-            return says({"data": [{"id": "made-up", "owned_by": KEY, "root": f"at {KEY}"}]}, headers={"X-Key": KEY})
+            return json_response(
+                {"data": [{"id": "made-up", "owned_by": KEY, "root": f"at {KEY}"}]}, headers={"X-Key": KEY}
+            )
         content = json.loads(answers.answer(request).body)
         for choice in content["choices"]:
             part, name = (choice["message"], "content") if "message" in choice else (choice, "text")
             part[name] += f" {KEY}"
         escaped = json.dumps(content).replace(KEY, KEY.replace("/", "\\/").replace("s", "\\u0073"))
-        return Say(escaped, headers={"X-Key": KEY}, delay_s=0.02)
+        return ServedResponse(escaped, headers={"X-Key": KEY}, delay_s=0.02)
 
-    def second(request: ServedRequest) -> Say | None:
+    def second(request: ServedRequest) -> ServedResponse | None:
         assert "authorization" not in request.headers
-        return Say(status=403) if 1 in dead else None  # a dropped connection would be tried again
+        return ServedResponse(status=403) if 1 in dead else None  # a dropped connection would be tried again
 
     with ExitStack() as stack:
         patch = stack.enter_context(pytest.MonkeyPatch.context())
         patch.setenv("MADE_UP_KEY", KEY)
-        servers = [stack.enter_context(made_up_server(dialect="openai", override=before)) for before in (first, second)]
+        servers = [stack.enter_context(letter_server(dialect="openai", override=before)) for before in (first, second)]
         local = save_language_model(folder / "tiny-model")
         models: list[dict[str, Any]] = [
             {"name": name, "endpoint": server.address, "served_as": "made-up"}

@@ -10,7 +10,7 @@ import pytest
 from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.stages.aggregate import schema
 from swaymeter.reports.frames import records
-from tests.end_to_end.asking_model import save_constant_model
+from tests.end_to_end.constant_model import save_constant_model
 from tests.end_to_end.tiny_study import TinyStudy
 
 JUDGE = "def decide(*, question, context, original, reply):\n    {}\n"

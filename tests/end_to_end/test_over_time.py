@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.end_to_end import preloaded
-from tests.end_to_end.asking_model import save_constant_model
+from tests.end_to_end import forked_programs
+from tests.end_to_end.constant_model import save_constant_model
 from tests.end_to_end.tiny_study import Run, TinyStudy, start_command
 
 RIGHT, WRONG = " Bern", " Nobody can tell"
@@ -139,7 +139,7 @@ def test_a_backfill_leaves_a_run_for_each_value(scene: Scene, tmp_path: Path) ->
     save_constant_model(scene.folder / "earlier", RIGHT)
     study = replace(scene.study, workspace=tmp_path / "backfilled")
     arguments = [str(script), str(study.file), str(study.workspace), "earlier", "other"]
-    with start_command(arguments, study.environment, program=preloaded.script) as running:
+    with start_command(arguments, study.environment, program=forked_programs.script) as running:
         assert "Completed" in running.wait().output
     settings = {change["name"]: (change["before"], change["after"]) for change in changes(study)["settings"]}
     assert settings.keys() == {"model called mine (float32)", "revision of mine (float32)"}

@@ -9,7 +9,7 @@ import pytest
 from swaymeter.data import reasons
 from tests.data.sources.servers import wiki_world
 from tests.data.sources.servers.wiki_world import OUTCOME, WARS, Unusable, Usable
-from tests.end_to_end.asking_model import QUESTION
+from tests.end_to_end.constant_model import QUESTION
 from tests.end_to_end.tiny_study import Run, TinyStudy, start_command
 from tests.end_to_end.wiki_runs import (
     BROKEN,

@@ -16,7 +16,7 @@ import pytest
 
 from tests.data.sources.graph.sparql_server import SparqlService, served
 from tests.data.sources.graph.yago_graph import RELATIONS, write_graph
-from tests.data.sources.servers.faults import Say, ServedRequest, serving
+from tests.data.sources.servers.faults import ServedRequest, ServedResponse, serving
 from tests.end_to_end.tiny_study import Run, TinyStudy, wait_until
 from tests.tasks.models.tiny import save_language_model
 
@@ -89,9 +89,9 @@ def limited_service(turtle: Path) -> Iterator[tuple[str, list[str], list[int]]]:
     answered, left, never = list[str](), [1_000_000], threading.Event()
     service = SparqlService(turtle)
 
-    def play(request: ServedRequest) -> Say:
+    def play(request: ServedRequest) -> ServedResponse:
         if not left[0]:
-            return Say(status=503, hold=never)
+            return ServedResponse(status=503, hold=never)
         left[0] -= 1
         answered.append(request.form["query"])
         return service(request)

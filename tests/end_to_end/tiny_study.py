@@ -28,7 +28,7 @@ import yaml
 
 from swaymeter.flows.server import api as prefect
 from swaymeter.flows.server.settings import QUIET, TEMPORARY
-from tests.end_to_end import preloaded
+from tests.end_to_end import forked_programs
 from tests.tasks.models.tiny import save_entailment_model, save_language_model
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -105,7 +105,7 @@ class TinyStudy:
     def run_by_hand(self, *command: str) -> Run:
         """Run a command in a new process, as a person does, with figures and a temporary Prefect server."""
         verb, *options = command
-        arguments = ["-m", "tests.end_to_end.preloaded", verb, str(self.file), "--workspace", str(self.workspace)]
+        arguments = ["-m", "tests.end_to_end.forked_programs", verb, str(self.file), "--workspace", str(self.workspace)]
         process = subprocess.run(
             [sys.executable, *arguments, *options],
             cwd=ROOT,
@@ -213,9 +213,9 @@ def start_command(
     arguments: list[str],
     environment: Mapping[str, str],
     before: Callable[[], None] | None = None,
-    program: Callable[..., None] = preloaded.swaymeter,
+    program: Callable[..., None] = forked_programs.swaymeter,
 ) -> Command:
-    """Start the command `swaymeter`, or another program of `preloaded`, in a forked process."""
+    """Start the command `swaymeter`, or another program of `forked_programs`, in a forked process."""
     start_preloading()
     handle, file = tempfile.mkstemp(prefix="swaymeter-said-")
     os.close(handle)
@@ -226,8 +226,8 @@ def start_command(
 
 def start_preloading() -> None:
     """Start the process from which commands are forked, without waiting for its imports."""
-    _fork.set_forkserver_preload([preloaded.__name__])
-    with mock.patch.dict(os.environ, {"PYTHONPATH": str(ROOT), preloaded.PRELOAD: "yes"}):
+    _fork.set_forkserver_preload([forked_programs.__name__])
+    with mock.patch.dict(os.environ, {"PYTHONPATH": str(ROOT), forked_programs.PRELOAD: "yes"}):
         multiprocessing.forkserver.ensure_running()
 
 

@@ -8,16 +8,24 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.data.sources.servers import wiki_world
-from tests.data.sources.servers.faults import Say, ServedRequest
+from tests.data.sources.servers.faults import ServedRequest, ServedResponse
 from tests.data.sources.servers.wiki_world import Served, Views, World, serving_world
 from tests.end_to_end.tiny_study import Run, TinyStudy, wait_until
 from tests.end_to_end.wiki_studies import ResponseGate, WikiStudies, disputable_questions, request_kind, rows
 
 SKIRMISH, LEVY, VELM = "Skirmish of Ostrel", "Tidewater levy", 'Who owns "Velm"? / Question & answer'
-BROKEN: Mapping[str, tuple[str, Say, str]] = {
-    "director": ("Q401", Say("It is broken.", status=500), "answered 500 Internal Server Error"),
-    LEVY: (LEVY, Say("<!DOCTYPE html><title>Wikimedia Error</title>"), "answered with something that is not JSON"),
-    VELM: (VELM, Say('{"batchcomplete":true,"query":{"pages":[{"pageid":1,"ns'), "answered with JSON cut short"),
+BROKEN: Mapping[str, tuple[str, ServedResponse, str]] = {
+    "director": ("Q401", ServedResponse("It is broken.", status=500), "answered 500 Internal Server Error"),
+    LEVY: (
+        LEVY,
+        ServedResponse("<!DOCTYPE html><title>Wikimedia Error</title>"),
+        "answered with something that is not JSON",
+    ),
+    VELM: (
+        VELM,
+        ServedResponse('{"batchcomplete":true,"query":{"pages":[{"pageid":1,"ns'),
+        "answered with JSON cut short",
+    ),
 }
 """Parts that fail at first: title of the page without a history, response in its place, and reason of the failure."""
 KILLED_AT = ((4, "items"), (3, "history", "page"), (4, "views"))
@@ -93,7 +101,7 @@ def run_before_and_after_repair(studies: WikiStudies) -> Iterator[Done]:
     broken = {title: response for title, response, _ in BROKEN.values()}
     failed: list[ServedRequest] = []
 
-    def before(request: ServedRequest) -> Say | None:
+    def before(request: ServedRequest) -> ServedResponse | None:
         response = broken.get(request.form.get("titles", "")) if request_kind(request) == "history" else None
         if response:
             failed.append(request)

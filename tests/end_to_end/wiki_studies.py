@@ -13,9 +13,9 @@ from typing import Any
 import duckdb
 import pyarrow.parquet as pq
 
-from tests.data.sources.servers.faults import Say, ServedRequest
+from tests.data.sources.servers.faults import ServedRequest, ServedResponse
 from tests.data.sources.servers.wiki_world import OUTCOME, Fact, as_csv, service_of
-from tests.end_to_end.asking_model import save_constant_model
+from tests.end_to_end.constant_model import save_constant_model
 from tests.end_to_end.tiny_study import TinyStudy
 from tests.tasks.models.tiny import save_entailment_model, save_language_model
 
@@ -97,7 +97,7 @@ class ResponseGate:
         self._kinds = ()
         self._event.set()
 
-    def __call__(self, request: ServedRequest, response: Say) -> Say:
+    def __call__(self, request: ServedRequest, response: ServedResponse) -> ServedResponse:
         """Return the response, which waits for `open` if it is held back."""
         kind = request_kind(request)
         if not self._kinds or (self._left and kind != self._kinds[0]):

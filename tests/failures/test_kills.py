@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from tests.end_to_end.tiny_study import Run, TinyStudy
-from tests.failures.killed_at import KilledAt
+from tests.failures.kills import Kill
 
 SECONDS_TO_DIE = 5
 
@@ -26,7 +26,7 @@ def fresh(undisturbed: tuple[TinyStudy, Run], tmp_path: Path) -> Iterator[TinySt
 def kill(study: TinyStudy, moment: Literal["layer", "rename", "load"], nth: int) -> int:
     """Kill a run at a moment, check that no process survives, and return the prompts of the begun chunks."""
     prompts = study.workspace.parent / "prompts"
-    died = study.run("run", before=KilledAt(moment, nth, prompts))
+    died = study.run("run", before=Kill(moment, nth, prompts))
     assert died.code == -signal.SIGKILL, died.output
     _, alive = psutil.wait_procs(study.processes(), timeout=SECONDS_TO_DIE)
     assert alive == []

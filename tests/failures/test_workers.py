@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.end_to_end import preloaded_workers
+from tests.end_to_end import worker_preload
 from tests.end_to_end.tiny_study import RELATIONS, Run, TinyStudy, task_runs
 
 
@@ -14,8 +14,8 @@ def test_killed_worker_leaves_every_score_once_as_undisturbed(
     undisturbed: tuple[TinyStudy, Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     died = tmp_path / "died"
-    monkeypatch.setenv(preloaded_workers.KILLED, str(died))
-    monkeypatch.setenv("DASK_DISTRIBUTED__WORKER__PRELOAD", json.dumps([preloaded_workers.__name__]))
+    monkeypatch.setenv(worker_preload.KILLED, str(died))
+    monkeypatch.setenv("DASK_DISTRIBUTED__WORKER__PRELOAD", json.dumps([worker_preload.__name__]))
     study = undisturbed[0].with_fewer_figures(tmp_path / "fewer.yaml").copy(tmp_path / "space", with_files=False)
 
     run = study.run("run", "--runner", "dask")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.end_to_end import preloaded_workers
+from tests.end_to_end import worker_preload
 from tests.end_to_end.tiny_study import TinyStudy, new_study
 from tests.faults.case import Case
 from tests.faults.faulty_server import IN_FLIGHT, TIMEOUT_SECONDS, Server
@@ -39,7 +39,7 @@ def generator(request: pytest.FixtureRequest) -> random.Random:
 def case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[Case]:
     """The study of `local_study`, or of the fixture that a parameter names, in an empty workspace."""
     # Dask workers then use chunks of the same size
-    monkeypatch.setenv("DASK_DISTRIBUTED__WORKER__PRELOAD", json.dumps([preloaded_workers.__name__]))
+    monkeypatch.setenv("DASK_DISTRIBUTED__WORKER__PRELOAD", json.dumps([worker_preload.__name__]))
     finished: Case = request.getfixturevalue(getattr(request, "param", "local_study"))
     case = replace(finished, study=finished.study.copy(tmp_path / "workspace", with_files=False))
     yield case

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from email.utils import formatdate
 
-from tests.data.sources.servers.faults import Say, ServedRequest, serving
+from tests.data.sources.servers.faults import ServedRequest, ServedResponse, serving
 from tests.docker.test_docker import free_port
-from tests.tasks.models.endpoints.made_up import MadeUpServer
+from tests.tasks.models.endpoints.letter_server import LetterServer
 
 IN_FLIGHT = 4
 TIMEOUT_SECONDS = 3.0
@@ -20,11 +20,11 @@ PROBE_TEXT = b"the first sentence of a story"
 """Text in the requests of a probe, which are repeated by intention."""
 HTML, JSON = {"Content-Type": "text/html"}, {"Content-Type": "application/json"}
 OVERLOADED = b'{"error": {"message": "The engine is overloaded", "type": "server_error"}}'
-Reply = Say | Callable[[Say], Say]
+Reply = ServedResponse | Callable[[ServedResponse], ServedResponse]
 """A faulty response, or a function that makes it from the right response."""
 
 
-def fewer_choices(right: Say) -> Say:
+def fewer_choices(right: ServedResponse) -> ServedResponse:
     """Return the right response without its last choice."""
     content = json.loads(right.body)
     return replace(right, body=json.dumps({**content, "choices": content["choices"][:-1]}))
@@ -32,48 +32,50 @@ def fewer_choices(right: Say) -> Say:
 
 FAULTS: dict[str, dict[str, Reply]] = {
     "refusing": {
-        "429": Say(status=429),
-        "429, Retry-After in seconds": Say(status=429, headers={"Retry-After": "2"}),
-        "429, Retry-After is a date": lambda right: Say(
+        "429": ServedResponse(status=429),
+        "429, Retry-After in seconds": ServedResponse(status=429, headers={"Retry-After": "2"}),
+        "429, Retry-After is a date": lambda right: ServedResponse(
             status=429, headers={"Retry-After": formatdate(time.time() + 2, usegmt=True)}
         ),
-        **{str(status): Say(status=status, body=OVERLOADED) for status in (500, 502, 503, 529)},
-        "redirect to another host": Say(status=307, headers={"Location": "http://localhost:1/other"}),
-        "redirects to itself": Say(status=307, headers={"Location": "/ask/chat/completions"}),
-        "key refused": Say(status=401, body=b'{"error": {"message": "Incorrect API key"}}', headers=JSON),
-        "another model": Say(status=404, body=b'{"error": "The model does not exist"}', headers=JSON),
+        **{str(status): ServedResponse(status=status, body=OVERLOADED) for status in (500, 502, 503, 529)},
+        "redirect to another host": ServedResponse(status=307, headers={"Location": "http://localhost:1/other"}),
+        "redirects to itself": ServedResponse(status=307, headers={"Location": "/ask/chat/completions"}),
+        "key refused": ServedResponse(status=401, body=b'{"error": {"message": "Incorrect API key"}}', headers=JSON),
+        "another model": ServedResponse(status=404, body=b'{"error": "The model does not exist"}', headers=JSON),
     },
     "broken": {
-        "connection closed": Say(drop=True),
-        "connection reset": Say(reset=True),
+        "connection closed": ServedResponse(drop=True),
+        "connection reset": ServedResponse(reset=True),
         "half a body": lambda right: replace(right, sent=len(right.body) // 2),
         "chunked without an end": lambda right: replace(right, chunked=True, sent=len(right.body)),
         "JSON cut short": lambda right: replace(right, body=right.body[: len(right.body) // 2]),
         "gzip that is none": lambda right: replace(right, headers={"Content-Encoding": "gzip"}),
     },
     "slow": {
-        "endless body": Say(raw=b"HTTP/1.1 200 OK\r\n\r\n{", endless=b" " * 64, pause_s=0.05),
+        "endless body": ServedResponse(raw=b"HTTP/1.1 200 OK\r\n\r\n{", endless=b" " * 64, pause_s=0.05),
         "a byte now and then": lambda right: replace(right, pause_s=0.2),
-        "silence": Say(delay_s=60.0),
-        "more than 64 MiB": Say(body=b" " * (65 * 2**20)),
+        "silence": ServedResponse(delay_s=60.0),
+        "more than 64 MiB": ServedResponse(body=b" " * (65 * 2**20)),
     },
     "wrong": {
-        "a page in HTML": Say(body="<html><body>Welcome</body></html>", headers=HTML),
-        "an error inside a 200": Say(body=OVERLOADED, headers=JSON),
-        "no JSON object": Say(body=b"[5]", headers=JSON),
-        "no choices": Say(body=b'{"choices": []}', headers=JSON),
-        "choices are no list": Say(body=b'{"choices": "none"}', headers=JSON),
-        "a text is a number": Say(body=b'{"choices": [{"message": {"content": 5}}]}', headers=JSON),
-        "a number is none": Say(body=b'{"choices": [{"message": {"content": "a"}, "index": NaN}]}', headers=JSON),
+        "a page in HTML": ServedResponse(body="<html><body>Welcome</body></html>", headers=HTML),
+        "an error inside a 200": ServedResponse(body=OVERLOADED, headers=JSON),
+        "no JSON object": ServedResponse(body=b"[5]", headers=JSON),
+        "no choices": ServedResponse(body=b'{"choices": []}', headers=JSON),
+        "choices are no list": ServedResponse(body=b'{"choices": "none"}', headers=JSON),
+        "a text is a number": ServedResponse(body=b'{"choices": [{"message": {"content": 5}}]}', headers=JSON),
+        "a number is none": ServedResponse(
+            body=b'{"choices": [{"message": {"content": "a"}, "index": NaN}]}', headers=JSON
+        ),
         "fewer choices": fewer_choices,
     },
 }
-MADE_UP = MadeUpServer(frozenset(), "openai")
+LETTER_SERVER = LetterServer(frozenset(), "openai")
 
 
-def right_response(request: ServedRequest) -> Say:
+def right_response(request: ServedRequest) -> ServedResponse:
     """Return the response of a model, or one letter to the question of a judge."""
-    right = MADE_UP.answer(request)
+    right = LETTER_SERVER.answer(request)
     if b"Answer with one letter" not in request.body:
         return right
     content = json.loads(right.body)
@@ -96,7 +98,7 @@ class Server:
     """
 
     port: int = field(default_factory=free_port)
-    reply: Reply = field(default_factory=Say)
+    reply: Reply = field(default_factory=ServedResponse)
     first: int = 0
     left: int = 0
     reached: threading.Event = field(default_factory=threading.Event, init=False)
@@ -118,9 +120,9 @@ class Server:
         with serving(play=self._play, port=self.port):
             yield
 
-    def _play(self, request: ServedRequest) -> Say:
+    def _play(self, request: ServedRequest) -> ServedResponse:
         if request.path.endswith("/tokenize"):
-            return Say(status=404)
+            return ServedResponse(status=404)
         if request.method == "GET" or PROBE_TEXT in request.body:
             return right_response(request)
         if request.body in self.answered:
@@ -128,6 +130,6 @@ class Server:
         if len(self.answered) >= self.first and self.left > 0:
             self.reached.set()
             self.left -= 1
-            return self.reply if isinstance(self.reply, Say) else self.reply(right_response(request))
+            return self.reply if isinstance(self.reply, ServedResponse) else self.reply(right_response(request))
         self.answered.add(request.body)
         return right_response(request)

@@ -22,7 +22,7 @@ import pytest
 from swaymeter.flows.server import api, temporary
 from swaymeter.flows.server.settings import QUIET, TEMPORARY
 from tests.docker.test_docker import free_port
-from tests.end_to_end import preloaded_workers
+from tests.end_to_end import worker_preload
 from tests.end_to_end.test_deployment import Deployed, deployments
 from tests.end_to_end.tiny_study import MOST_SECONDS, ROOT, Command, TinyStudy, wait_until
 from tests.faults.case import Case
@@ -260,7 +260,7 @@ def scoring(case: Case, generator: random.Random) -> Iterator[Command]:
 def cluster(case: Case, port: int) -> Iterator[list[subprocess.Popen[bytes]]]:
     """Start a Dask scheduler and two slow workers for the runs within the block."""
     address = f"tcp://127.0.0.1:{port}"
-    environment = case.study.environment | {preloaded_workers.SLOW: "0.5", "OMP_NUM_THREADS": "1", "SWAYMETER_TEST": ""}
+    environment = case.study.environment | {worker_preload.SLOW: "0.5", "OMP_NUM_THREADS": "1", "SWAYMETER_TEST": ""}
     worker = f"dask_worker {address} --nthreads 1 --memory-limit 0 --resources CPU=1"
     with ExitStack() as stack, mock.patch.dict(os.environ, {"DASK_SCHEDULER_ADDRESS": address}):
         yield [

@@ -17,7 +17,7 @@ from swaymeter.reports.page.shell import script_json
 from swaymeter.reports.report import write_report
 from swaymeter.reports.style import THEMES
 from tests.reports.frames_of_answers import SAMPLES, frames_of_answers
-from tests.reports.parsed import Parsed
+from tests.reports.page_parser import PageParser
 from tests.reports.study import CARD, MODEL
 from tests.reports.test_drawing import contrast
 
@@ -28,19 +28,19 @@ HOSTILE = (
 )
 
 
-def write_page(frames: dict[str, pd.DataFrame], folder: Path) -> Parsed:
+def write_page(frames: dict[str, pd.DataFrame], folder: Path) -> PageParser:
     folder.mkdir(exist_ok=True)
     assert write_answers(frames, folder, CARD) == "answers.html"
-    return Parsed((folder / "answers.html").read_text(encoding="utf-8"))
+    return PageParser((folder / "answers.html").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Parsed:
+def page(tmp_path_factory: pytest.TempPathFactory) -> PageParser:
     """The page of six questions."""
     return write_page(frames_of_answers(), tmp_path_factory.mktemp("answers"))
 
 
-def data_of_question(page: Parsed, name: str, model: int = 0) -> dict[str, Any]:
+def data_of_question(page: PageParser, name: str, model: int = 0) -> dict[str, Any]:
     """Return the data of a question from the blocks, with its answers by id of the context."""
     index, scores = page.block("index")["questions"], page.block(f"scores-{model}")
     place = index["question_id"].index(name)
@@ -275,7 +275,7 @@ def test_nan_is_refused_in_json() -> None:
         script_json([float("nan")])
 
 
-def test_the_policy_allows_only_its_style_and_script(page: Parsed) -> None:
+def test_the_policy_allows_only_its_style_and_script(page: PageParser) -> None:
     rules = page.policy()
     for kind in ("script", "style"):
         digest = base64.b64encode(hashlib.sha256(page.texts[kind].encode()).digest()).decode()
@@ -286,13 +286,13 @@ def test_the_policy_allows_only_its_style_and_script(page: Parsed) -> None:
     assert rules.keys() == {"default-src", "base-uri", "form-action", "trusted-types"}
 
 
-def test_page_is_self_contained_and_reads_no_markup(page: Parsed) -> None:
+def test_page_is_self_contained_and_reads_no_markup(page: PageParser) -> None:
     page.assert_self_contained()
     page.assert_inner_links_arrive()
     assert not re.search("HTML|document.write|eval|Function|import|fetch", page.texts["script"])
 
 
-def test_controls_have_labels(page: Parsed) -> None:
+def test_controls_have_labels(page: PageParser) -> None:
     labelled = {attributes["for"] for tag, attributes in page.elements if tag == "label"}
     assert {attributes["id"] for tag, attributes in page.elements if tag in {"input", "select"}} == labelled
 
@@ -316,7 +316,7 @@ def test_an_answer_without_its_question_is_refused(tmp_path: Path) -> None:
         write_page(frames, tmp_path)
 
 
-def test_the_script_knows_the_number_of_hues(page: Parsed) -> None:
+def test_the_script_knows_the_number_of_hues(page: PageParser) -> None:
     assert f"const HUES = {len(GROUP_HUES)};" in page.texts["script"]
     assert page.texts["style"].count(".hue-") == len(GROUP_HUES)
 

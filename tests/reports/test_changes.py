@@ -11,7 +11,7 @@ from swaymeter.reports.changes import NumberTable, section, write_two_runs
 from swaymeter.tasks.statistics.changes import changes_of_run, compare_items
 from tests.data.dataset.test_snapshot import reply, snapshot
 from tests.reports.hostile import HOSTILE, without_controls
-from tests.reports.parsed import Parsed
+from tests.reports.page_parser import PageParser
 
 TEXT = "\n".join(HOSTILE).replace("\x00", "")
 
@@ -26,7 +26,7 @@ def test_hostile_texts_stay_text(tmp_path: Path) -> None:
     compared = compare_items(before, after, [(before.models[0], after.models[0])])
     write_two_runs(tmp_path / "page.html", compared, [table], [TEXT], (TEXT, TEXT), ("a/report", ""))
     html = (tmp_path / "page.html").read_text(encoding="utf-8")
-    page = Parsed(html)
+    page = PageParser(html)
     page.assert_self_contained()
     page.assert_inner_links_arrive()
     assert page.policy().keys() == {"default-src", "img-src", "style-src", "base-uri", "form-action"}

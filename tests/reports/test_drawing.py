@@ -20,7 +20,7 @@ from swaymeter.reports.figures.figure import DrawnFigure, draw_all
 from swaymeter.reports.figures.printing import COLUMN, POINTS, TALLEST, printed
 from swaymeter.reports.figures.rendering import limits_of, set_limits, shared, with_limits
 from swaymeter.reports.style import NO_GLYPH, PARTITION_HUES, QUERY_HUES, THEMES, blank, drawing, link, plain
-from tests.registered import only
+from tests.registries import only
 
 
 def panel(*points: float, names: tuple[str, ...] = ()) -> Canvas:

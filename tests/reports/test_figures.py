@@ -21,7 +21,7 @@ from swaymeter.reports.figures.figure import SINGLE, Drawing, DrawnFigure, Figur
 from swaymeter.reports.figures.labels import BY_STRENGTH, BY_TYPE, tones
 from swaymeter.reports.figures.panels import column_of_values, columns_of_bins
 from swaymeter.reports.figures.popularity import counted_in, spearman, susceptibility_by_count
-from swaymeter.reports.figures.reliability import by_kind
+from swaymeter.reports.figures.reliability import by_query_type
 from swaymeter.reports.figures.rendering import PNG_DPI, rendered
 from swaymeter.reports.frames import Frames, as_published, where
 from swaymeter.reports.models import Model, sizes
@@ -175,8 +175,8 @@ def test_a_single_mark_is_no_figure(count: int, study_frames: dict[str, pd.DataF
 
 def test_a_single_query_type_has_one_row() -> None:
     rows = [{"query_type": kind, "queries": 3} for kind in ("all", "closed", "open")]
-    assert [*by_kind(pd.DataFrame(rows))["query_type"]] == ["open", "closed", "both"]
-    assert [*by_kind(pd.DataFrame(rows[:2]))["query_type"]] == ["closed"]
+    assert [*by_query_type(pd.DataFrame(rows))["query_type"]] == ["open", "closed", "both"]
+    assert [*by_query_type(pd.DataFrame(rows[:2]))["query_type"]] == ["closed"]
 
 
 def test_missing_scores_are_counted_and_stay_in_csv(study_frames: dict[str, pd.DataFrame]) -> None:

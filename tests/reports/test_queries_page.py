@@ -11,7 +11,7 @@ from swaymeter.data.warehouse.queries import NAMED_QUERIES
 from swaymeter.reports.models import Model, query_address, question_address, relation_address
 from swaymeter.reports.queries import READ_QUERIES, write_queries
 from swaymeter.reports.report import PAGE_QUERIES
-from tests.reports.parsed import Parsed
+from tests.reports.page_parser import PageParser
 from tests.reports.study import CARD, MODEL, frames, tables
 
 MARKUP = "<script>alert(1)</script>"
@@ -55,7 +55,7 @@ def test_most_and_least_persuasive_contexts_are_shown(two_models: dict[str, pd.D
 
 def test_page_is_self_contained_and_escapes_markup(tmp_path: Path, two_models: dict[str, pd.DataFrame]) -> None:
     text = (tmp_path / write_queries(two_models, tmp_path, dataclasses.replace(CARD, name=MARKUP))).read_text("utf-8")
-    page = Parsed(text)
+    page = PageParser(text)
     page.assert_self_contained()
     page.assert_inner_links_arrive()
     assert MARKUP not in text
@@ -85,9 +85,11 @@ def test_page_without_scores_is_not_written(tmp_path: Path, two_models: dict[str
 
 
 def test_marks_of_figures_link_to_queries_and_questions(report: Path, html: str) -> None:
-    links = [attributes["href"] for tag, attributes in Parsed(html).elements if tag == "a" and "tabindex" in attributes]
+    links = [
+        attributes["href"] for tag, attributes in PageParser(html).elements if tag == "a" and "tabindex" in attributes
+    ]
     question_link = question_address("question 0", Model(MODEL, "float32"))
     assert {question_link, query_address("capital open 1 0")} <= set(links)
-    ids = {attributes.get("id") for _, attributes in Parsed((report / "queries.html").read_text("utf-8")).elements}
+    ids = {attributes.get("id") for _, attributes in PageParser((report / "queries.html").read_text("utf-8")).elements}
     assert {link.partition("#")[2] for link in links if link.startswith("queries.html")} <= ids
     assert f'<a href="{relation_address("capital")}"><bdi>capital</bdi></a>' in html

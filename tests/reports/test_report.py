@@ -30,9 +30,9 @@ from swaymeter.reports.report import write_report
 from swaymeter.reports.tables import TABLES, FilledTable, Table, filled
 from swaymeter.tasks.measures import MEASURES
 from tests.extensions import measure
-from tests.registered import added
+from tests.registries import added
 from tests.reports.hostile import HOSTILE, hostile_card, without_controls
-from tests.reports.parsed import Parsed
+from tests.reports.page_parser import PageParser
 from tests.reports.pixels import without_pixels
 from tests.reports.study import CARD, MODEL, frames, tables
 
@@ -203,9 +203,9 @@ EMPTY_FRAMES = with_empty({}, module.queries())
 
 
 @pytest.fixture(scope="module")
-def parsed(html: str) -> Parsed:
+def parsed(html: str) -> PageParser:
     """Return the elements of the page."""
-    return Parsed(html)
+    return PageParser(html)
 
 
 def test_page_opens_with_the_answer(html: str) -> None:
@@ -253,13 +253,13 @@ def test_the_page_names_unused_engines(html: str) -> None:
     assert "not by padded batches: it changes answers by 0.15 nats" in html
 
 
-def test_the_page_is_self_contained(parsed: Parsed) -> None:
+def test_the_page_is_self_contained(parsed: PageParser) -> None:
     parsed.assert_self_contained()
     parsed.assert_inner_links_arrive()
     assert sum(tag == "script" and "type" not in attributes for tag, attributes in parsed.elements) == 1
 
 
-def test_policy_allows_only_own_style_script_and_pictures(parsed: Parsed) -> None:
+def test_policy_allows_only_own_style_script_and_pictures(parsed: PageParser) -> None:
     rules = parsed.policy()
     assert all(rules.pop(name).startswith("'sha256-") for name in ("style-src", "script-src"))
     assert rules == {
@@ -272,20 +272,20 @@ def test_policy_allows_only_own_style_script_and_pictures(parsed: Parsed) -> Non
     }
 
 
-def test_every_picture_has_alternative_text(parsed: Parsed) -> None:
+def test_every_picture_has_alternative_text(parsed: PageParser) -> None:
     pictures = [attributes for tag, attributes in parsed.elements if tag == "img"]
     assert len(pictures) == len(FIGURES) - 4  # no figures of precision, runs over time and several models
     assert all(len(picture["alt"]) > 60 for picture in pictures)
 
 
-def test_headings_skip_no_level(parsed: Parsed) -> None:
+def test_headings_skip_no_level(parsed: PageParser) -> None:
     levels = [int(tag[1]) for tag, _ in parsed.elements if re.fullmatch(r"h[1-6]", tag)]
     assert levels[0] == 1
     assert levels.count(1) == 1
     assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
 
 
-def test_keyboard_reaches_scrolling_boxes(parsed: Parsed) -> None:
+def test_keyboard_reaches_scrolling_boxes(parsed: PageParser) -> None:
     boxes = [attributes for _, attributes in parsed.elements if attributes.get("class") == "scroll"]
     assert boxes
     assert all(box["tabindex"] == "0" and box["role"] == "region" and box["aria-label"] for box in boxes)

@@ -65,9 +65,9 @@ def _original_file(
     if original is None:
         return None, {}
     file, original_question = original
-    before = _cells(original_question, partition, _context(original_question) or "", number)
+    original_cells = _cells(original_question, partition, _context(original_question) or "", number)
     spellings = file.rows[0].cells
-    unchanged = (column for column in cells if column in spellings and cells[column] == before[column])
+    unchanged = (column for column in cells if column in spellings and cells[column] == original_cells[column])
     return file, {column: spellings[column] for column in unchanged}
 
 
@@ -103,7 +103,7 @@ def _cells(question: Question, partition: Partition, context: str, number: int) 
         "o_pop_new": _number(question.object_popularity),
         "dir_info": f"./result/{question.page}-0/{question.page_revision or 0}" if question.page else "",
     }
-    # Published as 2.0 in the files of the other partitions, and as 2 in the file of disputable questions.
+    # The published numbers of edits are 2 in the file of disputable questions, and 2.0 in the two other files.
     if partition != "disputable":
         values["num_edits"] = _number(question.edits)
     return {column: values[column] for column in COLUMNS[partition]}
@@ -120,7 +120,7 @@ def _context(question: Question) -> str | None:
 
 
 def _whole(number: float | None) -> str:
-    """Return a number without a decimal point if it is whole, as 12 for 12.0; empty for None."""
+    """Return a number without a decimal point if it is whole, such as 12 for 12.0; empty for None."""
     return str(int(number)) if number is not None and number == int(number) else _number(number)
 
 

@@ -46,7 +46,7 @@ COLUMNS: Mapping[Partition, tuple[str, ...]] = {
     "temporal": _PROPERTY_COLUMNS,
     "disputable": _PAGE_COLUMNS,
 }
-"""The published columns, in their order; the first, which has no name, is the row's index."""
+"""The published columns in order; the column without a name is the row's index."""
 OPTIONAL_COLUMNS = frozenset({"", "replace_quality", "s_pop_new", "o_pop_new", "dir_info"})
 """The published columns that a file may lack."""
 REMEDY = "correct the file, or remove it and fetch it again"
@@ -90,8 +90,8 @@ def rows_of(content: bytes, partition: Partition, name: str) -> CsvFile:
         byte = f"0x{content[error.start]:02x}"
         raise InputError(f"{name}, line {line}: is not CSV in UTF-8 ({byte}); save it as UTF-8, or {REMEDY}") from None
     records = _records([line for line in re.split(r"(?<=\n)", text) if line], name)
-    _, header, first = next(records, (1, [], ""))
-    line_end = "\r\n" if first.endswith("\r\n") else "\n"
+    _, header, header_text = next(records, (1, [], ""))
+    line_end = "\r\n" if header_text.endswith("\r\n") else "\n"
     expected = [column for column in COLUMNS[partition] if column in header or column not in OPTIONAL_COLUMNS]
     if header != expected:
         missing = [column for column in expected if column not in header]
@@ -99,7 +99,7 @@ def rows_of(content: bytes, partition: Partition, name: str) -> CsvFile:
         published = ", ".join(expected).lstrip(", ")  # the first column has no name
         raise InputError(f"{name}, line 1: {printable(problem, 300)}; expected {published}; {REMEDY}")
     rows = []
-    for line, cells, record in chain([(1, header, first)], records):
+    for line, cells, record in chain([(1, header, header_text)], records):
         location = f"{name}, line {line}"
         if len(cells) != len(header):
             raise InputError(f"{location}: has {len(cells)} cells, and the header {len(header)}; {REMEDY}")
@@ -121,7 +121,7 @@ def content_of(rows: CsvFile) -> bytes:
 
 
 def can_be_cell(text: str) -> bool:
-    """Return True if a cell may have the text: below the csv module's limit, no control character or lone surrogate."""
+    """Return True if the text is below the csv module's limit, and has no control character and no lone surrogate."""
     return not re.search(rf"{_CONTROL.pattern}|[\ud800-\udfff]", text) and len(text) < csv.field_size_limit()
 
 

@@ -1,8 +1,8 @@
 """The published DynamicQA questions: three CSV files in a folder, or downloaded files.
 
-The column `context` of a static or temporal question is a snippet with the slot [ENTITY] for the answer. For a
-disputable question, it is a sentence with the original answer; the counter-memory context is this sentence with the
-replacement answer. Rows that break a rule are flagged; unreadable rows are refused.
+The column `context` of a static or temporal question has a snippet with the slot [ENTITY] for the answer. For a
+disputable question, the column has a sentence with the original answer; the counter-memory context is this sentence
+with the replacement answer. Rows that break a rule are flagged; unreadable rows are refused.
 
 Source: github.com/copenlu/dynamicqa, folder Data.
 """
@@ -235,7 +235,7 @@ class PublishedQuestions(QuestionsOptions):
     source: Literal["dynamicqa"] = "dynamicqa"
     """The published DynamicQA."""
     folder: NamedPath | None = None
-    """The folder of its three CSV files; null: the files are downloaded."""
+    """The folder of DynamicQA's three CSV files; null: the files are downloaded."""
 
 
 def _key(options: PublishedQuestions, partition: Partition, access: Access) -> dict[str, Any]:

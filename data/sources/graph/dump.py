@@ -37,7 +37,7 @@ MAX_TRIPLES_IN_MEMORY = 250_000
 """Number of triples in memory during a load, about 350 MiB; more would be no faster."""
 _LOADED = "loaded.json"
 _NOT_READ = ("LOG", "LOCK", _LOADED)
-"""Beginnings of the names of files without a digest, because a store does not read them when it is opened."""
+"""Beginnings of the names of files that a store does not read when it is opened; no digest is stored for them."""
 _STRING = "http://www.w3.org/2001/XMLSchema#string"
 _dumps: dict[Path, "Dump"] = {}
 """The opened dumps of this process, by the folder of their store."""

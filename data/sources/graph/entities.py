@@ -43,8 +43,9 @@ _PLACEHOLDER = "Generic instance"
 class Entities:
     """The names and Wikidata ids of entities, each queried once.
 
-    A name is the first usable English label in the order of code points. A generic instance of YAGO, which stands for
-    any member of a class, has the name of its class. The name of an entity never changes after its first query.
+    A name is the first usable English label, in the order of LANGUAGES and then of code points. A generic instance of
+    YAGO, which stands for any member of a class, has the name of this class. The name of an entity never changes after
+    its first query.
 
     Attributes:
         names: Names by IRI.
@@ -64,8 +65,8 @@ class Entities:
         labels = _labels_by_entity(rows)
         same_as: dict[Term, list[str]] = defaultdict(list)
         for row in rows:
-            if (other := row.get("same")) is not None:
-                same_as[bound(row, "e")].append(other.value if isinstance(other, Literal) else other)
+            if (same := row.get("same")) is not None:
+                same_as[bound(row, "e")].append(same.value if isinstance(same, Literal) else same)
         for entity in new:
             self.name(entity, labels[entity])
             ids = [match[1] for match in map(_WIKIDATA.fullmatch, same_as[entity]) if match]
@@ -123,7 +124,7 @@ class Entities:
         return {str(entity): list(labels_of_entity) for entity, labels_of_entity in object_labels.items()}
 
     def degrees(self, entities: Sequence[Uri]) -> Mapping[str, int]:
-        """Return the number of triples with each entity; a triple with the entity as subject and object counts once."""
+        """Return the number of triples with each entity; a triple with the entity at both ends counts once."""
         return self._triple_counts(entities, ["?e ?p ?o", "?s ?p ?e FILTER(?s != ?e)"])
 
     def relation_degrees(self, relation: Relation, entities: Sequence[Uri], *, as_subject: bool) -> Mapping[str, int]:
@@ -132,7 +133,8 @@ class Entities:
         Source: Du et al. 2024, whose code counts only triples with the entity at the end that queries name.
         """
         ends = "?e {} ?o" if as_subject else "?s {} ?e"
-        # A UNION counts a pair once for each predicate that joins its terms. With the path a|b, services differ.
+        # A UNION counts a pair once for each predicate that joins its terms. For the path a|b, services
+        # count differently.
         return self._triple_counts(entities, [ends.format(iri(predicate)) for predicate in relation.yago])
 
     def _triple_counts(self, entities: Sequence[Uri], patterns: Sequence[str]) -> Mapping[str, int]:

@@ -51,8 +51,8 @@ _DATES = {"date": _DAY, "dateTime": _DAY, "dateTimeStamp": _DAY, "gYearMonth": _
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,6})?")
 _LARGEST_EXPONENT = 100
 """Limit of a number's power of ten, because the text of a number has all its digits."""
-# Invisible characters, such as soft hyphens, zero-width spaces and tags, and controls that turn a stretch of text:
-# embeddings, overrides and isolates. Scripts need the marks U+200E and U+200F and the joiners, which stay.
+# Invisible characters, such as soft hyphens, zero-width spaces and tags, and controls of the direction of text, which
+# are embeddings, overrides and isolates. The marks U+200E and U+200F and the joiners stay, because scripts need them.
 _INVISIBLE = re.compile(
     "[\u00ad\u200b\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f\ud800-\udfff]"
 )
@@ -71,14 +71,14 @@ def plain(text: str) -> str | None:
 def text(literal: Literal, relation: Relation, units: Mapping[str, str] = MappingProxyType({})) -> str | None:
     """Return a relation's value as an answer, such as "14 March 1879" or "828 metres"; None for an invalid value.
 
-    Values in other languages than English, impossible dates, invalid numbers and numbers of over 100 digits are
+    Texts in other languages than English, impossible dates, malformed numbers and numbers of over 100 digits are
     invalid. Identifiers, texts and addresses stay unchanged. Years follow XSD 1.1: 0000 is 1 BC. YAGO writes a year
-    alone as its first of January, with the datatype gYear.
+    without a day as its first of January, with the datatype gYear.
 
     Args:
         literal: The value.
         relation: The relation; its unit is added to a number without a unit.
-        units: Names of units, by the IRI of their datatype; a unit without a name is named by the end of its IRI.
+        units: Names of units by IRI; a unit without a name gets the words at the end of its IRI.
     """
     if literal.language is not None:
         return plain(literal.value) if re.fullmatch(r"en(-.*)?", literal.language, re.IGNORECASE) else None

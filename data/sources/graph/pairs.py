@@ -17,8 +17,7 @@ from swaymeter.data.sources.graph.sparql import Literal, Row, Rows, SparqlStore,
 
 DIGITS = "0123456789abcdef"
 MAX_DIGITS = 3
-"""Limit of the digits that slow queries add to a prefix. Three digits leave 1/4,096 of the pairs; a query for fewer
-pairs is no faster."""
+"""Limit of the digits that slow queries add to a prefix; a query for less than 1/4,096 of the pairs is no faster."""
 SMALLEST_PAGE = 10
 """Least number of pairs in a page that was halved."""
 
@@ -75,9 +74,9 @@ class _Pages:
 
     def prefix_length(self) -> int:
         """Return the length of a prefix whose pairs fill about 1 to 16 pages; 0 if the pairs take too long to count."""
-        parts = " UNION ".join(f"{{ ?s {iri(predicate)} ?o }}" for predicate in self._predicates)
+        patterns = " UNION ".join(f"{{ ?s {iri(predicate)} ?o }}" for predicate in self._predicates)
         try:
-            counted = self._store.select(f"SELECT (COUNT(*) AS ?n) WHERE {{ {parts} }}").rows
+            counted = self._store.select(f"SELECT (COUNT(*) AS ?n) WHERE {{ {patterns} }}").rows
         except ServiceTimeout:
             return 0
         pairs, length = sum(count(bound(row, "n")) for row in counted), 0
@@ -121,7 +120,7 @@ class _Pages:
             else:
                 self._size *= 2
             yield from complete
-        # Prefixes before that of `after` are left out, because their pairs were yielded already.
+        # Prefixes before the prefix of `after` are left out, because their pairs were yielded already.
         for digit in DIGITS:
             longer_prefix = prefix + digit
             if longer_prefix >= after[: len(longer_prefix)]:
@@ -130,7 +129,7 @@ class _Pages:
     def _query(self, prefix: str, after: str) -> str:
         conditions = [f"STRSTARTS(?k, {string(prefix)})"] if prefix else []
         conditions += [f"?k > {string(after)}"] if after else []
-        # `english_only` is True only for relations whose objects may be texts: this filter takes as long as the MD5.
+        # Only for relations whose objects may be texts, because this filter takes as long as the MD5.
         if self._english_only:
             conditions.append('(isIRI(?o) || LANG(?o) = "" || LANGMATCHES(LANG(?o), "en"))')
         return "\n".join(

@@ -76,7 +76,7 @@ Text = Annotated[str, AfterValidator(lambda text: text.encode().decode())]  # no
 
 
 class _Entry(BaseModel):
-    """The lists of a predicate that are read; None for a missing list."""
+    """The lists that are read below the key of a predicate; None for a missing list."""
 
     model_config = ConfigDict(strict=True)
 
@@ -187,7 +187,7 @@ def _read_object(path: Path) -> dict[str, Any]:
 
 
 def _facts(relation: Relation, pairs: Sequence[_Pair]) -> list[Fact]:
-    by_entity: dict[tuple[bool, str], list[_Pair]] = {}  # by IRI (True) or, without one, by name (False)
+    by_entity: dict[tuple[bool, str], list[_Pair]] = {}  # by (True, IRI) or, without an IRI, (False, name)
     for pair in pairs:
         uri = _iri(pair.entity_uri)
         by_entity.setdefault((uri is not None, uri or pair.entity), []).append(pair)

@@ -161,7 +161,7 @@ def _rows(content: Any) -> list[Row | None]:
     rows: list[Row | None] = []
     bindings = content["results"]["bindings"]
     if not isinstance(bindings, list):
-        raise TypeError("rows that are not a list")
+        raise TypeError("`results.bindings` is not a list")
     for binding in bindings:
         terms = {name: _term(value) for name, value in binding.items()}
         row = {name: term for name, term in terms.items() if term is not None}

@@ -68,13 +68,14 @@ FURTHER_LANGUAGES = (
 MAX_TEXTS = 400
 """Limit of the texts in a query; a name is one text for each language."""
 
+# Rejection reasons of pairs of an entity and its answer.
 NO_NAME = "no English name of the subject"
 NO_ANSWER = "no English name of the answer"
 NO_VALUE = "an invalid value"
 OWN_NAME = "the answer has the subject's name"
 NAME_TAKEN = "another entity of the same name came first"
 NO_ENTITY = "a value in place of a subject"
-NOT_AN_IRI = "an IRI that no query can have"
+INVALID_IRI = "an IRI that SPARQL does not allow"
 
 
 def facts(
@@ -166,7 +167,7 @@ class _Choice:
         self.rejected: Counter[str] = Counter()
         self.examined = 0
         self.namesakes: dict[str, dict[Uri, None]] = defaultdict(dict)
-        """The entities with each name, in order, chosen or rejected: a model cannot tell them apart by the name."""
+        """The examined entities by name, in order, chosen or rejected: a model cannot tell them apart."""
         self._chosen_names: set[str] = set()
 
     def terms(self, block: Sequence[Pair]) -> Iterator[Uri]:
@@ -193,7 +194,7 @@ class _Choice:
         if name is not None:
             self.namesakes[name][entity] = None
         if not is_iri(entity) or (isinstance(value, Uri) and not is_iri(value)):
-            self.rejected[NOT_AN_IRI] += 1
+            self.rejected[INVALID_IRI] += 1
             return
         answer = self.answer(value)
         if name is None:
@@ -209,7 +210,7 @@ class _Choice:
             self.chosen[entity] = _Chosen(pair, name, answer, value if isinstance(value, Uri) else None)
 
     def answer(self, value: Term) -> str | None:
-        """Return the text of an answer; None for an entity without a name, or an invalid literal."""
+        """Return the text of an answer; None for an entity without a name, and for an invalid literal."""
         if isinstance(value, Uri):
             return self.graph.name(value)
         return literals.text(value, self.relation, self.graph.names)
@@ -344,7 +345,7 @@ def _graph(options: YagoFacts, access: Access) -> Graph:
 
 
 def _graphs(options: YagoFacts, access: Access) -> list[Graph]:
-    """Return the graphs in which invented names must not occur; by default also Wikidata for the public YAGO."""
+    """Return the graphs in which invented names must not occur: by default YAGO and, for the public YAGO, Wikidata."""
     is_public = not options.dump and access.address("yago") == SERVICES["yago"].address
     default: tuple[GraphName, ...] = ("yago", "wikidata") if is_public else ("yago",)
     names = default if options.absent_from is None else options.absent_from

@@ -1,7 +1,7 @@
 """Cached responses of a service in one SQLite file.
 
-A response is written in one transaction: a kill leaves all earlier responses and no partial one. A damaged response
-is requested again. Contacts, cookies and API keys of requests are not cached.
+A response is written in one transaction: after a kill, the file has all earlier responses and no partial response. A
+damaged response is requested again. Contacts, cookies and API keys of requests are not cached.
 """
 
 import logging
@@ -31,7 +31,7 @@ def key_of(request: requests.PreparedRequest, moved_from: str = "") -> str:
 
     Args:
         request: The request.
-        moved_from: The beginning of the address that is left out, so that the key stays if the service moves.
+        moved_from: The beginning of the address, which does not enter the key, so that the service may move.
     """
     body = request.body.decode() if isinstance(request.body, bytes) else request.body
     parts = [request.method, (request.url or "").removeprefix(moved_from), body, request.headers.get("Accept")]
@@ -53,7 +53,7 @@ class HttpCache:
                 raise
 
     def get(self, key: str) -> Response | None:
-        """Return the response of a key, however old; None if it is missing, or damaged, which is logged."""
+        """Return the response of a key, however old; None if it is missing or damaged. Damage is logged."""
         with self._usable():
             row = self._database.execute("SELECT value FROM cached_responses WHERE key = ?", (key,)).fetchone()
         if row is None:
@@ -69,7 +69,7 @@ class HttpCache:
             return None
 
     def put(self, key: str, response: Response) -> None:
-        """Cache a response of JSON or text in UTF-8, in place of an earlier one; on return it is on disk."""
+        """Write a response of JSON or text in UTF-8 to disk, in place of an earlier response."""
         content = {
             "key": key,
             "status": response.status,

@@ -20,10 +20,10 @@ from weakref import WeakSet
 
 import requests
 from pyrate_limiter import Limiter
-from requests import exceptions as failures
+from requests import exceptions as requests_errors
 from requests.adapters import HTTPAdapter
 from requests_ratelimiter import LimiterSession
-from urllib3 import exceptions as broken
+from urllib3 import exceptions as urllib3_errors
 from urllib3.util.retry import Retry
 
 from swaymeter.data.errors import ServiceBudget, ServiceError, ServiceTimeout, printable
@@ -43,7 +43,7 @@ _TRIES = 2
 After a dropped connection, the service's own number of tries (`Service.tries`) counts.
 """
 _SHORTEST_KEY = 8
-"""Length of the shortest API key that is removed from texts. A shorter one, such as EMPTY, is no secret."""
+"""Length of the shortest API key that is removed from texts. A shorter key, such as EMPTY, is no secret."""
 _CONTACT = re.compile(r"[^\s@,;<>]+@[^\s@,;<>]+\.[^\s@,;<>]+|https?://[^\s/]+\S*")
 _PLAIN = re.compile(r"[!-'*-\[\]-~ ]{,200}")  # ASCII without ( ) and \
 _RETRY_AFTER = Retry(retry_after_max=2**31)  # no limit here: `Session` limits the pauses
@@ -140,16 +140,16 @@ class Exchange(LimiterSession):
         try:
             with self.send(request, timeout=(CONNECT_S, timeout_s), allow_redirects=False, **settings) as response:
                 return self._response(response)
-        except (failures.ReadTimeout, broken.ReadTimeoutError):
+        except (requests_errors.ReadTimeout, urllib3_errors.ReadTimeoutError):
             message = f"was silent for {timeout_s:g} s, or still sends after {DEADLINE_TIMEOUTS * timeout_s:g} s"
             raise TransientError(f"{self._label} {message}", ServiceTimeout, tries=_TRIES) from None
-        except failures.ConnectionError as error:
+        except requests_errors.ConnectionError as error:
             raise self._connection_error(error) from None
-        except (OSError, broken.LocationValueError) as error:
+        except (OSError, urllib3_errors.LocationValueError) as error:
             # The library raises OSError itself, and no subclass, if the file of certificates is missing.
             advice = "; correct REQUESTS_CA_BUNDLE or CURL_CA_BUNDLE" if type(error) is OSError else ""
             raise ServiceError(f"{self._label} cannot be requested: {self._quoted(str(error), 200)}{advice}") from None
-        except broken.HTTPError:
+        except urllib3_errors.HTTPError:
             message = f"{self._label} broke off in its answer, or sent one that cannot be decompressed"
             raise TransientError(message, ServiceTimeout, tries=_TRIES) from None
 
@@ -204,10 +204,10 @@ def _spellings_of(key: str) -> re.Pattern[bytes]:
 
 
 def _retry_after_s(response: requests.Response) -> float | None:
-    """Return the seconds of a Retry-After, a number or a date; None if it is missing or invalid."""
+    """Return the seconds of the header Retry-After, which has a number or a date; None if it is missing or invalid."""
     try:
         return _RETRY_AFTER.get_retry_after(response.raw)
-    except (broken.InvalidHeader, ValueError, OverflowError):
+    except (urllib3_errors.InvalidHeader, ValueError, OverflowError):
         return None
 
 
@@ -215,7 +215,7 @@ def user_agent(contact: str | None, label: str, *, needed: bool) -> str:
     """Return the user agent: program, version, contact and library.
 
     Raises:
-        ServiceError: The contact is not valid, or a needed one is missing.
+        ServiceError: The contact is not valid, or a needed contact is missing.
     """
     contact = (contact or "").strip()
     if (contact or needed) and not (_PLAIN.fullmatch(contact) and _CONTACT.search(contact)):

@@ -78,4 +78,4 @@ SERVICES: Mapping[str, Service] = {
         max_requests=100_000,
     ),
 }
-"""The services with their default addresses and limits; without published limits, the limits are cautious."""
+"""The services with their default addresses and limits, which are cautious if a service publishes none."""

@@ -37,7 +37,7 @@ Immutable = bool | Callable[[Any], bool]
 LONGEST_PAUSE_S = 3600.0
 """Upper bound on a pause that a run waits for."""
 _LONG_PAUSE_S = 5.0
-"""Seconds from which a pause is logged."""
+"""Seconds of the shortest pause that is logged."""
 _BACKOFF = wait_exponential_jitter(multiplier=0.5, max=60, jitter=0.5)
 
 
@@ -165,9 +165,9 @@ class Session:
         address = f"{self.service.address.rstrip('/')}/{path}" if path else self.service.address
         address += f"?{self.service.query}" if self.service.query else ""
         content: Any = dict(sorted(form.items()))
-        sent = {"params" if method == "GET" else "json" if as_json else "data": content}
+        fields = {"params" if method == "GET" else "json" if as_json else "data": content}
         try:
-            return requests.Request(method, address, headers=self._headers | {"Accept": accept}, **sent).prepare()
+            return requests.Request(method, address, headers=self._headers | {"Accept": accept}, **fields).prepare()
         except requests.RequestException as error:
             raise ServiceError(
                 f"{self._label} has an invalid address: {printable(str(error), 200)}; correct the address"

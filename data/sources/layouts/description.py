@@ -30,7 +30,7 @@ class ContextRule(Entry):
     text: str
     kind: str | dict[str, dict[str, OwnKind | None]] | None = None
     """A kind, the path of a kind, or a column with a kind for each value, such as {context_type: {gold: supporting}}.
-    null, for the whole field or for a value: the text decides the kind."""
+    If the field is null, or the kind of a value is null, the text decides the kind."""
     answers: str | dict[OwnKind, str] | None = None
     """The path of the answers that the context states: one path, or a path for each kind of contexts."""
     id: str | None = None

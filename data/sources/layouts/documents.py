@@ -11,7 +11,7 @@ _ABOUT = ("title", "source", "date", "score")
 
 
 def as_passage(content: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return an object that stands for a passage, such as a LangChain document, under Swaymeter's keys, such as `text`.
+    """Return an object that stands for a passage, with Swaymeter's keys, such as `text`.
 
     Further keys stay. An object that has `text` already, or that no layout describes, is returned unchanged.
     """

@@ -60,7 +60,7 @@ def _value(value: Any, parts: tuple[str | int, ...]) -> Any:
 
 
 def exists_at(cells: Cells, path: str) -> bool:
-    """Return True if the cells have the keys of a path; the items of an empty list count as having any keys."""
+    """Return True if the cells have the keys of a path; an empty list counts as a list whose items have the keys."""
 
     def exists(value: Any, parts: tuple[str | int, ...]) -> bool:
         if not parts:
@@ -107,7 +107,7 @@ def unnest(cells: Cells, path: str) -> Iterator[tuple[str, Cells]]:
 
 
 def text(cells: Cells, value: str) -> str:
-    """Return the text at a path, with the items of a final `[*]` joined, or a template after `=` with its slots filled.
+    """Return the text at a path, or a template after `=` with its slots filled; the items of a final `[*]` are joined.
 
     Raises:
         InputError: The text is missing.
@@ -123,7 +123,7 @@ def text(cells: Cells, value: str) -> str:
 
 
 def texts(cells: Cells, value: str, *, needed: bool = True) -> list[str]:
-    """Return the different texts of the list at a path, also of a list in a CSV cell, or of a template after `=`.
+    """Return the distinct texts of the list at a path, which may be in a CSV cell, or of a template after `=`.
 
     Raises:
         InputError: The list cannot be read, or is `needed` and has no text.

@@ -49,7 +49,7 @@ def recognise_layout(content: FileRows) -> FileLayout | None:
 
 
 def own_rows(form: Form, rows: Sequence[FileRow]) -> list[FileRow]:
-    """Return the rows of a file, which has this form, as rows of a user's questions; an unusable row has a problem."""
+    """Return the rows of a file of this form as rows of a user's questions; an unusable row has a problem."""
     renamed = [row._replace(cells=_with_column_names(row.cells, form)) for row in rows]
     # A step sees all rows first, and returns the function that adds columns to one row.
     add_columns = STEPS[form.step]([row.cells for row in renamed if not row.problem]) if form.step else None
@@ -138,7 +138,7 @@ def _context(cells: Cells, rule: ContextRule) -> dict[str, Any]:
 
 
 def _kind(cells: Cells, rule: ContextRule) -> Any:
-    """Return the kind of a context: the rule's, or the kind at a path, or the kind of a column's value."""
+    """Return the kind of a context: the rule's kind, the kind at the rule's path, or the kind of a column's value."""
     if rule.kind is None or rule.kind in OWN_KINDS:
         return rule.kind
     if isinstance(rule.kind, str):

@@ -31,7 +31,10 @@ SIDES = {
     "memory_answer": ("parametric_memory", "parametric_memory_aligned_evidence"),
     "counter_answer": ("counter_memory", "counter_memory_aligned_evidence"),
 }
-"""The two answers of a row of ConflictQA, and the passages of each; memory_answer is a model's closed-book answer."""
+"""Columns of the two answers in a row of ConflictQA, each with the columns of its passages.
+
+memory_answer is a model's closed-book answer.
+"""
 LONGEST_DIFFERENCE = 8
 """Limit of the words in which a wrong sentence differs from the right sentence."""
 _NEGATIONS = re.compile(
@@ -45,8 +48,10 @@ def conflictqa(cells: Cells) -> Cells:
 
     A row has two sentences, and nothing tells which of them is right. For PopQA, the sentence with a form of the ground
     truth is right. For StrategyQA, one sentence denies the other: the sentence with the same negations as the question
-    says yes, the other sentence says no. A row is refused if both sentences or neither fit. For PopQA, the wrong
-    answers are the wrong sentence and, if only a few of its words differ from the right sentence, these words.
+    says yes, the other sentence says no. A row is refused if both sentences fit, or no sentence fits.
+
+    For PopQA, the wrong sentence is a wrong answer. If it differs from the right sentence in few words, these words are
+    another wrong answer.
     """
     truth = texts(cells, "ground_truth")
     yes_or_no = {"true": "yes", "false": "no"}.get(truth[0].lower()) if len(truth) == 1 else None
@@ -78,21 +83,21 @@ def _texts_in(cells: Cells, columns: Sequence[str]) -> list[str]:
 
 def _side_of_truth(sentences: Mapping[str, str], truth: Sequence[str]) -> str:
     """Return the side whose sentence states the truth."""
-    stating = [side for side, sentence in sentences.items() if any(states_answer(form, sentence) for form in truth)]
-    if len(stating) != 1:
-        which = "both memory_answer and" if stating else "neither memory_answer nor"
-        raise InputError(f"ground_truth: {which} counter_answer {'state' if stating else 'states'} the true answer")
-    return stating[0]
+    sides = [side for side, sentence in sentences.items() if any(states_answer(form, sentence) for form in truth)]
+    if len(sides) != 1:
+        beginning = "both memory_answer and" if sides else "neither memory_answer nor"
+        raise InputError(f"ground_truth: {beginning} counter_answer {'state' if sides else 'states'} the true answer")
+    return sides[0]
 
 
 def _side_of_yes_or_no(sentences: Mapping[str, str], truth: str, question: str) -> str:
     """Return the side whose sentence says the ground truth, yes or no."""
     question_negations = _negations(re.sub(r"n['’]t\b", "", question))  # "Isn't it old?" asks if it is old
-    denying = [side for side, sentence in sentences.items() if _negations(sentence) != question_negations]
-    if len(denying) != 1:
-        which = "both say no" if denying else "neither says no"
-        raise InputError(f"memory_answer, counter_answer: {which} to the question; one must say yes and the other no")
-    return denying[0] if truth == "no" else next(side for side in SIDES if side not in denying)
+    denying_sides = [side for side, sentence in sentences.items() if _negations(sentence) != question_negations]
+    if len(denying_sides) != 1:
+        reply = "both say no" if denying_sides else "neither says no"
+        raise InputError(f"memory_answer, counter_answer: {reply} to the question; one must say yes and the other no")
+    return denying_sides[0] if truth == "no" else next(side for side in SIDES if side not in denying_sides)
 
 
 def _negations(sentence: str) -> Counter[str]:
@@ -169,7 +174,7 @@ NO_ANSWERS = frozenset({"unanswerable", "unknown", "no answer", "no information"
 
 
 def faitheval_documents(cells: Cells) -> Cells:
-    """Add the part of FaithEval, the right answers, and the context with its documents.
+    """Add the subset of FaithEval as `part`, the right answers, and the context with its documents.
 
     A document that states only one of the answers is a separate context; the kind of all documents together is unknown.
     """
@@ -200,7 +205,7 @@ def ms_marco(cells: Cells) -> Cells:
 
 
 _SENTENCES = {"capital of": "{subj} is the capital of {obj}."}
-"""The sentences of properties whose names are no nouns, so that "The P of S is O" does not fit."""
+"""The sentences of properties whose names do not fit "The P of S is O"."""
 
 
 def popqa(rows: Sequence[Cells]) -> Callable[[Cells], Cells]:
@@ -219,8 +224,8 @@ def popqa(rows: Sequence[Cells]) -> Callable[[Cells], Cells]:
         answers = list(dict.fromkeys((answer, *texts(cells, "possible_answers"))))
         right_forms = {form.casefold() for form in answers}
         wrong = [value for value in objects[str(cells.get("prop"))] if value.casefold() not in right_forms]
-        drawn = [random.Random(f"popqa {text(cells, 'id')}").choice(wrong)] if wrong else []
-        others = [{"wrong": other, "passage": template.format(prop=name, subj=subject, obj=other)} for other in drawn]
+        sample = [random.Random(f"popqa {text(cells, 'id')}").choice(wrong)] if wrong else []
+        others = [{"wrong": other, "passage": template.format(prop=name, subj=subject, obj=other)} for other in sample]
         sentence = template.format(prop=name, subj=subject, obj=answer)
         return {**cells, "answers": answers, "sentence": sentence, "others": others}
 
@@ -262,7 +267,7 @@ def _joined_parts(cells: Cells, column: str) -> list[str]:
         parts = [[str(passage) for passage in part] for part in passages if isinstance(part, list)]
         if not all(parts):
             raise InputError(f"{column}: a part of the answer has no passage")
-        return ["\n\n".join(together) for together in zip(*parts, strict=False)]
+        return ["\n\n".join(context) for context in zip(*parts, strict=False)]
     return [str(passage) for passage in passages if passage]
 
 

@@ -110,9 +110,9 @@ REPLY_COLUMNS = (
 TRUTHS = frozenset(SYNONYMS["answer"][: SYNONYMS["answer"].index("expected_output")])
 """The surest names of a column of right answers; in a file with such a column, `answer` often has a model's reply."""
 SIMILARITY = 0.75
-"""Least similarity (0 to 1) of two names at which a column of the file is suggested for a required column."""
+"""Least similarity (0 to 1) of names at which a column of the file is suggested for a missing column."""
 MAX_EXAMINED_ROWS = 100
-"""Number of rows by which columns of lists or objects are recognised."""
+"""Number of first rows that are searched for lists and objects."""
 QUESTIONS = frozenset({"question", *SYNONYMS["question"]})
 """Names of a column of questions, by which a header is recognised."""
 
@@ -176,11 +176,11 @@ def check_columns(file: Path, content: FileRows, columns: Mapping[str, str], rep
     problems, advice = [], []
     if suggestions:
         *others, last = missing
-        what = f"columns {', '.join(others)} and {last}" if others else f"column {last}"
-        problems.append(f"lacks the {what}")
+        missing_columns = f"columns {', '.join(others)} and {last}" if others else f"column {last}"
+        problems.append(f"lacks the {missing_columns}")
         optional = [name for name in OPTIONAL_OF_PASSAGES if name not in present]
-        likewise = f", and likewise {' and '.join(optional)} if the file has them" if optional else ""
-        advice.append(_map_advice({**suggestions, **paths}) + likewise)
+        optional_advice = f", and likewise {' and '.join(optional)} if the file has them" if optional else ""
+        advice.append(_map_advice({**suggestions, **paths}) + optional_advice)
     if unmatched:
         problems.append(f"has no column {' and no column '.join(unmatched)}")
         advice.append("name one of them")
@@ -203,7 +203,7 @@ def check_columns(file: Path, content: FileRows, columns: Mapping[str, str], rep
 
 
 def check_replies(file: Path, content: FileRows, replies: Sequence[str]) -> None:
-    """Refuse a file that lacks a column of recorded replies; a path, or a key of objects in a list, is a column, too.
+    """Refuse a file that lacks a column of recorded replies; paths, and keys of objects in lists, count as columns.
 
     Raises:
         InputError: A column is missing.
@@ -216,7 +216,7 @@ def check_replies(file: Path, content: FileRows, replies: Sequence[str]) -> None
 
 
 def _list_columns(rows: Iterable[FileRow]) -> dict[str, dict[str, Any]]:
-    """Return the columns with lists in the first rows, each with the keys of its objects and a value for each key."""
+    """Return the columns with lists in the first rows, each with a value for each key of its objects."""
     lists: dict[str, dict[str, Any]] = {}
     for row in islice(rows, MAX_EXAMINED_ROWS):
         for name, cell in row.cells.items():
@@ -256,7 +256,7 @@ def _text_path(name: str, column: str, rows: Iterable[FileRow]) -> str:
 
 
 def _synonym(name: str, columns: Iterable[str]) -> str:
-    """Return the column of the file whose name is a synonym; empty without such a column."""
+    """Return the column of the file whose name is a synonym of a required column; empty without such a column."""
     by_plain_name = {plain(column): column for column in columns}
     return next((by_plain_name[synonym] for synonym in SYNONYMS[name] if synonym in by_plain_name), "")
 
@@ -268,7 +268,7 @@ def _similar(name: str, columns: Iterable[str]) -> str:
 
 
 def _reply_advice(column: str, columns: Sequence[str]) -> str:
-    """Return the option that names a column of replies; `columns` are the file's columns without another use."""
+    """Return the option that names a column of replies; `columns` are the unused columns of the file."""
     by_plain_name = {plain(name): name for name in columns}
     usual = next((by_plain_name[name] for name in REPLY_COLUMNS if name in by_plain_name), "")
     name = _similar(column, columns) or usual or "NAME"

@@ -1,4 +1,4 @@
-"""The source `file`: users' facts of relations that the catalog or a user's file defines; and users' contexts."""
+"""The source `file`: users' facts, under relations of the catalog or of a user's file; and users' contexts."""
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
@@ -126,7 +126,7 @@ def _read(file: Path, digest: str, model: type[Row], relations: tuple[str, ...])
 
 
 def facts_of(rows: Iterable[FactRow], origin: Origin) -> list[Fact]:
-    """Return a fact for each subject of a relation's rows, from its first row; other rows give further true objects."""
+    """Return a fact for each subject; its first row gives the object, and its other rows give further true objects."""
     first_rows: dict[str, FactRow] = {}
     true_objects: dict[str, list[str]] = {}
     for row in rows:
@@ -165,7 +165,7 @@ OwnRelations = Annotated[
 
 
 class _Files(OwnFile):
-    """The files, in a base class, so that pydantic validates them before `relations`, which depend on them."""
+    """The files, in a base class, so that pydantic validates them before `relations`, which depends on them."""
 
     relations_file: OwnRelations | None = None
     """A YAML file of your own relations, in the form of the catalog's (docs/own-data.md)."""

@@ -1,7 +1,7 @@
-"""The rows of a user's file: CSV, JSON or Parquet, as its content shows; broken rows are reported.
+"""The rows of a user's file. The content shows the format: CSV, JSON or Parquet. Broken rows are reported.
 
 A CSV file may have commas, semicolons, tabs or |, and any Unicode encoding that its bytes show. JSON may be an object
-on each line, one list of objects, a list under a key, or columns, as the libraries pandas and datasets write them.
+on each line, one list of objects, a list under a key, or the columns that the libraries pandas and datasets write.
 In a column with missing values, pandas writes 1994 as 1994.0; it writes a day with a time. Such numbers and days are
 read in their original form.
 """
@@ -21,7 +21,7 @@ from swaymeter.data.errors import MAX_NAMES, InputError, first_line, printable
 from swaymeter.data.sources.own.lists import each_key_once, none_where_empty
 
 LARGEST_FILE = 128 << 20
-"""Limit of the bytes of a file; of a Parquet file, also of its unpacked rows."""
+"""Limit of the bytes of a file, and of the unpacked rows of a Parquet file."""
 LARGEST_CELL = 64 << 20
 """Limit of the characters of a CSV cell."""
 MAX_ROWS = 500_000
@@ -30,7 +30,7 @@ MAX_VALUES = 8_000_000
 MAX_BROKEN = 1000
 """Limit of the lines that are not CSV."""
 MAX_REREAD = 1 << 30
-"""Limit of the characters read again after broken lines, because a quote may stay open up to the end of the file."""
+"""Limit of the characters that are read again after broken lines; an unclosed quote reaches the end of the file."""
 _ROWS_AT_ONCE = 8
 """Number of rows of a Parquet file that are unpacked at once."""
 SEPARATORS = ",;\t|"
@@ -61,7 +61,7 @@ _OTHER_FORMATS = {
 
 
 class FileRow(NamedTuple):
-    """A row of a file: its location, such as "line 4", its cells, and its problem, "" for a usable row."""
+    """A row of a file, with its location, such as "line 4"; `problem` is "" for a usable row."""
 
     location: str
     cells: Mapping[str, Any]
@@ -76,7 +76,7 @@ class FileRows(NamedTuple):
 
 
 def read_file(file: Path, needed: str) -> list[FileRow]:
-    """Return the rows of a file; InputError for an unreadable file, or without the column `needed`."""
+    """Return the rows of a file; InputError if the file cannot be read, or lacks the column `needed`."""
     columns, rows = read_rows(file, {needed.lower()})
     if columns and needed.lower() not in (name.strip().lower() for name in columns):
         raise InputError(f"{file} has no column {needed}; it has {names_for_message(columns)}")
@@ -98,7 +98,7 @@ def names_for_message(columns: Sequence[str]) -> str:
 
 
 def read_rows(file: Path, expected: Collection[str]) -> FileRows:
-    """Return the rows and columns of a file, by its content; InputError if the file cannot be read.
+    """Return the rows and columns of a file; InputError if the file cannot be read.
 
     Args:
         file: The file.
@@ -162,10 +162,10 @@ def _decoded(content: bytes, file: Path) -> str:
     except UnicodeDecodeError as error:
         if encoding.startswith("utf-8"):
             line = content.count(b"\n", 0, error.start) + 1
-            what = f"{file}, line {line}: is not UTF-8 (byte 0x{content[error.start]:02x})"
+            problem = f"{file}, line {line}: is not UTF-8 (byte 0x{content[error.start]:02x})"
         else:
-            what = f"{file} looks like {encoding.upper()} and is not (byte {error.start + 1})"
-        raise InputError(f"{what}; save it as UTF-8 (in Excel: CSV UTF-8)") from None
+            problem = f"{file} looks like {encoding.upper()} and is not (byte {error.start + 1})"
+        raise InputError(f"{problem}; save it as UTF-8 (in Excel: CSV UTF-8)") from None
 
 
 def _csv_rows(text: str, file: Path, expected: Collection[str]) -> FileRows:
@@ -185,7 +185,7 @@ def _csv_rows(text: str, file: Path, expected: Collection[str]) -> FileRows:
 
 
 def _separator(first: str, expected: Collection[str]) -> str:
-    """Return the separator with which the first line has an expected column or, if none does, the most cells."""
+    """Return the separator that gives the first line an expected column, or else the most cells."""
 
     def rank(separator: str) -> tuple[bool, int]:
         names = {name.lower() for name in _cells(first, separator)}
@@ -287,7 +287,7 @@ def _object_row(location: str, value: Any) -> FileRow:
 
 
 def _rows_in(document: dict[str, Any], file: Path, expected: Collection[str]) -> Sequence[Any]:
-    """Return the rows of an object that has columns, rows by key, or one list of rows; or the object as one row."""
+    """Return the rows of an object: its columns, its rows by key, its list of rows, or else the object as one row."""
 
     def has_expected(names: Iterable[str]) -> bool:
         return any(name.strip().lower() in expected for name in names)

@@ -112,13 +112,13 @@ class Groups(FactsOptions, _Files):
     source: Literal["groups"] = "groups"
     """Entities with labels in a file, and texts about them."""
     per_label: int | None = Field(default=None, ge=1, le=100_000)
-    """Limit of the entities of each label, drawn by the study's seed; null: all of the file."""
+    """Limit of the entities of each label, drawn by the study's seed; null: all entities of the file."""
     invented_entities: Literal[0] = 0
     """All entities come from the file; leave this key out."""
 
     @classmethod
     def available_relations(cls) -> tuple[str, ...]:
-        """Return no relation: relations are the sets of contexts in the file of texts, which only a study names."""
+        """Return no relation: the relations are the sets of contexts in a file that the study names."""
         return ()
 
     @field_validator("relations", mode="before")
@@ -144,14 +144,14 @@ class Groups(FactsOptions, _Files):
         return self
 
     def group(self, relation: str, seed: int) -> Group:
-        """Return the entities, queries and sentences of a set; InputError if the file cannot be used."""
+        """Return the entities, queries and sentences of a set of contexts; InputError if the file cannot be used."""
         entities = self.entities
         if self.per_label is not None:
-            drawn = set[str]()
+            sample = set[str]()
             for label in dict.fromkeys(entity.label for entity in entities):
                 names = [entity.name for entity in entities if entity.label == label]
-                drawn |= {*drawn_first(names, min(self.per_label, len(names)), seed, "label", label)}
-            entities = tuple(entity for entity in entities if entity.name in drawn)
+                sample |= {*drawn_first(names, min(self.per_label, len(names)), seed, "label", label)}
+            entities = tuple(entity for entity in entities if entity.name in sample)
         return Group(entities, self.texts.open, self.texts.closed, self.texts.sets[relation])
 
     @property
@@ -171,8 +171,8 @@ def _read(file: Path, digest: str, pairs: bool) -> tuple[LabelledEntity, ...]:
     Raises:
         InputError: Fewer than two labels are left.
     """
-    taken: dict[frozenset[str] | str, str] = {}
-    """The location of each entity, by its name and by the set of its names: a pair may be in either order."""
+    locations: dict[frozenset[str] | str, str] = {}
+    """The location of each entity, by name and by set of names, because a pair may be in either order."""
 
     def check(location: str, cells: Mapping[str, Any]) -> LabelledEntity:
         row = row_of(PairRow, cells) if pairs else row_of(EntityRow, cells)
@@ -182,9 +182,9 @@ def _read(file: Path, digest: str, pairs: bool) -> tuple[LabelledEntity, ...]:
             raise InputError("label, type: 'all' already means every label and every type; write another word")
         if pairs and len({name.casefold() for name in names}) < 2:
             raise InputError(f"entity1, entity2: are both {names[1]}; name two different entities")
-        if other := taken.get(frozenset(names)) or taken.get(entity.name):
+        if other := locations.get(frozenset(names)) or locations.get(entity.name):
             raise InputError(f"has {entity.name}, as {other} has; leave one out")
-        taken[frozenset(names)] = taken[entity.name] = location
+        locations[frozenset(names)] = locations[entity.name] = location
         return entity
 
     entities = usable_rows(file, "entity1" if pairs else "entity", check)

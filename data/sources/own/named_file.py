@@ -35,7 +35,7 @@ class Origin(NamedTuple):
 
 
 class OwnFile(Options):
-    """A user's file; these keys are validated before the keys of facts or questions, which may depend on the file."""
+    """The keys of a user's file, validated before the keys of facts or questions, which may depend on the file."""
 
     file: NamedPath
     """The file: CSV, JSON or Parquet (docs/own-data.md)."""
@@ -63,7 +63,7 @@ def own_yaml(path: Any, read: Callable[[], Any], key: str, advice: str) -> Any:
     Args:
         path: Path as the study has it.
         read: Function that reads the file.
-        key: Attribute with the mapping by name, such as contexts; without this attribute, the content is the mapping.
+        key: Attribute of the content that has the names, such as contexts; without it, the content has the names.
         advice: Remedy at the end of messages.
 
     Raises:
@@ -155,5 +155,5 @@ def unusable_rows_message(file: Path, wrong: Sequence[RowProblem], total: int) -
         numbers = [locations[0], *(location.rpartition(" ")[2] for location in locations[1:MAX_LOCATIONS])]
         more = f" and {len(locations) - MAX_LOCATIONS} more" if len(locations) > MAX_LOCATIONS else ""
         messages.append(f"{', '.join(numbers)}{more}: {message}")
-    more = f"; other errors: {len(locations_of) - MAX_ERRORS}" if len(locations_of) > MAX_ERRORS else ""
-    return f"{file}: {len(wrong)} of {total} rows cannot be used: {'; '.join(messages)}{more}"
+    other_errors = f"; other errors: {len(locations_of) - MAX_ERRORS}" if len(locations_of) > MAX_ERRORS else ""
+    return f"{file}: {len(wrong)} of {total} rows cannot be used: {'; '.join(messages)}{other_errors}"

@@ -77,7 +77,7 @@ def _is_valid_value(name: str, value: Any) -> bool:
 
 
 class OwnContext(BaseModel):
-    """A context of a row; `kind` is None if the file has none. Unknown keys are further columns."""
+    """A context of a row; `kind` is None if the row has no kind. Unknown keys are further columns."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -179,11 +179,11 @@ class OwnRow(BaseModel):
         if not (contexts := [context for context in contexts if none_where_empty(context) is not None]):
             raise validation_error([Problem(("context",), "is missing; write one, or leave the row out")])
         if column == "context":
-            about = {key: content[key] for key in CONTEXT_COLUMNS if key in content and key != "context"}
-            if isinstance(about.get("kind"), list | tuple) or list_in(str(about.get("kind", ""))):
+            common_cells = {key: content[key] for key in CONTEXT_COLUMNS if key in content and key != "context"}
+            if isinstance(common_cells.get("kind"), list | tuple) or list_in(str(common_cells.get("kind", ""))):
                 raise validation_error([Problem(("kind",), f"is a list; {_WITH_KINDS}")])
             contexts = [
-                {**about, **context} if isinstance(context, Mapping) else {**about, "text": context}
+                {**common_cells, **context} if isinstance(context, Mapping) else {**common_cells, "text": context}
                 for context in contexts
             ]
         return {**cells, "contexts": contexts}

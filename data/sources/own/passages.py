@@ -21,7 +21,7 @@ from swaymeter.data.records.passages import PLAIN, SEPARATOR, SLOTS
 Order = Literal["given", "right_first", "right_last", "wrong_first", "wrong_last", "rotations", "reversed", "random"]
 Form = Literal["plain", "numbered", "titled", "cited"]
 EVERY = "all"
-"""The name of the set of all passages of a question; in "all conflicting", all passages of this kind."""
+"""The name of the set of all passages of a question. In "all conflicting", it means all conflicting passages."""
 
 FIRST_OR_LAST: Mapping[Order, tuple[OwnKind, bool]] = {
     "right_first": ("supporting", True),
@@ -29,7 +29,7 @@ FIRST_OR_LAST: Mapping[Order, tuple[OwnKind, bool]] = {
     "wrong_first": ("conflicting", True),
     "wrong_last": ("conflicting", False),
 }
-"""For each of these orders, the kind that it puts first (True) or last (False); other passages stay in their order."""
+"""Orders that put a kind of passages first (True) or last (False); the other passages keep their order."""
 
 FORMS: Mapping[Form, str] = {
     "plain": PLAIN,
@@ -81,8 +81,8 @@ class PassagesPart(Options):
     """Contexts of several passages each, made from the contexts of the file."""
 
     sets: tuple[str, ...] = (EVERY,)
-    """The sets: kinds with + between them, each with a number (1 by default) or `all`, such as `supporting`,
-    `supporting+conflicting`, `supporting+3 irrelevant`, `all conflicting`; or `all` for all passages of a question.
+    """The sets. A set names kinds with + between them, each with a number (1 by default) or `all`: `supporting`,
+    `supporting+conflicting`, `supporting+3 irrelevant`, `all conflicting`. The set `all` has all passages.
     Passages of a kind are taken in the file's order. A question with too few passages has no context for the set."""
     orders: tuple[Order, ...] = ("given",)
     """The orders of each set. given: the order of the file. reversed: the reverse. right_first, right_last, wrong_first
@@ -136,19 +136,19 @@ class QuestionsInSets(NamedTuple):
 
 def with_set_contexts(questions: Iterable[Question], options: PassagesPart) -> list[Question]:
     """Replace the passages of each question by a context for each set and order."""
-    arranged = list[Question]()
+    new_questions = list[Question]()
     for question in questions:
         passages = [passage for context in question.contexts for passage in context.passages]
         contexts: dict[tuple[str, tuple[int, ...]], QuestionContext] = {}
         for name in options.sets:
-            chosen = _chosen(passages, parts_of(name))[: options.most]
+            chosen = _indices_of_set(passages, parts_of(name))[: options.most]
             for order, indices in _orders(passages, chosen, options, question.question_id):
                 if (name, indices) not in contexts:  # equal orders count once
                     context_id = name if len(chosen) == 1 else f"{name}, {order.replace('_', ' ')}"
                     set_passages = [passages[index] for index in indices]
                     contexts[name, indices] = _context(context_id, set_passages, name, order, options)
-        arranged.append(replace(question, contexts=tuple(contexts.values())))
-    return arranged
+        new_questions.append(replace(question, contexts=tuple(contexts.values())))
+    return new_questions
 
 
 def split_by_sets(questions: Iterable[Question], options: PassagesPart) -> QuestionsInSets:
@@ -159,7 +159,7 @@ def split_by_sets(questions: Iterable[Question], options: PassagesPart) -> Quest
         context_of_passage = [context for context in question.contexts for _ in context.passages]
         used = set[int]()
         for name in options.sets:
-            chosen = _chosen(passages, parts_of(name))
+            chosen = _indices_of_set(passages, parts_of(name))
             lacking[name] += not chosen
             used.update(chosen[: options.most])
         if used:
@@ -176,13 +176,13 @@ def conditions_in(questions: Iterable[Question], options: PassagesPart) -> set[C
     for question in questions:
         passages = [passage for context in question.contexts for passage in context.passages]
         for name in options.sets:
-            chosen = _chosen(passages, parts_of(name))
+            chosen = _indices_of_set(passages, parts_of(name))
             if chosen := chosen[: options.most]:
                 conditions.add(_condition({passages[index].kind for index in chosen}))
     return conditions
 
 
-def _chosen(passages: Sequence[Passage], parts: Sequence[SetPart]) -> list[int]:
+def _indices_of_set(passages: Sequence[Passage], parts: Sequence[SetPart]) -> list[int]:
     """Return the indices of a set's passages, in the file's order; empty if a kind has too few passages."""
     if not parts:
         return [*range(len(passages))]

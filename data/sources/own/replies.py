@@ -1,9 +1,9 @@
 """Recorded replies: columns of a user's file with the replies of an application to the questions.
 
-A reply belongs to the passages of its row, in their order: one passage in a row with `context`, all of them in a row
-with a list of `contexts`, none in a row without a context (closed-book). A reply within an object of `contexts` belongs
-only to the passage of this object. A study finds a reply by the texts of the passages in their order; the names of
-sets, orders and contexts do not matter.
+A reply belongs to the passages of its row, in their order: one passage in a row with `context`, all passages in a row
+with a list of `contexts`, no passage in a closed-book row. A reply within an object of `contexts` belongs only to the
+passage of this object. A study finds a reply by the texts of the passages in their order; the names of sets, orders and
+contexts do not matter.
 """
 
 from collections.abc import Mapping

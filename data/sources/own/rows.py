@@ -110,7 +110,7 @@ class FileQuestions(NamedTuple):
         questions: The questions.
         rejected: The unusable rows with their reasons.
         derived: Number of contexts that have no kind in the file and state the right answer.
-        unknown: Number of the other contexts without a kind in the file.
+        unknown: Number of contexts that have no kind in the file and do not state the right answer.
         lacking: Number of questions with too few passages for a set, by set.
         rows: Number of rows of the file.
         unusable: Kinds whose contexts are all in unusable rows.
@@ -129,7 +129,7 @@ class FileQuestions(NamedTuple):
     replies: Mapping[str, Replies] = {}
 
     def about_sets(self) -> str:
-        """Return a sentence on sets without enough passages, with counts; empty if all questions have enough."""
+        """Return a sentence on questions with too few passages for a set, with counts; empty without such questions."""
         if not self.lacking:
             return ""
         counts = "; ".join(f"{name}: {count}" for name, count in self.lacking.items())
@@ -137,14 +137,14 @@ class FileQuestions(NamedTuple):
 
     def about_kinds(self, file: str) -> str:
         """Return a sentence on contexts without a kind; `file` is the file's name with the options that map columns."""
-        if not (without := self.derived + self.unknown):
+        if not (total := self.derived + self.unknown):
             return ""
         asks = f"`swaymeter annotate passages {file} --annotator NAME` asks for"
-        if without == 1:
+        if total == 1:
             counts = "supporting, because it states the right answer" if self.derived else "unknown"
             return f"1 context has no kind, and counts as {counts}; {asks} the kind"
         return (
-            f"{without} contexts have no kind: {self.derived} count as supporting, because they state the "
+            f"{total} contexts have no kind: {self.derived} count as supporting, because they state the "
             f"right answer, and {self.unknown} as unknown; {asks} the kinds"
         )
 
@@ -178,7 +178,7 @@ def questions_of(
         for column in replies
     }
     file_questions = FileQuestions([], rejected, rows=len(all_rows), replies=recorded)
-    derived = Counter[OwnKind]()  # of contexts without a kind, whose kind follows from the text
+    derived = Counter[OwnKind]()  # derived kinds of contexts without a kind in the file
     for question in questions:
         kinds = question.kinds
         derived.update(kind for context, kind in zip(question.contexts, kinds, strict=True) if not context.kind)
@@ -229,7 +229,7 @@ def joined_questions(
 
 
 _LONG_NAMES = {short: name for name, short in CONTEXT_COLUMNS.items()}
-"""The columns of a context, such as context_answer, by their short keys in a list of contexts, such as answer."""
+"""The columns of a context by their short keys, such as context_answer by answer."""
 _STATED_ANSWER = "context_answer"
 """The column that only conflicting contexts need, so that a file may lack it."""
 
@@ -253,7 +253,7 @@ def unusable_kinds(rows: Mapping[str, Mapping[str, Any]], rejected: Collection[s
 
 
 def _context_cells(cells: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the cells of each context of a row; in a row with one context, some cells belong to the question."""
+    """Yield the cells of each context of a row, without the answer, aliases and id of the question."""
     nested = cells.get("contexts")
     items = list_in(nested) if isinstance(nested, str) else nested
     if isinstance(items, list):
@@ -268,8 +268,8 @@ _YES_AND_NO = frozenset({"yes", "no", "true", "false"})
 def states(context: OwnContext, forms: Sequence[str], question: str) -> bool:
     """Return True if a context without a kind states the right answer, by its answer or by the words of its text.
 
-    Answers that occur in any text, such as yes, no and a choice that the question names, are not looked for. An answer
-    with a number is also looked for by the rules for replies: "8 years" is in "it lasts eight years".
+    Yes, no and choices that the question names are not looked for, because their words prove nothing. An answer with a
+    number is also looked for by the rules for replies: "8 years" is in "it lasts eight years".
     """
     if context.answer is not None:
         return context.answer.casefold() in {form.casefold() for form in forms}
@@ -397,9 +397,9 @@ def _join(
     locations = {(context.kind, context.text): earlier_rows for context in joined.contexts}
     ids = {context.id for context in joined.contexts if context.id}
     for number, context in enumerate(row.contexts, 1):
-        if location_of_same := locations.get((context.kind, context.text)):
+        if earlier_location := locations.get((context.kind, context.text)):
             name = f"context {number}" if len(row.contexts) > 1 else "context"
-            raise InputError(f"{name}: occurs already {location_of_same}; remove one")
+            raise InputError(f"{name}: occurs already {earlier_location}; remove one")
         if context.id in ids:
             raise InputError(f"context_id: {context.id} occurs twice for this question; give each context its own id")
         locations[context.kind, context.text] = f"as context {number}"
@@ -498,11 +498,11 @@ def _question(
 
 
 DERIVED = "contexts whose kind follows from their text"
-"""The name of a further column, which has the ids of these contexts."""
+"""The name of the further column with the ids of contexts whose kind is derived."""
 
 
 def _ids(contexts: Sequence[OwnContext], kinds: Sequence[OwnKind]) -> tuple[str, ...]:
-    """Return the id of each context: the file's id; without one, its kind, such as supporting, then supporting 2."""
+    """Return the id of each context: the file's id, or else its kind, such as supporting and supporting 2."""
     taken = {context.id for context in contexts if context.id} | {ALONE.context_id}
     counts: Counter[str] = Counter()
     ids = []
@@ -518,15 +518,15 @@ def _ids(contexts: Sequence[OwnContext], kinds: Sequence[OwnKind]) -> tuple[str,
 
 def _further_columns(extra: Mapping[str, Any]) -> dict[str, Any]:
     """Return the further columns of a row or context, with control characters as escape codes."""
-    plain = {_visible(name): _plain(value) for name, value in extra.items()}
-    return {name: value for name, value in plain.items() if none_where_empty(value) is not None}
+    values = {_visible(name): _json_value(value) for name, value in extra.items()}
+    return {name: value for name, value in values.items() if none_where_empty(value) is not None}
 
 
 def _visible(text: str) -> str:
     return CONTROL_CHARACTER.sub(lambda control: f"\\u{ord(control[0]):04x}", text)
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     """Return a value of JSON, or None for an empty value; control characters of a text become escape codes.
 
     A value that JSON cannot have, or that contains control characters, becomes a text.

@@ -64,12 +64,12 @@ class QuestionFile(QuestionsOptions, OwnFile):
 
     @property
     def draw_options(self) -> dict[str, Any]:
-        """The options, as JSON values, that change the contexts of drawn questions and not the fetched rows."""
+        """The options that change the contexts of chosen questions but not the fetched rows, as JSON values."""
         passages = {"passages": self.passages.model_dump(mode="json")} if self.passages else {}
         return passages | ({"neutral": True} if self.neutral else {})
 
     def with_evidence_sets(self, file_questions: FileQuestions) -> FileQuestions:
-        """Reject questions whose passages fill none of the sets, and drop passages that no set uses.
+        """Reject questions whose passages fill no evidence set, and drop passages that no set uses.
 
         The contexts of the sets are built after the draw, because a study may draw few questions of a large file.
         """
@@ -91,10 +91,10 @@ class QuestionFile(QuestionsOptions, OwnFile):
             log.warning("%s: %s; these questions are in the table `rejected` of the database", self.path, problem)
         return FetchedQuestions(file_questions.questions, file_questions.rejected)
 
-    def arrange(self, drawn: Sequence[Question]) -> Sequence[Question]:
-        """Return the drawn questions with a context for each set and order; `neutral` adds a neutral context."""
-        questions = with_set_contexts(drawn, self.passages) if self.passages else drawn
-        return [*map(_with_neutral, questions)] if self.neutral else questions
+    def arrange(self, questions: Sequence[Question]) -> Sequence[Question]:
+        """Return the chosen questions with a context for each evidence set and order; `neutral` adds a context."""
+        arranged = with_set_contexts(questions, self.passages) if self.passages else questions
+        return [*map(_with_neutral, arranged)] if self.neutral else arranged
 
     def conditions_of(self, questions: Sequence[Question]) -> set[Condition]:
         """Return the conditions of the contexts that a study makes of these questions."""
@@ -198,7 +198,7 @@ def _read_questions(
 
 def _split_by_sets(file_questions: FileQuestions, passages: PassagesPart) -> FileQuestions:
     split = split_by_sets(file_questions.questions, passages)
-    without = [
+    rejected = [
         Rejected(
             partition="own",
             relation=question.relation,
@@ -212,7 +212,7 @@ def _split_by_sets(file_questions: FileQuestions, passages: PassagesPart) -> Fil
         for question in split.without_any
     ]
     return file_questions._replace(
-        questions=split.questions, rejected=[*file_questions.rejected, *without], lacking=split.lacking
+        questions=split.questions, rejected=[*file_questions.rejected, *rejected], lacking=split.lacking
     )
 
 
@@ -286,7 +286,7 @@ def _with_replies(rows: Sequence[FileRow], original: Sequence[FileRow], replies:
 
 
 def unusable_message(file: Path, file_questions: FileQuestions) -> str:
-    """Return the message about unusable rows, which begins with the missing column, if any; empty without such rows."""
+    """Return the message about unusable rows; empty without such rows. A missing column comes first in the message."""
     wrong = unusable_rows_message(file, wrong_rows(file_questions.rejected), file_questions.rows)
     if not wrong:
         return ""

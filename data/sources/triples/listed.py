@@ -1,7 +1,7 @@
 """Facts of Wikidata from a list: a user's file in CSV, JSON or Parquet, or the list of PopQA [Mallen et al. 2023].
 
-PopQA's columns subj_id, prop_id and obj_id have no ids of Wikidata; the ids are in s_uri and o_uri. PopQA has sixteen
-properties by name, such as "capital", without their ids, which are in PROPERTIES.
+PopQA's columns subj_id, prop_id and obj_id have no ids of Wikidata; s_uri and o_uri have the ids of subject and object.
+PopQA has sixteen properties by name, such as "capital"; PROPERTIES has their ids.
 """
 
 import json
@@ -86,7 +86,14 @@ Ids = tuple[WikidataId, WikidataId, WikidataId]
 
 @dataclass(frozen=True, slots=True)
 class ListedRow:
-    """A row: its stripped cells by field, the name of each field's column, and its location, such as "line 4"."""
+    """A row of a list.
+
+    Attributes:
+        file: The file of the list.
+        location: The place of the row, such as "line 4".
+        cells: The stripped cells by field.
+        columns: The file's name of each field's column.
+    """
 
     file: Path
     location: str
@@ -193,22 +200,23 @@ def from_file(path: Path) -> list[Triple]:
     Raises:
         InputError: The list is invalid; the message has file, line and column.
     """
-    listed: dict[Ids, ListedRow] = {}
+    by_ids: dict[Ids, ListedRow] = {}
     for row in rows(path, {**COLUMNS, _POPQA: (_POPQA,)}, REQUIRED):
         if _POPQA in row.columns:
             raise InputError(
                 f"{path} is PopQA's list, whose ids of Wikidata are in other columns; set `source: popqa` for it"
             )
         ids = row.id("subject_id"), row.id("property_id"), row.id("object_id")
-        if ids in listed:
-            same = ", ".join(row.columns[field] for field in REQUIRED)
+        if ids in by_ids:
+            columns = ", ".join(row.columns[field] for field in REQUIRED)
             raise InputError(
-                f"{path}, {row.location}: the row has the same {same} as {listed[ids].location}; remove one of the rows"
+                f"{path}, {row.location}: the row has the same {columns} as {by_ids[ids].location}; "
+                "remove one of the rows"
             )
-        listed[ids] = row
-    relations = relations_of((ids[1], row.text("property")) for ids, row in listed.items())
+        by_ids[ids] = row
+    relations = relations_of((ids[1], row.text("property")) for ids, row in by_ids.items())
     source = f"a list of Wikidata facts ({path.name})"
-    return [row.triple(ids, relations, source, LICENCE, row.text("property"), None) for ids, row in listed.items()]
+    return [row.triple(ids, relations, source, LICENCE, row.text("property"), None) for ids, row in by_ids.items()]
 
 
 def popqa(path: Path | None, *, offline: bool = False) -> list[Triple]:
@@ -226,18 +234,18 @@ def popqa(path: Path | None, *, offline: bool = False) -> list[Triple]:
     if path is None:
         path, retrieved_at = _from_hub(offline)
     all_rows = list(rows(path, POPQA_COLUMNS, tuple(POPQA_COLUMNS)))
-    listed: dict[Ids, ListedRow] = {}
+    by_ids: dict[Ids, ListedRow] = {}
     for row in all_rows:
         if (name := row.text("property") or "") not in PROPERTIES:
             raise row.wrong("property", f"which is not a property of PopQA; {nearest(name, PROPERTIES)}")
-        listed.setdefault((row.id("subject_id"), PROPERTIES[name], row.id("object_id")), row)
-    if len(listed) < len(all_rows):
-        log.info("%s: %d of %d rows are duplicates", path.name, len(all_rows) - len(listed), len(all_rows))
+        by_ids.setdefault((row.id("subject_id"), PROPERTIES[name], row.id("object_id")), row)
+    if len(by_ids) < len(all_rows):
+        log.info("%s: %d of %d rows are duplicates", path.name, len(all_rows) - len(by_ids), len(all_rows))
     names = {property_id: name for name, property_id in PROPERTIES.items()}
     relations = relations_of(names.items())
     return [
         row.triple(ids, relations, POPQA_SOURCE, POPQA_LICENCE, names[ids[1]], retrieved_at)
-        for ids, row in listed.items()
+        for ids, row in by_ids.items()
     ]
 
 

@@ -1,4 +1,4 @@
-"""A sample of the facts of a property, from the Wikidata Query Service or any graph with its predicates.
+"""A sample of the facts of a property, from the Wikidata Query Service or any graph with Wikidata's predicates.
 
 The graph is queried for pairs in the order of their sampling keys (`graph.pairs`), until both items of enough pairs
 have an article in the English Wikipedia. Each subject occurs once: its first pair counts.
@@ -37,7 +37,7 @@ _ITEM = re.compile(re.escape(ENTITY) + r"(Q[1-9][0-9]{0,15})")
 
 
 def triples_of_property(store: SparqlStore, property_id: WikidataId, count: int, *, seed: int) -> list[Triple]:
-    """Return at most `count` facts of a property, the same for the same seed and graph.
+    """Return at most `count` facts of a property; the same seed and graph give the same facts.
 
     A smaller sample is the beginning of a larger one.
 
@@ -46,7 +46,7 @@ def triples_of_property(store: SparqlStore, property_id: WikidataId, count: int,
         ServiceTimeout: Even the smallest queries take too long.
     """
     try:
-        chosen, examined = _chosen(store, property_id, count, seed)
+        chosen, examined = _pairs_with_articles(store, property_id, count, seed)
         labels = store.select(
             f"SELECT ?l WHERE {{ {iri(ENTITY + property_id)} {iri(LABEL)} ?l FILTER(LANG(?l) = {string('en')}) }}"
         )
@@ -77,8 +77,10 @@ class _ItemPair(NamedTuple):
     retrieved_at: str
 
 
-def _chosen(store: SparqlStore, property_id: WikidataId, count: int, seed: int) -> tuple[list[_ItemPair], int]:
-    """Return the chosen pairs in the order of their sampling keys, and the number of examined pairs."""
+def _pairs_with_articles(
+    store: SparqlStore, property_id: WikidataId, count: int, seed: int
+) -> tuple[list[_ItemPair], int]:
+    """Return up to `count` pairs with articles in the order of sampling keys, and the number of examined pairs."""
     page = min(max(BLOCK, PAIRS_PER_FACT * count), MAX_ROWS // 2)
     pairs = sampled_pairs(store, [DIRECT + property_id], seed=seed, page=page)
     has_article: dict[WikidataId, bool] = {}

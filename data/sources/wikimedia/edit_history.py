@@ -80,7 +80,7 @@ _KEYS: Mapping[Edit, str] = {
 }
 
 EDITS: Mapping[str, Edit] = {key: edit for edit, keys in _KEYS.items() for key in keys.split()}
-"""The kind of the edits with each key of Wikibase; an unknown key counts as CHANGES_ANYTHING."""
+"""The kinds of edits by Wikibase's keys; an unknown key counts as CHANGES_ANYTHING."""
 
 _KEY = re.compile(r"/\*\s*([a-z][a-z-]*)(?::(.*?))?\s*\*/\s*", re.DOTALL)  # /* wbsetclaim-create:2||1 */
 _NAMED_PROPERTY = re.compile(r"\[\[Property:(P[1-9][0-9]*)]](?::|,|$)")
@@ -94,12 +94,12 @@ def effect_of(summary: str | None, property_id: WikidataId) -> Effect:
     edit = EDITS.get(key[1], Edit.CHANGES_ANYTHING)
     if edit is Edit.CHANGES_NOTHING:
         return Effect.UNCHANGED
-    named = _NAMED_PROPERTY.match(summary, key.end())
-    if edit is Edit.CHANGES_ANYTHING or named is None:
+    named_property = _NAMED_PROPERTY.match(summary, key.end())
+    if edit is Edit.CHANGES_ANYTHING or named_property is None:
         return Effect.UNKNOWN
-    if named[1] == property_id:
+    if named_property[1] == property_id:
         return Effect.UNKNOWN if edit is Edit.MAY_CHANGE_NAMED else Effect.CHANGED
-    statements = (key[2] or "").split("|")[0]  # the number of statements, as 1 in wbremoveclaims-remove:1|
+    statements = (key[2] or "").split("|")[0]  # the number of statements, such as 1 in wbremoveclaims-remove:1|
     removes_several = edit is Edit.REMOVES_NAMED and statements != "1"
     return Effect.UNKNOWN if removes_several else Effect.UNCHANGED
 
@@ -170,7 +170,7 @@ class _Comparison:
     Attributes:
         before: The earlier revision; None at the item's creation.
         after: The later revision.
-        changes_between: The number of certain changes by unreadable revisions between them.
+        changes_between: The number of certain changes by unreadable revisions between `before` and `after`.
     """
 
     before: Revision | None
@@ -194,25 +194,25 @@ def _effect(revision: Revision, property_id: WikidataId) -> Effect:
 
 
 def _trail(revisions: Sequence[Revision], effects: Sequence[Effect], readable: Sequence[bool]) -> _Trail:
-    """Return the trail of a history; `gap` is True after a revision that may hide a change."""
+    """Return the trail of a history."""
     trail, revision_ids = _Trail(), {revision.revision_id for revision in revisions}
     before: Revision | None = None
-    changes_between, gap = 0, False
+    changes_between, may_miss_change = 0, False  # since `before`
     for revision, effect, is_readable in zip(revisions, effects, readable, strict=True):
         if revision.parent_id and revision.parent_id not in revision_ids:
             trail.hidden.append(revision.parent_id)
-            gap = True
+            may_miss_change = True
         if effect is Effect.CHANGED:
             trail.certain.append(revision.revision_id)
         if is_readable:
-            if effect is Effect.UNKNOWN or (gap and effect is Effect.UNCHANGED):
+            if effect is Effect.UNKNOWN or (may_miss_change and effect is Effect.UNCHANGED):
                 trail.comparisons.append(_Comparison(before, revision, changes_between))
-            before, changes_between, gap = revision, 0, False
+            before, changes_between, may_miss_change = revision, 0, False
         elif effect is Effect.CHANGED:
             changes_between += 1
         elif effect is Effect.UNKNOWN:
             trail.hidden.append(revision.revision_id)
-            gap = True
+            may_miss_change = True
     return trail
 
 
@@ -223,20 +223,20 @@ class _Contents:
         self._wiki, self._property_id = wiki, property_id
         self._values: dict[int | None, Values] = {None: {}}
         """The values at each requested revision; none before the item's creation (None)."""
-        self._same_content: dict[str, list[int]] = {}
+        self._ids_by_fingerprint: dict[str, list[int]] = {}
         self._missing: set[int] = set()
         for revision in revisions:
-            self._same_content.setdefault(_fingerprint(revision), []).append(revision.revision_id)
+            self._ids_by_fingerprint.setdefault(_fingerprint(revision), []).append(revision.revision_id)
 
     def key(self, revision: Revision) -> int | None:
         """Return the first readable revision with the same content; None if the revision cannot be read."""
         if revision.content_hidden or revision.revision_id in self._missing:
             return None
-        ids = self._same_content[_fingerprint(revision)]
+        ids = self._ids_by_fingerprint[_fingerprint(revision)]
         return next(revision_id for revision_id in ids if revision_id not in self._missing)
 
     def request(self, comparisons: Iterable[_Comparison]) -> bool:
-        """Request the contents that are compared; return False if one is unreadable, which changes the comparisons."""
+        """Request the contents that are compared; return False if an unreadable content changes the comparisons."""
         needed: set[int | None] = set()
         for comparison in comparisons:
             before, after = self._keys(comparison)
@@ -249,8 +249,8 @@ class _Contents:
         return not unreadable
 
     def changed(self, comparisons: Iterable[_Comparison]) -> list[int]:
-        """Return the later revision of each comparison that shows a change, in addition to the certain changes."""
-        changed = []
+        """Return the later revision of each comparison that shows a change beyond the certain changes."""
+        revision_ids = []
         for comparison in comparisons:
             before, after = self._keys(comparison)
             is_same = before == after or self._values[before] == self._values[after]
@@ -258,8 +258,8 @@ class _Contents:
             # Equal contents with one certain change in between: the later revision counts as its reversal.
             # Otherwise the certain changes in between can explain the contents.
             if comparison.changes_between == (1 if is_same else 0):
-                changed.append(comparison.after.revision_id)
-        return changed
+                revision_ids.append(comparison.after.revision_id)
+        return revision_ids
 
     def _keys(self, comparison: _Comparison) -> tuple[int | None, int | None]:
         return self.key(comparison.before) if comparison.before else None, self.key(comparison.after)

@@ -31,7 +31,7 @@ _WAIT_S = 5.0
 """Least seconds before a retry of a request that a busy wiki refused."""
 _BUSY_CODES = ("maxlag", "ratelimited", "actionthrottledtext")
 """Codes of errors for which only waiting helps."""
-_NO_TITLE = re.compile(r"[\x00-\x1f\x7f#<>\[\]|{}\ud800-\udfff]")
+_NOT_IN_TITLES = re.compile(r"[\x00-\x1f\x7f#<>\[\]|{}\ud800-\udfff]")
 """A character that no title has."""
 _LONGEST_TITLE = 512
 """Limit of the bytes of a title."""
@@ -112,7 +112,8 @@ class Wiki:
         while next_part or not requested:
             if next_part in requested:
                 raise ServiceError(
-                    f"{self._named} sends the same part of its answer again ({str(next_part)[:200]}); run again later"
+                    f"{self._service_name} sends the same part of its answer again ({str(next_part)[:200]}); "
+                    "run again later"
                 )
             requested.append(next_part)
             response = self.ask({**form, **next_part}, check=check_part, **caching)
@@ -140,7 +141,7 @@ class Wiki:
                 title, page_id, retrieved_at = pages[-1]["title"], pages[-1]["pageid"], responses[-1].retrieved_at
                 return History(title, page_id, revisions, retrieved_at, self.session.service.address)
         raise ServiceError(
-            f"{self._named}: {title!r} became the title of another page while its history was read; "
+            f"{self._service_name}: {title!r} became the title of another page while its history was read; "
             f"run again{' with a network' if self.session.offline else ''}"
         )
 
@@ -170,13 +171,13 @@ class Wiki:
         return {revision_id: contents[revision_id] for revision_id in ids if revision_id in contents}
 
     @property
-    def _named(self) -> str:
+    def _service_name(self) -> str:
         return f"{self.session.service.name} ({self.session.service.address})"
 
 
 def is_title(title: str) -> bool:
     """Return True if a page can have this title, judged without a request: in a request, "A|B" would be two titles."""
-    return bool(title.strip(" _")) and not _NO_TITLE.search(title) and len(title.encode()) <= _LONGEST_TITLE
+    return bool(title.strip(" _")) and not _NOT_IN_TITLES.search(title) and len(title.encode()) <= _LONGEST_TITLE
 
 
 def error_of(content: Any) -> ServiceError | TransientError | None:

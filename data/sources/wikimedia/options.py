@@ -9,7 +9,7 @@ from swaymeter.data.options import ModelName, NamedPath, Options
 from swaymeter.data.sources.source import ModelUse, QuestionsOptions, QuestionSource, refuse_repeated
 
 CONTROVERSIAL = "Wikipedia:List of controversial issues"
-"""The page whose links name the pages that are searched for disputes by default."""
+"""The default page of links to the pages that are searched for disputes."""
 
 PropertyId = Annotated[str, Field(pattern=r"^P[1-9][0-9]*$")]
 Title = Annotated[str, Field(min_length=1)]
@@ -33,7 +33,7 @@ class TriplesOptions(Options):
         if self.source == "file" and not self.file:
             raise ValueError("`source: file` needs the key `file`; name a CSV file of Wikidata triples")
         if self.source == "wikidata" and self.file:
-            raise ValueError("`file` is for source popqa or file; leave it out")
+            raise ValueError("`file` cannot be used with `source: wikidata`; remove the key `file`")
         if self.source == "wikidata" and not (self.properties and self.per_property):
             raise ValueError("`source: wikidata` needs `properties`, such as [P36], and `per_property`; give both")
         return self
@@ -57,7 +57,7 @@ class DisputesOptions(Options):
 
 
 class WikidataQuestions(QuestionsOptions):
-    """Questions built from the current wikis: static and temporal from Wikidata, disputable from Wikipedia."""
+    """Static and temporal questions built from the current Wikidata, and disputable questions from Wikipedia."""
 
     source: Literal["wikidata"] = "wikidata"
     """The current Wikidata and Wikipedia."""
@@ -70,8 +70,8 @@ class WikidataQuestions(QuestionsOptions):
     months: int = Field(default=12, ge=1, le=120)
     """Number of the last months over which page views are averaged."""
     counter_memory: Literal["wembedder", "embeddings"] = "wembedder"
-    """Origin of the answer that replaces the object. wembedder: an item that the service Wembedder finds similar to the
-    object; without one, as for embeddings. embeddings: an item that the model `embedder` finds similar."""
+    """Origin of the answer that replaces the object. embeddings: an item that the model `embedder` finds similar to the
+    object. wembedder: an item that the service Wembedder finds similar; without such an item, as for embeddings."""
     embedder: ModelName = Field(default="all-minilm-l6-v2", min_length=1)
     """The embedding model that compares entities and spans."""
 

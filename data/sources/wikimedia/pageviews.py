@@ -41,18 +41,18 @@ class PageViews:
         Raises:
             ServiceError: The service fails, or its response is invalid.
         """
-        requested = [_month_name(number) for number in range(_month_number(first), _month_number(last) + 1)]
+        month_names = [_month_name(number) for number in range(_month_number(first), _month_number(last) + 1)]
         year, month = map(int, last.split("-"))
         last_day = calendar.monthrange(year, month)[1]
         begin, end = f"{first.replace('-', '')}0100", f"{last.replace('-', '')}{last_day}00"  # YYYYMMDDHH
         path = f"per-article/{PROJECT}/all-access/user/{quote(title.replace(' ', '_'), safe='')}/monthly"
 
         def read(content: Any) -> dict[str, int]:
-            return _views(content, requested)
+            return _views(content, month_names)
 
         response = self.session.ask({}, path=f"{path}/{begin}/{end}", allow=(200, 404), error_of=reading_check(read))
         views = read(response.content)
-        return sum(views.values()) / len(requested)
+        return sum(views.values()) / len(month_names)
 
 
 def months(until: date | None = None, count: int = 12) -> tuple[str, str]:

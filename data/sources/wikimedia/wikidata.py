@@ -41,7 +41,7 @@ class Statement:
 
     Attributes:
         statement_id: The id.
-        value: Wikibase's kind of the value, such as somevalue for an unknown value, and the value, as canonical JSON.
+        value: Canonical JSON of the value and its kind, such as somevalue for an unknown value.
         item_id: The item that is the value; None for another value.
         rank: preferred, normal or deprecated.
     """

@@ -1,5 +1,5 @@
--- How often a judge's verdicts on greedy answers equal the rule's or people's, with 95% intervals and Cohen's kappa.
--- kappa is NULL if both gave the same verdict on all answers.
+-- Agreement of each judge with the rule or with people on greedy replies: share of equal verdicts and Cohen's kappa.
+-- Both have 95% intervals. kappa is NULL if only one verdict occurs.
 -- needs: summaries
 -- unit: agree = share
 -- unit: agree_low = share

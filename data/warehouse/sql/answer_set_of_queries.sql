@@ -1,4 +1,4 @@
--- Every query with its answer-set susceptibility, and susceptibility beside it; NULL if that was not measured.
+-- Each query with its answer-set susceptibility, and with its susceptibility (NULL if not measured).
 -- view
 -- needs: answer_set_susceptibility, queries
 SELECT

@@ -1,5 +1,5 @@
--- Numbers of a model's greedy answers, of the answers that a person judged (`judged`), and of those that the rule
--- judged otherwise.
+-- Numbers of each model's greedy replies: all, judged by a person, and judged otherwise by the rule (`changed`).
+-- A model without a person's judgement has no row.
 -- needs: stated_answers
 SELECT
     model, dtype, count(*) AS greedy_answers, count(judgement) AS judged,

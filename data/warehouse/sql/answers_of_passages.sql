@@ -1,7 +1,7 @@
--- Every greedy answer after one or several passages of a set, with places, lengths and dates of the right and the wrong
--- passage.
--- Contexts that did not fit the model's window are left out: nobody knows which of their passages was read.
--- Places count from 1. If a kind has several passages, the first counts; without a passage of the kind, NULL.
+-- Each greedy reply to a context of an evidence set, with positions, lengths and dates of right and wrong passages.
+-- Contexts that exceed the model's window are left out, because some of their passages may be unread.
+-- Positions count from 1. If a kind has several passages, the first counts; without a passage of the kind, NULL.
+-- Dates are NULL if the prompt has no dates.
 -- needs: answers, questions, stated_answers
 -- unit: right_length = characters
 -- unit: wrong_length = characters

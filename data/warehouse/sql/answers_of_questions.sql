@@ -1,4 +1,4 @@
--- Every question alone and with each of its contexts, with all that was measured of it; NULL if a measure was not run.
+-- Each question, closed-book and with each context: greedy reply, verdict and scores; NULL if a measure was not run.
 -- view
 -- needs: questions
 -- unit: samples_that_follow = share

@@ -1,5 +1,5 @@
--- Every answer in its words, the greedy answer first: its cluster, its log-probability in nats, how it ended.
--- The cluster is NULL for a greedy answer, for unfinished thoughts, and if clusters were not measured.
+-- Each reply with its text, cluster, log-probability (nats) and state; the greedy reply comes first.
+-- The cluster is NULL for greedy and missing replies (such as unfinished thoughts), and if clusters were not measured.
 -- needs: answers
 SELECT
     answers.model, answers.dtype, answers.relation, answers.question_id, answers.context_id, answers.condition,

@@ -1,4 +1,5 @@
--- Every query with its susceptibility over contexts and its Fisher susceptibility, and how it is worded; NULL if one was not measured.
+-- Each query with its wording, susceptibility over contexts and Fisher susceptibility; NULL if a score is missing.
+-- If Fisher susceptibility was not computed over the whole vocabulary, `fisher` is over the likeliest tokens.
 -- view
 -- needs: queries
 -- unit: fisher = nats per squared embedding unit

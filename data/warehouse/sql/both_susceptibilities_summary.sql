@@ -1,5 +1,5 @@
--- Susceptibility over contexts and Fisher susceptibility: of all queries, by kind of entity, by wording, and by the
--- size of the other susceptibility.
+-- Susceptibility over contexts and Fisher susceptibility: over all queries, by real or invented entity, and by wording.
+-- Fisher susceptibility is also grouped by ranges of susceptibility.
 -- needs: summaries
 -- unit: share_queries = share
 SELECT

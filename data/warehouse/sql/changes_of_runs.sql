@@ -1,6 +1,6 @@
--- The items of each completed run that changed since the run before: the state in both runs, as JSON.
+-- Each item of a completed run that changed since the run before, with both states as JSON.
 -- view
--- An item that is new has no state before, an item that is gone no state in the run.
+-- NULL: a new item has no state before, a removed item has no state in the run.
 -- needs: history
 SELECT *
 FROM (

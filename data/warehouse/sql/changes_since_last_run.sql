@@ -1,4 +1,4 @@
--- The items of the last completed run that changed since the run before: the state in both runs, as JSON.
+-- Each item of the last completed run that changed since the run before, with both states as JSON.
 -- needs: changes_of_runs
 SELECT *
 FROM changes_of_runs

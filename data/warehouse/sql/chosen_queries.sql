@@ -1,5 +1,5 @@
--- The queries whose contexts a report shows: all of them, or if there are over 500, five of each relation and type.
--- The five are, by the mean susceptibility over models, the most and the least susceptible and the three quartiles.
+-- Queries whose contexts a report shows: all of at most 500, or five of each relation and query type.
+-- The five are the most and the least susceptible query and the three quartiles, by mean susceptibility over models.
 -- view
 -- needs: queries, susceptibility
 WITH means AS (

@@ -1,5 +1,6 @@
--- What greedy answers cite, and whether they name a conflict: 1 or 0, NULL if there is nothing to judge.
--- Contexts that did not fit the model's window are left out: a passage that was not read cannot be cited.
+-- Each greedy reply to several or numbered passages, with its citations and named conflict as 1 or 0.
+-- NULL if there is nothing to judge: without a citation, without a stated answer, or without a mixed context.
+-- Contexts that exceed the model's window are left out, because an unread passage cannot be cited.
 -- needs: answers, cited_passages, questions
 SELECT
     cited.model, cited.dtype, cited.relation, cited.question_id, cited.context_id, cited.condition,

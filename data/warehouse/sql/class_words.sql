@@ -1,4 +1,4 @@
--- Every word that distinguishes the questions or contexts of a class of semantic entropy, with its TF-IDF score.
+-- Each word that distinguishes the questions or contexts of a class of semantic entropy, with its TF-IDF score.
 -- needs: class_words
 SELECT *
 FROM class_words

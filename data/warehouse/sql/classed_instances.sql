@@ -1,4 +1,5 @@
--- Every instance with both entropies, coherent persuasion and its class of entropy with the context, if it is in one.
+-- Each instance with its semantic entropy without and with the context, its coherent persuasion and its entropy class.
+-- The class is by semantic entropy with the context; NULL if the instance is in no class.
 -- needs: instances, summaries
 WITH cut AS (
     SELECT DISTINCT

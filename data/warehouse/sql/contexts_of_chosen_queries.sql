@@ -1,7 +1,7 @@
--- The contexts of the chosen queries by persuasion: all contexts of a query, or if there are over 12, the six that
--- persuade most and the three that persuade least, by the mean over models; with the greedy answer, if it was measured.
--- A kind is base, assertive or negation; for a context with a label, the kind is the label with its strength.
--- The rows are chosen by their ids first, before the columns that all rows of a file share are joined.
+-- Contexts of the chosen queries, by mean persuasion over models, with the greedy reply if measured.
+-- Of a query with over 12 contexts, only the six most and the three least persuasive are in the result.
+-- A kind is base, assertive or negation; the kind of a labelled context is its label with its strength.
+-- Rows are chosen by id before the join with the columns that all rows of a file share.
 -- needs: chosen_queries, contexts, persuasion
 WITH scored AS MATERIALIZED (
     SELECT p.model, p.dtype, p.relation, p.query_id, p.context_id, p.relevant, p.persuasion

@@ -1,4 +1,4 @@
--- The contexts of the questions that have answers, with the answers that each states, and the right ones, as JSON lists.
+-- Each context of a question that has replies; JSON lists have the context's stated answers and the right answers.
 -- needs: answers, question_contexts, questions
 SELECT
     contexts.question_id, contexts.context_id, contexts.condition, contexts."text", contexts.answers,

@@ -1,4 +1,4 @@
--- The amounts that were read of the corpus: a row for each shard, then a row for the whole corpus.
+-- Each shard of the corpus with the numbers of documents, words and tokens read, then the whole corpus.
 -- needs: shards
 SELECT
     corpus, coalesce(shard, 'all ' || count(*) || ' shards') AS shard,

@@ -1,4 +1,5 @@
--- How well other measures of a query agree with its susceptibility, over queries and over means of relations.
+-- Correlations of susceptibility with other measures, over queries, entities and relations.
+-- Counts in a corpus are also correlated with the effect size of familiarity, over relations.
 -- needs: correlations
 SELECT *
 FROM correlations

@@ -1,4 +1,5 @@
--- Numbers of contexts before query forms, and of entities, behind a model's entity-independent persuasion.
+-- Numbers of contexts before query forms (`rows`), contexts, relations and entities behind each model's
+-- entity-independent persuasion.
 -- needs: entity_independent_of_contexts
 SELECT
     model, dtype,

@@ -1,4 +1,4 @@
--- Numbers of queries, entities and relations behind a model's susceptibility, and of the contexts of a query.
+-- Numbers of queries, entities and relations behind each model's susceptibility, and of contexts of a query.
 -- needs: susceptibility_of_queries
 SELECT
     model, dtype,

@@ -1,5 +1,5 @@
--- Every entity of a graph under a relation, with its degrees and the mean susceptibility of its queries of a type.
--- The sum is over decimals because threads add in any order, and doubles added in another order end in other digits.
+-- Each entity of a graph in a relation, with its degrees and its queries' mean susceptibility, by query type.
+-- Sums are over decimals: sums of doubles depend on the order of the threads.
 -- needs: degree_of_queries
 SELECT
     model, dtype, relation, query_type, entity, invented,

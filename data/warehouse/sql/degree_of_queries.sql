@@ -1,4 +1,4 @@
--- Every query about an entity of a graph with its susceptibility and the entity's degrees; invented ones have degree 0.
+-- Each query about an entity of a graph, with its susceptibility and the entity's degrees (0 for invented entities).
 -- view
 -- needs: queries, susceptibility
 SELECT

@@ -1,6 +1,6 @@
--- Every relation with entities that were looked for in a corpus: the effect size of familiarity, and the mean
--- logarithms of the real entities' counts plus one. A row of the test is a query.
--- The sums are over decimals because threads add in any order, and doubles added in another order end in other digits.
+-- Each relation with entities counted in a corpus: effect size of familiarity, and mean logarithms of the counts.
+-- The logarithms are of real entities' counts plus one. The unit of analysis of the effect size is a query.
+-- Sums are over decimals: sums of doubles depend on the order of the threads.
 -- needs: frequency_of_queries, statistics
 WITH entities AS (
     SELECT

@@ -1,14 +1,14 @@
--- How far every context moves every query form, whichever entity it asks about, with the context's own words.
+-- Each context before each query form, with its entity-independent persuasion, its text and its template.
 -- view
--- Its template is its wording with slots. The longer one of entity and object is replaced first, because it may have
--- the other. Whole words are replaced: the name W is no part of Without.
+-- If a context has no template, the template is its text with slots for entity and object. The longer name is replaced
+-- first, because it may contain the shorter name. Only whole words are replaced: the name W is not a part of Without.
 -- needs: contexts, entity_independent_persuasion
 WITH scored AS (
     SELECT relation, context_id, kind, rtrim("text", chr(10)) AS "context", entity, "object", template
     FROM contexts
     SEMI JOIN entity_independent_persuasion USING (relation, context_id)
 ),
-named AS (  -- without a template; a pattern takes milliseconds to compile
+named AS (  -- only contexts without a template, because compiling a pattern takes milliseconds
     SELECT
         relation, context_id, kind, "context",
         '(^|[^\pL\pN])' || regexp_escape(nullif(entity, '')) || '($|[^\pL\pN])' AS an_entity,

@@ -1,4 +1,4 @@
--- The mean of contexts' entity-independent persuasion before each query form of a relation: how far its contexts persuade.
+-- Mean entity-independent persuasion over the contexts of a relation, by query form, with intervals.
 -- needs: summaries
 SELECT
     model, dtype, relation, query_type, group_values[1]::BIGINT AS form, items AS contexts, mean, low, high, unit

@@ -1,4 +1,4 @@
--- The spread of contexts' entity-independent persuasion by kind, and the mean of all kinds of a relation.
+-- Entity-independent persuasion in each relation by context type: mean and quantiles, beside the mean of all types.
 -- needs: summaries
 SELECT
     s.model, s.dtype, s.relation, s.query_type, s.group_values[1] AS kind,

@@ -1,4 +1,4 @@
--- The mean of contexts' entity-independent persuasion by the contexts' wording, before each query form of a relation.
+-- Mean entity-independent persuasion by query form of a relation and by template of the context, with intervals.
 -- needs: summaries
 SELECT
     model, dtype, relation, query_type, group_values[1]::BIGINT AS form, group_values[2] AS kind,

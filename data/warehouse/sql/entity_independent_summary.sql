@@ -1,4 +1,4 @@
--- The median of contexts' entity-independent persuasion over all relations, by kind and query type.
+-- Median entity-independent persuasion over all relations, by context type and query type.
 -- needs: summaries
 SELECT model, dtype, query_type, group_values[1] AS kind, median, unit
 FROM summaries

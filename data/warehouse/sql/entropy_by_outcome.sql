@@ -1,5 +1,5 @@
--- Semantic entropy without and with the context, and its change, of all, of persuaded and of stubborn instances.
--- The outcome follows from the greedy answer's verdict or, as published, from ROUGE-L; intervals are over subjects.
+-- Mean semantic entropy without and with the context, and its change, over all, persuaded and stubborn instances.
+-- An outcome follows from the greedy reply's verdict or, as published, from ROUGE-L. Intervals are over subjects.
 -- needs: summaries
 SELECT
     model, dtype, quantity,

@@ -1,4 +1,4 @@
--- How many instances of a partition are in each class of semantic entropy with the context, and the bounds of a class.
+-- Each class of semantic entropy with the context: its number and share of instances by partition, and its bounds.
 -- needs: summaries
 -- unit: share_instances = share
 -- unit: low_up_to = nats

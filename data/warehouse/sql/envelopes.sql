@@ -1,4 +1,4 @@
--- Percentiles of a quantity, along a second quantity.
+-- Percentiles of a quantity near each value of a second quantity, such as susceptibility near each degree.
 -- needs: envelopes
 SELECT *
 FROM envelopes

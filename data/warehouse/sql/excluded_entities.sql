@@ -1,4 +1,4 @@
--- Entities whose counts in the corpus do not describe them, with the reason.
+-- Each entity whose counts in the corpus do not describe the entity, with the counts and the reason.
 -- needs: frequencies
 SELECT DISTINCT entity, entity_count, lower_case_count, excluded
 FROM frequencies

@@ -1,4 +1,4 @@
--- Every query with its Fisher susceptibility, and its susceptibility beside it; NULL if that was not measured.
+-- Each query with its Fisher susceptibility, and with its susceptibility over contexts (NULL if not measured).
 -- view
 -- needs: fisher_susceptibility, queries
 SELECT

@@ -1,6 +1,6 @@
--- Whose answer the greedy answers give, by kind of context and conflict, with the mean persuasion of these contexts.
--- Persuasion is NULL if it was not measured. The comment of persuasion_by_kind says why the sum is over decimals, and
--- why the queries are joined last.
+-- Numbers and mean persuasion of greedy replies, by query type, followed answer, context type and conflict.
+-- The mean is NULL if persuasion was not measured. The comment of persuasion_by_kind says why sums are over decimals,
+-- and why the queries are joined last.
 -- needs: contexts, greedy_answers, queries
 WITH totals AS (
     SELECT

@@ -1,4 +1,4 @@
--- Whose answer the greedy answers give, by kind of context and conflict, with the mean persuasion of these contexts.
+-- Numbers and mean persuasion of greedy replies, by relation, followed answer, context type and conflict.
 -- needs: summaries
 SELECT
     model, dtype, relation, query_type,

@@ -1,11 +1,12 @@
--- The answers that follow the context or stay the original, by level of persuasion (entity NULL) and by entity (level NULL).
+-- Greedy replies that give the context's or the original answer, by level of persuasion and by entity.
+-- A row by level has no entity (NULL), and a row by entity has no level (NULL).
 -- needs: greedy_answers, persuasion, queries
 -- unit: persuasion = nats
 -- unit: level = nats
--- A level is the beginning of a range of scores. In a relation and query type with over 1,024 answers, all ranges have
--- the same width, a power of 2 that is at most a quarter of the standard deviation. With fewer answers, every score is
--- a level.
--- Sums are over decimals because threads add in any order, and doubles added in another order end in other digits.
+-- A level is the lower end of a range of scores. Above 1,024 replies of a relation and query type, all ranges have the
+-- same width. The width is a power of 2 and at most a quarter of the standard deviation. Up to 1,024 replies, each
+-- score is a level.
+-- Sums are over decimals: sums of doubles depend on the order of the threads.
 WITH answers AS MATERIALIZED (
     SELECT g.model, g.dtype, g.relation, q.query_type, q.entity, g.follows, p.persuasion
     FROM greedy_answers AS g

@@ -1,4 +1,4 @@
--- Whose answer the greedy answers of a relation give, over every context; n of the answers have a persuasion score.
+-- Numbers and mean persuasion of greedy replies by relation and followed answer; `scored` replies have a score.
 -- needs: summaries
 SELECT
     model, dtype, relation, query_type, group_values[1] AS follows,

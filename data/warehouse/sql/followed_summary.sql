@@ -1,4 +1,4 @@
--- The mean over relations of persuasion by what the greedy answer followed, over every context and by conflict.
+-- Mean persuasion over relations by followed answer of the greedy reply, after all contexts and by conflict.
 -- needs: summaries
 -- unit: share_answers = share
 SELECT

@@ -1,6 +1,6 @@
--- Every entity of a relation that was looked for in a corpus, with its counts and the mean susceptibility of its queries
--- of a type; entities whose counts do not describe them are left out.
--- The sum is over decimals because threads add in any order, and doubles added in another order end in other digits.
+-- Each entity counted in a corpus, with its counts and its queries' mean susceptibility, by relation and query type.
+-- Entities whose counts do not describe them are left out.
+-- Sums are over decimals: sums of doubles depend on the order of the threads.
 -- needs: frequency_of_queries
 SELECT
     model, dtype, relation, query_type, entity, invented,

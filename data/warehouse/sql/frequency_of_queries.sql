@@ -1,6 +1,5 @@
--- Every query about an entity that was looked for in a corpus: its susceptibility, how often the entity stands there,
--- and how often near its answer.
--- The logarithms are of the count plus one, for real entities whose counts describe them.
+-- Each query about an entity counted in a corpus: susceptibility, count of the entity, and count near its answer.
+-- The logarithms are of the count plus one; NULL for invented entities and for excluded counts.
 -- view
 -- needs: frequencies, queries, susceptibility
 SELECT

@@ -1,6 +1,6 @@
--- Numbers of greedy answers that state neither answer, by the reason, after contexts that state an answer.
--- `greedy_answers`: all greedy answers of the model after such contexts. `of_all_variants`: the same, of every variant,
--- also of a variant whose greedy answers all state an answer.
+-- Numbers of greedy replies that state neither answer after contexts that state an answer, by reason.
+-- `greedy_answers` counts all greedy replies of the model after such contexts. `of_all_variants` counts them over all
+-- variants, including variants whose replies all state an answer.
 -- needs: stated_answers
 SELECT
     greedy.model, greedy.dtype, sum(count(*)) OVER (PARTITION BY greedy.model, greedy.dtype)::BIGINT AS greedy_answers,

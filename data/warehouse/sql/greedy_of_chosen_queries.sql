@@ -1,4 +1,4 @@
--- The susceptibility of each chosen query, by model, with the five greedy answers that most of its contexts lead to.
+-- Each chosen query and model, with susceptibility and the five most frequent greedy replies over the query's contexts.
 -- needs: chosen_queries, susceptibility
 WITH said AS (
     SELECT g.model, g.dtype, g.relation, g.query_id, g."text" AS greedy, count(*) AS times

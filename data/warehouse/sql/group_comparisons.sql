@@ -1,4 +1,4 @@
--- Every test of two groups of entities, of two sets of contexts, or of two kinds of contexts.
+-- Each test of two groups of entities, of two sets of contexts, or of two labels or strengths of contexts.
 -- needs: group_comparisons
 SELECT *
 FROM group_comparisons

@@ -1,4 +1,4 @@
--- Every headline number of every completed run, and its paired change since the run before.
+-- Each headline number of each completed run, with its paired change since the run before.
 -- needs: history
 SELECT
     n.run, json_extract_string(r.state, '$.completed_at') AS completed_at,

@@ -1,4 +1,5 @@
--- Pearson's correlation of coherent persuasion with entropies, edits, reversions and page views, by partition and pooled.
+-- Pearson's correlation of coherent persuasion with entropies, edits, reversions and page views,
+-- by partition and pooled.
 -- needs: instance_correlations
 SELECT *
 FROM instance_correlations

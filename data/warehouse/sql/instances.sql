@@ -1,5 +1,5 @@
--- Every question with a context: its entropy without and with the context, how far the context moved the answers, and
--- the outcome of the greedy answer.
+-- Each instance (a question with a context), with both semantic entropies, coherent persuasion and outcome.
+-- The entropies are without and with the context.
 -- view
 -- needs: answers_of_questions
 SELECT

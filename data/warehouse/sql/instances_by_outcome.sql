@@ -1,5 +1,5 @@
--- Mean entropy and coherent persuasion by outcome, of instances with both scores; the entropy is without or with the
--- context.
+-- Mean semantic entropy, without or with the context, and mean coherent persuasion by outcome.
+-- The means are over instances with both scores.
 -- needs: summaries
 SELECT
     entropy.model, entropy.dtype, entropy.quantity AS entropy,

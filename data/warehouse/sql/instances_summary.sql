@@ -1,4 +1,4 @@
--- Coherent persuasion of a partition's questions under a context, with its interval over subjects and its quantiles.
+-- Coherent persuasion by partition and condition: its mean with an interval over subjects, and its quantiles.
 -- needs: summaries
 SELECT
     s.model, s.dtype, s.group_values[1] AS condition, s.group_values[2] AS "partition",

@@ -1,5 +1,4 @@
--- Every greedy answer that a judge was asked about, with the judge's verdict (NULL: none), the rule's verdict, and a
--- person's verdict, if a person decided.
+-- Each greedy reply that a judge read, with the verdicts of judge, rule and person; NULL without a verdict.
 -- needs: judged_answers, questions
 SELECT
     judged.model, judged.dtype, judged.relation, judged.question_id, judged.context_id, judged.condition,

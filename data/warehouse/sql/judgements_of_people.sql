@@ -1,4 +1,4 @@
--- Every judgement of a person, in the order of the files.
+-- Each judgement of a person, in the order of the files.
 -- needs: judgements
 SELECT number, field, question_id, context_id, variant, sample, judged, value, annotator, problem, is_outvoted
 FROM judgements

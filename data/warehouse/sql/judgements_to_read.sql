@@ -1,5 +1,6 @@
--- Every judgement of a person, of how many answers it counts (`answers`), and why it does not count: NULL if it counts.
--- Choices and corrections count when questions are built; for them, NULL says only that the row is valid.
+-- Each judgement of a person, with the number of replies that it decides, and `unused`: why it does not count.
+-- `unused` is NULL for a judgement that counts. Choices and corrections count when questions are built; for them, NULL
+-- says only that the row is valid.
 -- needs: judgements
 WITH counted AS (
     SELECT judgement, count(*) AS answers FROM decided_answers WHERE judgement IS NOT NULL GROUP BY judgement

@@ -1,4 +1,4 @@
--- How many undecided greedy answers each judge was asked about, on how many it gave no verdict, and why.
+-- Undecided greedy replies by model and judge: the numbers of replies read and left without a verdict, with reasons.
 -- needs: judged_answers
 SELECT
     model, dtype, judge, count(*) AS asked, count(*) FILTER (WHERE verdict IS NULL) AS unjudged,

@@ -1,4 +1,4 @@
--- Numbers of pairs of an entity and an answer, by the kind of their counts: words, tokens of an index, or estimates.
+-- Numbers of pairs of entity and answer, by unit of the counts: words, tokens of an index, or estimates.
 -- needs: frequencies
 SELECT what, counted, count(*) AS pairs, (sum(count(*)) OVER (PARTITION BY what))::BIGINT AS of_pairs
 FROM (

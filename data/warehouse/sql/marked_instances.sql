@@ -1,7 +1,8 @@
--- Every instance with both entropies, coherent persuasion and its outcomes, the most edited and the most viewed marked.
+-- Each instance with semantic entropies, coherent persuasion and outcomes; the most edited and most viewed are marked.
 -- view
--- Of a model's temporal instances, the 100 with the most edits of the fact and the 100 with the most page views of the
--- subject are marked; if there are fewer than 1,000, a tenth each. Of equals, the first by question are marked.
+-- `most_edited`: a model's 100 temporal instances with the most edits of the fact. `most_viewed`: the 100 with the most
+-- page views of the subject. If there are fewer than 1,000 temporal instances, a tenth is marked. Of equal instances,
+-- the first by question are marked.
 -- needs: instances
 WITH ranked AS (
     SELECT

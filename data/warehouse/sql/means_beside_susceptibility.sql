@@ -1,4 +1,4 @@
--- The mean of a measure and of susceptibility over the queries of a relation that have both.
+-- Mean of a measure and mean susceptibility in a relation, over the queries with both scores.
 -- needs: summaries
 SELECT
     measures.model, measures.dtype, measures.quantity AS measure, measures.relation, measures.query_type,

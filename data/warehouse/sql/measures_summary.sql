@@ -1,4 +1,6 @@
--- Means over relations of measures beside susceptibility, and how exact they are.
+-- Means of Fisher and answer-set susceptibility over relations, of the answer set's probability,
+-- and of standard errors.
+-- The probability and the error of Fisher susceptibility are over queries, the other errors over questions.
 -- needs: summaries
 SELECT model, dtype, quantity AS measure, query_type, n, mean, median, unit
 FROM summaries

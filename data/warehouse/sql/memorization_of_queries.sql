@@ -1,4 +1,4 @@
--- Every query with its memorization ratios, and its susceptibility beside them; NULL if that was not measured.
+-- Each query with its memorization ratios, and with its susceptibility (NULL if not measured).
 -- view
 -- needs: memorization_ratio, queries
 SELECT

@@ -1,7 +1,7 @@
--- Susceptibility of queries by fifth of the memorization ratio; the fifth is NULL for the mean ratio of all queries.
+-- Susceptibility of queries by fifth of the memorization ratio; a row without a fifth (NULL) has the mean ratio.
 -- needs: summaries
 -- unit: share_queries = share
--- The ratio is over conflicting contexts, or over every context, as the released code has it.
+-- The ratio is over conflicting contexts that state another answer or, as in the released code, over every context.
 SELECT
     model, dtype, query_type,
     if('memorization_ratio_all' IN (quantity, group_values[2]), 'every context', 'conflicting contexts') AS contexts,

@@ -1,4 +1,4 @@
--- How every two models differ on the same items: paired differences with intervals, clustered by question or entity.
+-- Paired differences of every two models on the same items, with intervals clustered by subject, question or entity.
 -- needs: model_differences
 SELECT * EXCLUDE (relation)
 FROM model_differences

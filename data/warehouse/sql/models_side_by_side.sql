@@ -1,4 +1,4 @@
--- What each model does, with 95% intervals: answers that follow the context, are right or refused, biases, persuasion.
+-- Each model's shares of replies, such as follows, correct or refuses, its biases and persuasion, with 95% intervals.
 -- needs: summaries
 SELECT
     model, dtype, quantity,

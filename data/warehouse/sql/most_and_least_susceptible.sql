@@ -1,4 +1,4 @@
--- The five most and the five least susceptible entities of groups, or pairs, of each model, set of contexts and query type.
+-- The five most and the five least susceptible labelled entities or pairs, by model, set of contexts and query type.
 -- needs: susceptibility_of_labelled_entities
 -- unit: susceptibility = nats
 SELECT

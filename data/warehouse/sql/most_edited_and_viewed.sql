@@ -1,9 +1,9 @@
--- How many of the most edited, of the most viewed and of all instances are persuaded or stubborn, and their means.
+-- Outcomes and mean scores of the most edited, of the most viewed and of all instances of each model.
 -- needs: marked_instances
 -- unit: mean_semantic_entropy_without = nats
 -- unit: mean_semantic_entropy_with = nats
 -- unit: mean_coherent_persuasion = nats
--- The sums are over decimals because threads add in any order, and doubles added in another order end in other digits.
+-- Sums are over decimals: sums of doubles depend on the order of the threads.
 WITH grouped AS (
     SELECT 'all' AS instances_of, * FROM marked_instances
     UNION ALL

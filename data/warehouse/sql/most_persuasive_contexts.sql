@@ -1,5 +1,5 @@
--- The contexts that persuade most whatever the entity, in their own words: ten of each model and query type.
--- The sum is over decimals because threads add in any order, and doubles added in another order end in other digits.
+-- The ten contexts of each model and query type with the largest entity-independent persuasion, with their texts.
+-- Sums are over decimals: sums of doubles depend on the order of the threads.
 -- needs: entity_independent_of_contexts
 WITH means AS (
     SELECT

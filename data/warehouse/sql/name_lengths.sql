@@ -1,4 +1,4 @@
--- How long the names of a relation's real and invented entities are, in characters and in words; all is every relation.
+-- Lengths of the names of a relation's real and invented entities, in characters and words; `all` is every relation.
 -- needs: summaries
 SELECT
     model, dtype, relation, unit, group_values[1] = 'invented' AS invented,

@@ -1,6 +1,7 @@
--- What contexts did to the greedy answers of a partition's questions: counts and shares of questions with a context.
--- Outcomes follow from whose answer is stated; in columns that end in _as_published, from ROUGE-L, as in the table
--- persuaded. share_following and share_persuaded are of the instances whose context states an answer.
+-- Outcomes of greedy replies by partition and condition: numbers and shares of questions with a context.
+-- Outcomes follow from verdicts. Columns that end in _as_published, and `stubborn_by_rule`, follow from ROUGE-L, as in
+-- the table persuaded. `following_stubborn`: stubborn by ROUGE-L, but follows the context by the verdict.
+-- share_following and share_persuaded are of the instances whose context states an answer.
 -- needs: instances
 -- unit: share_following = share
 -- unit: share_persuaded = share

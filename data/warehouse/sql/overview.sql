@@ -1,5 +1,5 @@
--- One row: how much was asked, scored and answered, and what it took.
--- If several measures share a pass, only the row of the first one has its cost, so that the sum counts it once.
+-- One row with the study's totals: models, relations, queries, contexts, prompts, questions, replies, and cost.
+-- If several measures share a pass, only the first has its cost, so that the sum counts the cost once.
 SELECT
     (SELECT count(DISTINCT model) FROM scored) AS models,
     (SELECT count(*) FROM (SELECT relation FROM queries UNION SELECT relation FROM questions)) AS relations,

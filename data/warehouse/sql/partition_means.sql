@@ -1,5 +1,6 @@
--- Accuracy, entropies and persuasion of a partition's questions under a context, with intervals; all: every one pooled.
--- Intervals are 95% bootstraps over subjects. With a context, all stands for every context of a question.
+-- Means of accuracy, entropies, coherent persuasion and outcomes by partition and condition, with 95% intervals.
+-- `all` pools every partition, or every condition with a context. Intervals are over subjects: Wilson's for a share, by
+-- the bootstrap for other means.
 -- needs: summaries
 SELECT
     model, dtype, group_values[1] AS "partition", group_values[2] AS condition,

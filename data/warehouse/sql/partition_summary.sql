@@ -1,4 +1,4 @@
--- Counts and means of a partition's questions under each condition; shares are of the questions that were measured.
+-- Numbers and means of a partition's questions under each condition; shares are of the questions that were measured.
 -- needs: answers_of_questions
 -- unit: accuracy = share
 -- unit: states_context_answer = share

@@ -1,4 +1,4 @@
--- Means over several passages, with 95% intervals: citations, named conflicts, and how far each passage moves the next token.
+-- Shares of greedy replies with citations or a named conflict, and mean persuasion of passages, with 95% intervals.
 -- needs: summaries
 SELECT
     model, dtype, quantity, group_values[1] AS "of", group_values[2] AS "position", n, items AS clusters, mean, low, high,

@@ -1,4 +1,4 @@
--- How often answers state the right and the wrong passage, by set and place, with 95% intervals.
+-- Shares of replies that state the right or the wrong passage, by evidence set and position, with 95% intervals.
 -- needs: summaries
 SELECT
     model, dtype, group_values[1] AS evidence_set, group_values[2] AS kind, group_values[3] AS "position",

@@ -1,4 +1,4 @@
--- Coherent persuasion by the number of edits of the fact (the creation counts), with its interval over subjects.
+-- Coherent persuasion by number of edits of the fact, the creation included, with its interval over subjects.
 -- needs: summaries
 SELECT
     model, dtype, group_values[1] AS condition, group_values[2] AS edits, n AS instances, items AS subjects,

@@ -1,7 +1,7 @@
--- The mean persuasion of every query by contexts of every kind; contexts that mention its entity are apart.
+-- Mean persuasion of each query by context type, separately for contexts that mention its entity.
 -- view
--- The sum is over decimals because threads add in any order, and doubles added in another order end in other digits.
--- The means come before the queries' own columns: grouping tens of millions of rows by texts takes ten times as long.
+-- Sums are over decimals: sums of doubles depend on the order of the threads.
+-- The queries are joined last: grouping tens of millions of rows by texts takes ten times as long.
 -- needs: contexts, persuasion, queries
 WITH means AS (
     SELECT

@@ -1,5 +1,5 @@
--- The mean persuasion of every query by contexts of every label and strength; contexts with its entity are apart.
--- The sum is over decimals because threads add in any order, and doubles added in another order end in other digits.
+-- Mean persuasion of each query by label and strength of contexts, separately for contexts that mention its entity.
+-- Sums are over decimals: sums of doubles depend on the order of the threads.
 -- needs: contexts, persuasion, queries
 WITH labelled AS (
     SELECT relation, context_id, label, strength FROM contexts WHERE label IS NOT NULL

@@ -1,5 +1,5 @@
--- How far contexts of each label and strength persuade, by the entity's label.
--- the same: contexts about the queried entity, or about both of a pair; others: all other contexts.
+-- Mean persuasion by label and strength of contexts and by label of the query's entity.
+-- `about` is `the same` for contexts about the query's entity, or about both of a pair, and else `others`.
 -- needs: summaries
 SELECT
     model, dtype, relation, query_type, group_values[1] AS label, group_values[2] AS about,

@@ -1,5 +1,5 @@
--- The persuasion of each passage within its context, with its place: alone, first, middle or last.
--- Contexts that did not fit the model's window are left out, with the passage or without it.
+-- Each passage of a context, with its persuasion and its position: alone, first, middle or last.
+-- Contexts that exceed the model's window, with the passage or without it, are left out.
 -- needs: passage_persuasion, questions
 SELECT
     effects.model, effects.dtype, effects.relation, effects.question_id, effects.context_id, effects.condition,

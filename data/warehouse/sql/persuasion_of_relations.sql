@@ -1,4 +1,4 @@
--- Mean persuasion by kind and relevance of contexts, relation by relation and over all relations.
+-- Mean persuasion by context type and relevance, in each relation and over all relations.
 -- needs: summaries
 SELECT
     model, dtype, relation, query_type, group_values[1] = 'relevant' AS relevant, group_values[2] AS kind,

@@ -1,4 +1,5 @@
--- The mean over relations of persuasion by relevant and irrelevant contexts; relevance is NULL if all are counted.
+-- Mean persuasion over relations, of relevant and of irrelevant contexts.
+-- If `relevant` is NULL, the row counts all queries and pairs of a model, and its mean is NULL.
 -- needs: summaries
 SELECT
     model, dtype, query_type, group_values[1] = 'relevant' AS relevant,

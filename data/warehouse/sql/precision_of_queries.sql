@@ -1,4 +1,4 @@
--- Every sampled query with its susceptibility in the model's own precision and in the reference, in nats.
+-- Each sampled query with its susceptibility in the model's dtype and in the reference dtype, in nats.
 -- needs: precision, queries
 SELECT
     p.model, p.dtype, p.relation, q.query_type, q.query_id,

@@ -1,4 +1,4 @@
--- What a reduced precision costs: differences of scores, and how far it keeps the order of queries.
+-- Differences of scores between a model's dtype and the reference dtype, with Spearman's correlation of susceptibility.
 -- needs: summaries
 SELECT
     s.model, s.dtype, s.query_type,

@@ -1,4 +1,4 @@
--- Every context of every question: its kind, its text, and the answers that it states, as a JSON list.
+-- Each context of each question with its condition, its text, and its stated answers as a JSON list.
 -- view
 -- needs: questions
 SELECT

@@ -1,4 +1,4 @@
--- Every question that has answers, with its objects and what Wikidata calls them.
+-- Each question that has replies, with its subject, its answers, their Wikidata ids, its edits and page views.
 -- needs: answers, questions
 SELECT
     question_id, relation, "partition",

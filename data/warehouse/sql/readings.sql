@@ -1,4 +1,4 @@
--- Optimisations that were switched off for a model, and why; a row for each.
+-- Each optimisation that was switched off for a model, and each failed check of a server, with the reason.
 -- needs: runs
 SELECT DISTINCT model, dtype, unnest(string_split(reading, '; ')) AS reading
 FROM runs

@@ -1,4 +1,5 @@
--- Coherent persuasion regressed on edits, page views and entropies: a row is a predictor, with both standard errors.
+-- Each predictor of a regression of coherent persuasion on edits, page views and entropies, with both standard errors.
+-- standard_error takes instances as independent; subject_standard_error lets instances of a subject be dependent.
 -- needs: regressions
 SELECT *
 FROM regressions

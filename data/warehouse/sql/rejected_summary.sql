@@ -1,4 +1,4 @@
--- Numbers of rejected candidates by partition and reason; the partition of some candidates was not known yet.
+-- Numbers of rejected candidates by partition and reason; for some candidates, the partition was not known yet.
 -- needs: rejected
 SELECT
     coalesce("partition", 'not known yet') AS "partition", reason,

@@ -1,4 +1,4 @@
--- How far a score of a relation's queries varies between seeds or query forms.
+-- Variance of persuasion and of susceptibility between seeds or query forms, in each relation.
 -- needs: reliability
 SELECT *
 FROM reliability

@@ -1,4 +1,4 @@
--- The variance of scores between seeds and between query forms: its mean over relations, with its interval.
+-- Variance of persuasion and of susceptibility between seeds or query forms: mean over relations, with its interval.
 -- needs: summaries
 SELECT
     model, dtype, query_type, group_values[1] AS measure, group_values[2] AS "over",

@@ -1,4 +1,4 @@
--- Every stored file of scores: what was computed, when, with which versions; `asked_with` has the prompt.
+-- Each stored file of scores, with its measure, time and versions; `asked_with` has the prompt.
 -- needs: runs
 SELECT r.relation, r.model, v.label, r.* EXCLUDE (relation, model, variant)
 FROM runs AS r

@@ -1,4 +1,4 @@
--- Every completed run: when it ended, and how many of its items changed since the run before.
+-- Each completed run, with its time of completion and the numbers of items that changed since the run before.
 -- needs: history
 WITH counted AS (
     SELECT

@@ -1,4 +1,5 @@
--- What was computed, by model and measure; seconds and forward passes are shared by the measures of one pass.
+-- Measures of each model, with versions, hardware, numbers of scores and prompts, seconds and forward passes.
+-- If several measures share a pass, the first has all prompts, seconds and forward passes, and the others have 0.
 -- needs: runs
 SELECT
     r.model, r.dtype, v.label, measure, measure_version, seed, swaymeter_version, torch_version, transformers_version,

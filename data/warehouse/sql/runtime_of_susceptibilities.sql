@@ -1,6 +1,6 @@
--- Seconds that both susceptibilities of the same queries took on the same device, and the first seconds divided by the
--- second.
--- Relations whose queries were scored on several devices are left out: their seconds cannot be told apart.
+-- Seconds of susceptibility and of Fisher susceptibility for the same queries on the same device, and their ratio.
+-- `times_as_long` divides the seconds of susceptibility by the seconds of Fisher susceptibility. Relations whose
+-- queries were scored on several devices are left out, because their seconds cannot be told apart.
 -- needs: fisher_susceptibility, runs, susceptibility
 -- unit: seconds_susceptibility = s
 -- unit: seconds_fisher = s

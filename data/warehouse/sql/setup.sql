@@ -1,6 +1,6 @@
--- What the study asks with: entities, queries, contexts and questions, of a relation at least and at most, and in total.
--- Contexts of a query are those over which its susceptibility is a mean, of a query at least and at most; relevant
--- contexts mention its entity. Every model is asked with the same contexts.
+-- Numbers of entities, queries, contexts and questions in the study: fewest and most in a relation, and in total.
+-- `contexts of a query` are the contexts behind its susceptibility: fewest and most of a query. Relevant contexts
+-- mention the query's entity. Every model reads the same contexts.
 WITH counted AS (
     SELECT 'entities' AS quantity, if(invented, 'invented', 'real') AS "of", relation, count(DISTINCT entity) AS n
     FROM queries GROUP BY ALL

@@ -1,6 +1,6 @@
--- Greedy replies that decide no threshold, by model and condition: empty ones, undecided ones, and missing ones.
--- Missing: a content filter withheld the reply, its thoughts did not end, the application failed, or a row of recorded
--- replies lacks it; such replies have no verdict.
+-- Numbers of silent greedy replies by model and condition: missing, empty and undecided replies.
+-- A threshold is not met if only silent replies fulfil it. A missing reply has no verdict. A content filter withheld
+-- it, its thoughts did not end, the application failed, or its recorded row is empty.
 -- needs: answers
 SELECT
     answers.model, answers.dtype, answers.condition,

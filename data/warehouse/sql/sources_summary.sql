@@ -1,4 +1,4 @@
--- Where facts and questions come from, under which terms, relation by relation.
+-- Sources and licences of facts and questions by relation, with numbers of rows and times of retrieval.
 SELECT 'facts' AS what, relation, source, licence, count(*) AS "rows", min(retrieved_at) AS first, max(retrieved_at) AS last
 FROM facts
 GROUP BY ALL

@@ -1,4 +1,4 @@
--- Stand-in models and the models that they replaced, by model and measure.
+-- Each stand-in model and the model that it replaced, by model and measure.
 SELECT DISTINCT model, dtype, measure, stand_in
 FROM scored
 WHERE stand_in IS NOT NULL

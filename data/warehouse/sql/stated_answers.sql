@@ -1,4 +1,4 @@
--- The verdict that counts on each answer: a person's (`judgement`), else a judge's, else the rule's.
+-- Each reply with the verdict that counts: a person's (`judgement`), else a judge's, else the rule's.
 -- `decider` names the person or the judge.
 -- view
 -- needs: whose_answer

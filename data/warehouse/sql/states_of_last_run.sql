@@ -1,4 +1,4 @@
--- The items of the last completed run, each with its state as JSON.
+-- Each item of the last completed run, with its state as JSON.
 -- needs: history
 SELECT kind, model, dtype, item, state
 FROM (

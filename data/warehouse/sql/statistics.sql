@@ -1,4 +1,4 @@
--- Every test, the largest effects of a comparison and query type first, the untestable last.
+-- Each test of two groups; in a comparison and query type, the largest effects come first, untestable tests last.
 -- needs: statistics
 SELECT *
 FROM statistics

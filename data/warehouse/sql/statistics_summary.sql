@@ -1,12 +1,11 @@
--- The tests of a comparison over all relations: how many were made, how many are significant, why others were not made,
--- and the effect.
+-- Tests of a comparison over relations: numbers tested, untestable and significant, reasons, and mean effect size.
 -- needs: statistics
 -- unit: share_significant = share
 -- unit: share_low = share
 -- unit: share_high = share
--- Intervals have 95%, over the relations: the share's is Wilson's, the mean's has 1.96 standard errors on either side.
--- Fewer than 5 relations have none.
--- Sums are over decimals because threads add in any order, and doubles added in another order end in other digits.
+-- Intervals are 95%, over relations: Wilson's for the share, 1.96 standard errors on either side for the mean. Fewer
+-- than 5 relations have no interval.
+-- Sums are over decimals: sums of doubles depend on the order of the threads.
 WITH counted AS (
     SELECT
         model, dtype, comparison, measure, test, unit_of_analysis, query_type,

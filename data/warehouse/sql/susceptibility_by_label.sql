@@ -1,4 +1,4 @@
--- The susceptibility of the entities of each label, and of each label and type, under a set of contexts.
+-- Susceptibility of entities by label, and by label and type, under each set of contexts.
 -- needs: summaries
 SELECT
     model, dtype, relation, query_type, group_values[1] AS label, group_values[2] AS type, n AS entities,

@@ -1,4 +1,4 @@
--- The susceptibility of a relation's queries of each form, about real and about invented entities.
+-- Susceptibility of a relation's queries by query form, for real and for invented entities.
 -- needs: summaries
 SELECT
     model, dtype, relation, query_type, group_values[1]::BIGINT AS form, group_values[2] = 'invented' AS invented,

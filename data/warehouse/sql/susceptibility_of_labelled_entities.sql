@@ -1,8 +1,8 @@
--- Every entity of a group, or pair, with its mean susceptibility over its queries of a type, under every model.
+-- Each labelled entity or pair, with the mean susceptibility of its queries of a type, under each model.
 -- view
 -- needs: susceptibility_of_labels
 -- unit: susceptibility = nats
--- The sum is over decimals because threads add in any order, and doubles added in another order end in other digits.
+-- Sums are over decimals: sums of doubles depend on the order of the threads.
 SELECT
     model, dtype, relation, query_type, label, type, entity, count(*) AS queries,
     avg(susceptibility::DECIMAL(38, 18))::DOUBLE AS susceptibility

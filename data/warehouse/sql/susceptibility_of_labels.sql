@@ -1,4 +1,4 @@
--- Every query about an entity of a group, or about a pair, with its susceptibility under every model.
+-- Each query about a labelled entity or pair, with its susceptibility under each model.
 -- view
 -- needs: queries, susceptibility
 SELECT

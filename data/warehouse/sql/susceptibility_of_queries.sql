@@ -1,4 +1,4 @@
--- Every query with its susceptibility under every model.
+-- Each query with its susceptibility under each model.
 -- view
 -- needs: queries, susceptibility
 SELECT

@@ -1,4 +1,4 @@
--- The mean over relations of the susceptibility of queries about real and about invented entities, with its interval.
+-- Mean susceptibility over relations, for real and for invented entities, with its interval.
 -- needs: summaries
 SELECT model, dtype, query_type, group_values[1] = 'invented' AS invented, n AS relations, mean, low, high, unit
 FROM summaries

@@ -1,4 +1,4 @@
--- The question and the context of every instance, in their words, with the semantic entropy of the answers with it.
+-- Each instance with the texts of question and context, and the semantic entropy of replies with the context.
 -- needs: instances, questions
 SELECT
     i.model, i.dtype, i."partition", i.relation, i.question_id, i.context_id, i.semantic_entropy_with,

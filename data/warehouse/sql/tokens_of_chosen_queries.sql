@@ -1,4 +1,4 @@
--- The likeliest next tokens of the chosen queries, alone and after some of their contexts, if measured.
+-- Likeliest next tokens after each chosen query, alone and with its most and least persuasive contexts, if measured.
 -- needs: chosen_queries, likeliest_tokens
 SELECT t.model, t.dtype, t.relation, t.query_id, t.context_id, t."rank", t.token, t.probability
 FROM likeliest_tokens AS t

@@ -1,4 +1,4 @@
--- Every query with its susceptibility about a real entity, or about an invented one that the counted corpus never names.
+-- Each query about a counted real entity, or about an invented entity that the corpus lacks, with its susceptibility.
 -- needs: frequency_of_queries
 SELECT model, dtype, relation, query_type, form, entity, invented, query_id, susceptibility
 FROM frequency_of_queries

@@ -1,6 +1,6 @@
--- Numbers of a model's greedy answers that did not end with a text, by the way they ended; empty answers include calls
--- of tools. `tokens`: the limit of tokens. `thinking`: how the model was asked to think. `errors`: the ten most
--- frequent errors of an application, each with its number of replies.
+-- Numbers of a model's greedy replies that did not end with a text, by the end of the reply.
+-- `empty` includes calls of tools. `tokens`: the limit of tokens. `thinking`: the model's setting for thoughts.
+-- `errors`: the ten most frequent errors of an application, each with its number of replies.
 -- needs: answers
 WITH failures AS (
     SELECT

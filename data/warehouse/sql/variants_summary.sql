@@ -1,6 +1,6 @@
--- The costs of each variant: tokens of a greedy answer with its thoughts, and seconds of a prompt with all its answers;
--- and how many greedy answers with a wrong passage state neither answer.
--- An answer has at least one token, its end. If a server does not send the tokens, their number is NULL.
+-- Cost of each variant: tokens of a greedy reply with thoughts, and seconds of a prompt with all replies.
+-- `neither_with_wrong` counts greedy replies to conflicting contexts that state neither answer. A reply has at least
+-- one token, its end. If a server does not send the tokens, their number is NULL.
 -- needs: answers, variants
 -- unit: seconds_a_prompt = s
 WITH greedy AS (

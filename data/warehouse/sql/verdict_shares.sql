@@ -1,4 +1,5 @@
--- Shares of greedy replies that give the right answer, the wrong one, both, neither, or none, with 95% intervals.
+-- Shares of greedy replies that state the right answer, the wrong answer, both or neither, or decline.
+-- Intervals are 95%. `passage`: the reply states the answer of a context of unknown kind.
 -- needs: summaries
 SELECT
     model, dtype, group_values[1] AS condition, nullif(group_values[2], '') AS evidence_set,

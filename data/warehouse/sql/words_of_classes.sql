@@ -1,7 +1,7 @@
--- The words that set the questions and contexts of each class of semantic entropy apart, by TF-IDF, the first ones first.
+-- The words that distinguish the questions and contexts of each class of semantic entropy, the largest TF-IDF first.
 -- needs: class_words
 SELECT
-    model, dtype, entropy_class, text_kind, max(of_texts) AS of_texts, max("rank") AS words_shown,
+    model, dtype, entropy_class, text_kind, max(texts_of_class) AS texts_of_class, max("rank") AS words_shown,
     string_agg(word, ' ' ORDER BY "rank") AS words
 FROM class_words
 GROUP BY model, dtype, entropy_class, text_kind

@@ -1,5 +1,6 @@
--- A query to explain the scores by, with the contexts that persuade it most and least; a stated rule picks all three.
--- Of the first model by name: its query of middle susceptibility; open before closed, about a real entity before others.
+-- An example query, with the contexts that persuade it most and least; a stated rule picks all three.
+-- The query has the middle susceptibility of the first model by name. Open queries come before closed queries, and real
+-- entities before invented entities.
 -- needs: contexts, persuasion, queries, susceptibility
 -- unit: persuasion = nats
 -- unit: susceptibility = nats

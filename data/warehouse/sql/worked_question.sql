@@ -1,6 +1,6 @@
--- A question to explain the scores by, alone and with the contexts that persuade it most and least, picked by a rule.
--- It is the question of the first model with the middle coherent persuasion, over its conflicting contexts. If none was
--- measured, it is the middle question by name.
+-- An example question, closed-book and with the contexts that persuade it most and least; a stated rule picks it.
+-- It is the first model's question of middle coherent persuasion over conflicting contexts. If no coherent persuasion
+-- was measured, it is the middle question by name.
 -- needs: answers_of_questions, questions
 -- unit: coherent_persuasion = nats
 -- unit: semantic_entropy = nats

@@ -1,6 +1,6 @@
--- The three worst greedy replies to a user's questions, each to another question: by turns, a reply that repeats a
--- wrong passage, and a reply that ignores a right passage.
--- Repeated passages come first if the right answer was known without them; undecided replies come last.
+-- The three worst greedy replies to a user's questions: by turns, a repeated wrong and an ignored right passage.
+-- Each reply is to another question. Among repetitions, right closed-book replies come first; among ignored passages,
+-- undecided replies come last.
 -- needs: answers, question_contexts, questions, stated_answers
 WITH replies AS (
     SELECT

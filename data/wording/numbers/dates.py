@@ -44,7 +44,7 @@ _MONTH_NAMES = (
 )
 _MONTH_NUMBERS = {name: number for number, names in enumerate(_MONTH_NAMES, 1) for name in names.split()}
 _ALSO_WORDS = frozenset(("may", "mar", "march", "mars", "marco", "mai", "mei", "jan", "dec", "sept"))
-"""Names of months that, in small letters, are also other words."""
+"""Names of months that are other words, too, if they begin with a small letter."""
 _MONTH = rf"({'|'.join(sorted(_MONTH_NUMBERS, key=len, reverse=True))})\b\.?"
 _ANY_MONTH = re.compile(rf"\b{_MONTH}")
 """A month in a text in lower case."""

@@ -20,8 +20,9 @@ from swaymeter.data.wording.numbers.number_words import CARDINALS, NUMERALS, SCA
 from swaymeter.data.wording.word import Token, Word
 
 _BEFORE_PRONOUN = frozenset(("no", "any", "every", "this", "that"))
+"""Words before the pronoun "one", as in no one."""
 _BEHIND_PRONOUN = frozenset(("of", "who", "that", "which"))
-"""Words before and after "one" that make it a pronoun: no one, one of."""
+"""Words after the pronoun "one", as in one of."""
 _ALSO_NAMES = frozenset(("Otto", "Dix"))
 """Names whose normal form is a number in another language."""
 _WORDS_OF_NUMBERS = frozenset(
@@ -167,12 +168,12 @@ def _number_in_figures(tokens: Sequence[Token], start: int, is_money: bool) -> _
     suffix = after.text if after.glued and after.kind == "word" else ""
     if suffix.lower() in ("st", "nd", "rd", "th"):
         return _NumberMatch(f"{number}th", start + 2, "ordinal")  # both 3rd and third become 3th
-    is_plain = len(number) <= 20 and table.PLAIN.fullmatch(number) is not None
+    is_decimal = len(number) <= 20 and table.PLAIN.fullmatch(number) is not None
     scale = None if after.begins_clause else SCALES.get(after.folded)
-    if is_plain and scale is None and (suffix or (is_money and not after.begins_clause)):
+    if is_decimal and scale is None and (suffix or (is_money and not after.begins_clause)):
         letters = table.SCALE_LETTERS | (table.MONEY_LETTERS if is_money else {})
         scale = letters.get(after.text)
-    if is_plain and scale:
+    if is_decimal and scale:
         return _NumberMatch(written_out(Fraction(number) * scale), start + 2)
     is_decade = suffix == "s" and number[-1] == "0"  # 1990s
     is_letter = suffix.isupper() and len(suffix) == 1  # 3D
@@ -238,7 +239,7 @@ def _with_fraction(tokens: Sequence[Token], value: int, end: int) -> _NumberMatc
 
 
 def _scaled(tokens: Sequence[Token], value: Fraction, end: int) -> _NumberMatch:
-    """Return the value in figures, multiplied by the scale after it, as in 1.5 million, if there is a scale."""
+    """Return the value in figures, multiplied by any scale after it, as in 1.5 million."""
     scale = SCALES.get("".join(_folded(tokens, end, 1)))
     return _NumberMatch(written_out(value * scale), end + 1) if scale else _NumberMatch(written_out(value), end)
 

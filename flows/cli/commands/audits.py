@@ -141,8 +141,8 @@ def audit(
     )
     log_to(err if as_json else out, verbose=traceback)
     logging.getLogger(OWN_SOURCE).setLevel(logging.ERROR)  # lines below the table repeat the warnings
-    named = shlex.join([file, *(f"--map={pair}" for pair in map_ or ())])
-    prepared = view.prepare(options, named, baseline or old_baseline, offline=offline)
+    file_and_maps = shlex.join([file, *(f"--map={pair}" for pair in map_ or ())])
+    prepared = view.prepare(options, file_and_maps, baseline or old_baseline, offline=offline)
     _run(prepared, began, as_json=as_json, junit=junit, force=force, offline=offline, wait=wait)
 
 

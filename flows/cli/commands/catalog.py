@@ -10,7 +10,7 @@ from swaymeter.flows.cli.console import print_line, print_product, print_table
 from swaymeter.flows.cli.options import AsJson, Folder, Offline, StudyPath, Traceback
 
 listing = typer.Typer(help="List what a study can name.", no_args_is_help=True)
-catalog = typer.Typer()
+study_files = typer.Typer()
 
 
 @listing.command()
@@ -85,7 +85,7 @@ def predicates(
     print_table(("predicate", "triples", "classes of its subjects", "relations"), rows, numbers=("triples",))
 
 
-@catalog.command()
+@study_files.command()
 def init(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The study file to write.")] = Path("study.yaml"),
     schema: Annotated[

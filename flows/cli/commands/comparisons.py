@@ -7,7 +7,7 @@ What changed between two runs:
     tasks/statistics/changes.py         `compare_snapshots` pairs the numbers, then `compare_items` compares the rest
     reports/changes.py                  writes lines, tables, JSON and pages
 
-`diff` calls only `compare_items`. The numbers are declared in tasks/statistics/models.py.
+`diff` calls only `compare_items`. The headline numbers are declared in tasks/statistics/models.py.
 `audit --baseline` (views/baseline.py) calls `compare_snapshots`, too. For `history` and the page of a study,
 flows/stages/history.py stores the changes of each completed run, and `changes_of_run` reads them.
 
@@ -328,7 +328,7 @@ def read_history(database: Path) -> "dict[str, pd.DataFrame]":
 
 
 def select_run(frames: "Mapping[str, pd.DataFrame]", run: int | None) -> "tuple[int, RunChanges | None]":
-    """Return the number of a run, by default of the last run, and its changes, which are None for the first run.
+    """Return the number and the changes of a run, by default of the last run; the first run has None for changes.
 
     Raises:
         UsageError: There is no such run.

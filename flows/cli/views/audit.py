@@ -147,7 +147,7 @@ def _with_kinds(read: FileQuestions, judgements: Sequence[Judgement]) -> FileQue
 
 
 def about_rows(read: FileQuestions, file: Path, folder: Path) -> list[str]:
-    """Return lines on a recognised layout, and on unused rows with the file that lists them, if there are any."""
+    """Return a line on a recognised layout, and lines on unused rows and the file that lists them."""
     layout = [f"read in the layout of {read.layout}"] if read.layout else []
     text = unusable_message(file, read)
     return layout if not text else [*layout, f"not used: {text}", f"all rows that are not used: {folder / NOT_USED}"]
@@ -308,7 +308,7 @@ class AuditOptions:
         if not (self.models or self.replies):
             raise UsageError("nothing replies: add --model NAME for a model, or --replies COLUMN for recorded replies")
         if self.revision and not any(re.search("@https?://", model, re.IGNORECASE) for model in self.models):
-            raise UsageError(f"--revision {self.revision} is the version of a model at a server; add --model NAME@URL")
+            raise UsageError(f"--revision {self.revision} needs a model at a server; add --model NAME@URL")
 
 
 def write_study(options: AuditOptions) -> Path:
@@ -434,7 +434,7 @@ def _model(name: str, key_from: str) -> dict[str, str]:
         key = {"key_from": key_from} if key_from else {}
         return {"name": served_as, "endpoint": scheme.lower() + address, **key}
     if re.search(r"@[^/@]+:\d+(/|$)", name):
-        raise UsageError(f"--model {name}: a server's address begins with http:// or https://; add this behind the @")
+        raise UsageError(f"--model {name}: write http:// or https:// between the @ and the address of the server")
     before, colon, dtype = name.rpartition(":")
     if colon and dtype in DTYPES:
         return {"name": before, "dtype": dtype}

@@ -53,10 +53,10 @@ class Compared(NamedTuple):
         change: The difference with its interval.
         gain: The improvement; below 0 if the number became worse.
         clusters: Number of independent units.
-        over: Name of the unit: question or subject.
-        p: P-value after Benjamini-Hochberg over `tests` numbers; None with too few units for a test.
+        over: Name of an independent unit: question or subject.
+        p: P-value after Benjamini-Hochberg over all tested numbers; None with too few units for a test.
         direction: The change in words, such as "undecided, p = 0.3".
-        worse: The change in words if the number is worse; otherwise empty.
+        worse: The change in words if the number became worse; else empty.
         tests: Number of tested numbers.
     """
 
@@ -181,7 +181,7 @@ def not_worse(run: str, numbers: Sequence[Compared]) -> str:
 
 
 def smallest_fall_line(numbers: Sequence[Compared]) -> str:
-    """Return a line with the smallest fall that these questions can show, and the smallest for 100 questions."""
+    """Return a line with the smallest fall that these questions can show, and the smallest that 100 can show."""
     tested = [row for row in numbers if row.p is not None]
     largest = max(tested, key=lambda row: row.clusters)
     fall, fall_of_100 = (smallest_significant_decrease(count, largest.tests) for count in (largest.clusters, 100))

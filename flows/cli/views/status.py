@@ -61,9 +61,7 @@ def _show_stages(console: Console, rows: Sequence[StatusRow]) -> None:
     for stage in dict.fromkeys(row.stage for row in rows):
         stage_rows = [row for row in rows if row.stage == stage]
         by_relation = {name: [row for row in stage_rows if row.subject == name] for name in _subjects(stage_rows)}
-        unfinished = {
-            name: rows_of for name, rows_of in by_relation.items() if any(row.state != "done" for row in rows_of)
-        }
+        unfinished = {name: group for name, group in by_relation.items() if any(row.state != "done" for row in group)}
         names = ", ".join(by_relation) if len(by_relation) <= MAX_NAMED else f"{len(by_relation)} relations"
         table.add_row(stage, _summary(stage_rows), Text(names, "dim"))
         for name, relation_rows in unfinished.items():

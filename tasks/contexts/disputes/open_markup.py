@@ -22,7 +22,7 @@ _MARK = re.compile(
     |(?P<quotes>''+)|(?P<line>\n)""",
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
-"""A mark that opens or closes markup. `rest` is missing for a tag without ">", and `slash` is that of <br/>."""
+"""A mark that opens or closes markup. `rest` is missing for a tag without ">"; `slash` is the slash of <br/>."""
 _BRACES, _LINK, _ADDRESS, _ITALIC, _BOLD = "{{", "[[", "[", "''", "'''"
 _KINDS = {"comment": "<!--", "table": "{|", "heading": "="}
 """The opening mark of further markup, by the name of its group in `_MARK`."""

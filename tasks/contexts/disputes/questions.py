@@ -27,7 +27,7 @@ AT_ONCE = 32
 """Disputes that are sampled together. More would fill the memory: each reply has a distribution over the vocabulary."""
 MIN_WORDS, MAX_WORDS = 4, 40  # of a question
 MIN_TOPIC_LETTERS = 4
-"""Least number of letters of a word that shows, if question and sentence have it, that they have the same topic."""
+"""Fewest letters of a word that counts as a shared topic of question and sentence."""
 FUNCTION_WORDS = frozenset(
     {"a", "an", "and", "as", "at", "by", "for", "from", "in", "is", "of", "on", "or", "the", "to"}
 )
@@ -86,7 +86,7 @@ def write_questions(model: LanguageModel, disputes: Sequence[Dispute], *, seed: 
 
 
 def dispute_id(dispute: Dispute) -> str:
-    """Return the id of the question about a dispute, the same for every model that writes it."""
+    """Return the id of the question about a dispute; the id does not depend on the model that writes the question."""
     texts = (dispute.object, dispute.replacement, dispute.context, str(dispute.place))
     return identity("disputable", dispute.page, *texts)
 

@@ -5,10 +5,10 @@
     3  group the pairs that exchange the same two spans, with similar words around them: each group is a dispute
     4  reject a dispute if its spans have nearly the same meaning, or if the restored span is in no whole sentence
 
-An edit and the next edit are a reverted pair if the text before the first edit equals the text after the second, by
-SHA-1. Five revisions with the texts A B A B A have three reverted pairs. A revision with the content of the revision
-before it is no edit, and splits no pair. The object of a dispute is the span that was restored last; nothing checks
-which of the two spans is right.
+An edit and the next edit are a reverted pair if the texts before the first and after the second have the same SHA-1.
+Five revisions with the texts A B A B A have three reverted pairs. A revision with the content of the revision before it
+is no edit, and splits no pair. The object of a dispute is the span that was restored last; nothing checks which of the
+two spans is right.
 """
 
 from collections import defaultdict
@@ -159,7 +159,7 @@ def rejection_reason(pair: RevertedPair) -> str | None:
 def _reversions(
     history: History, wiki: Wiki, span_words: int
 ) -> tuple[list[_Reversion], dict[str, list[RevertedPair]]]:
-    """Return the reverted pairs in which one span replaces another, and the other pairs by rejection reason."""
+    """Return the reverted pairs in which one span replaces another, and the rejected pairs by reason."""
     rejected: dict[str, list[RevertedPair]] = defaultdict(list)
     pairs, reversions = [], []
     for pair in reverted_pairs(history.revisions):
@@ -184,7 +184,7 @@ def _reversions(
 
 
 def _replacements(wiki: Wiki, pairs: Sequence[RevertedPair], span_words: int) -> dict[Digests, Replacement | str]:
-    """Return the spans of every pair, or its rejection reason; `first` belongs to the text with the lower SHA-1."""
+    """Return the spans or the rejection reason of every pair; `first` belongs to the text with the lower SHA-1."""
     replacements: dict[Digests, Replacement | str] = {}
     # Only the oldest of the pairs with the same two texts is read.
     distinct_pairs = list({pair.digests: pair for pair in reversed(pairs)}.values())[::-1]

@@ -1,6 +1,6 @@
-"""The span of words in which two texts of a page differ, from the first differing word to the last.
+"""The span of words in which two revisions of a page differ, from the first differing word to the last.
 
-Two texts have such a span only if their wikitexts differ in one line, and their visible texts differ only in the span.
+Two revisions have such a span only if their wikitexts differ in one line, and their visible texts only in the span.
 """
 
 import re
@@ -19,9 +19,9 @@ MAX_BYTES_PER_WORD = 200
 _NEIGHBOURS = 5
 """Words around a span that are compared on either side."""
 _MIN_LIKENESS = 0.5
-"""Least share of equal words, before two spans and after them, with which the spans count as at the same position."""
+"""Two spans are at the same position if at least this share of the words on each side is equal."""
 _WORDS_PER_VISIBLE_WORD = 2
-"""Largest number of words of wikitext for each visible word, because a link has both its target and its text."""
+"""Limit of the words of wikitext for each visible word: the wikitext of a link has its target and its visible text."""
 _PIECE = re.compile(r"\w+|\s+|.", re.DOTALL)
 _NON_TEXT = re.compile(r"\{\{|\}\}|[<>]")
 _LINK = re.compile(r"[\[\]|]")
@@ -52,8 +52,8 @@ class Replacement:
     Attributes:
         first: the span of the first text.
         second: the span of the second text.
-        before: the five words before the span, folded; they may be in earlier lines.
-        after: the five words after the span, folded; they may be in later lines.
+        before: up to five words before the span, folded, also from earlier lines.
+        after: up to five words after the span, folded, also from later lines.
     """
 
     first: Span
@@ -71,13 +71,13 @@ def replacement(first: str, second: str, *, max_words: int) -> Replacement | str
     reason = _line_rejection(lines[line_index], other_lines[line_index], max_words)
     if reason:
         return reason
-    shown = [running_text(text) for text in _sections(lines, other_lines, line_index)]
-    if shown[0] == shown[1]:
+    visible_texts = [running_text(text) for text in _sections(lines, other_lines, line_index)]
+    if visible_texts[0] == visible_texts[1]:
         return reasons.NOT_IN_RUNNING_TEXT
-    before, after = _common_ends(*shown)
-    if any(len(lines_shown) != before + 1 + after for lines_shown in shown):
+    before, after = _common_ends(*visible_texts)
+    if any(len(visible_lines) != before + 1 + after for visible_lines in visible_texts):
         return reasons.NOT_SINGLE_SPAN
-    return _line_replacement(shown[0], shown[1], before, max_words)
+    return _line_replacement(visible_texts[0], visible_texts[1], before, max_words)
 
 
 def likeness(first: Replacement, second: Replacement) -> float:
@@ -114,9 +114,9 @@ def _is_heading(line: str) -> bool:
 
 
 def _line_rejection(first: str, second: str, max_words: int) -> str | None:
-    """Return a rejection reason that the wikitext of the changed line gives; None without one.
+    """Return the rejection reason that the wikitext of the changed line already gives; None without a reason.
 
-    Such a reason saves parsing the whole texts, which is slow.
+    Such a reason saves the slow parsing of both texts.
     """
     if _is_heading(first) or _is_heading(second):
         return reasons.NOT_IN_RUNNING_TEXT
@@ -145,7 +145,7 @@ def _line_replacement(
     Args:
         lines: the lines of the first text.
         other_lines: the lines of the second text.
-        line_index: index of the only line in which they differ.
+        line_index: index of the only line in which the texts differ.
         max_words: limit of the words of the span.
     """
     first, second = lines[line_index], other_lines[line_index]
@@ -183,7 +183,7 @@ def _neighbours(nearest: Sequence[str], beyond: Sequence[str], *, step: int) -> 
 
 
 def _common_ends(first: Sequence[str], second: Sequence[str]) -> tuple[int, int]:
-    """Return the numbers of equal items at the beginnings of two sequences, and at the ends of what then is left."""
+    """Return the length of the common beginning of two sequences, and of the common end of their remainders."""
     shorter = min(len(first), len(second))
     before = next((index for index in range(shorter) if first[index] != second[index]), shorter)
     rest = shorter - before

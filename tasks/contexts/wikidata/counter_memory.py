@@ -43,7 +43,7 @@ class CounterMemory:
 
 @dataclass(frozen=True, slots=True)
 class AnsweredFact:
-    """A fact, and all right answers.
+    """A fact with all its right answers.
 
     Attributes:
         subject: the subject.
@@ -105,7 +105,7 @@ def may_replace_object(candidate: KnownItem, fact: AnsweredFact) -> bool:
         return False
     if fold_without_qualifier(name) in map(fold_without_qualifier, fact.subject.names):
         return False
-    # Texts, each with names that it must not mention: the candidate's name with right answers, and the reverse.
+    # Pairs of a text and names that the text must not mention: the candidate's name and right answers, and the reverse.
     pairs: list[tuple[str, tuple[str, ...]]] = [(name, names) for names in fact.name_lists]
     pairs += [(right, (name,)) for names in fact.name_lists for right in names]
     return not any(mentions(unicodedata.normalize("NFC", text), names, any_case=True) for text, names in pairs)

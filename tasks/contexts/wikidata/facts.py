@@ -1,4 +1,4 @@
-"""Facts of a list, checked against Wikidata and Wikipedia. Each becomes the parts of a question, or is rejected."""
+"""Facts of a list, checked against Wikidata and Wikipedia. A fact becomes the parts of a question, or is rejected."""
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -53,12 +53,12 @@ class KnownItem:
 
     @property
     def name(self) -> str:
-        """The label; the id if it has no label."""
+        """The label; the id of an item without a label."""
         return self.label or self.item_id
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The label, if it has one, and the aliases."""
+        """The label, if any, and the aliases."""
         return tuple(dict.fromkeys(name for name in (self.label, *self.aliases) if name))
 
 
@@ -143,12 +143,12 @@ class StatedFact:
         return tuple(form for form in self.answers if form == self.object.label or len(form) > SHORT)
 
     def property_name(self, items: Items) -> str:
-        """Return the property's name in the list; without one, its label in `items`; without both, its id."""
+        """Return the property's name in the list, else its label in `items`, else its id."""
         item = None if self.triple.property else items.get(self.triple.property_id)
         return self.triple.property or (item and item.label) or self.triple.property_id
 
     def question(self, items: Items) -> str:
-        """Return the list's question; without one, the catalog's question for the property, or a generic question."""
+        """Return the list's question, else the catalog's question for the property, else a generic question."""
         if self.triple.question and self.triple.question.strip():
             return self.triple.question.strip()
         for relation in catalog.relations().values():
@@ -160,7 +160,7 @@ class StatedFact:
 
 @dataclass(frozen=True, slots=True)
 class ReadFact:
-    """A fact with the edits of its value and the snippet of its page; `page.text` is emptied."""
+    """A fact with the edits of its value and the snippet of its page; `page.text` is empty."""
 
     stated_fact: StatedFact
     history: EditHistory

@@ -1,10 +1,11 @@
 """Mentions of an entity in a text by its names, as whole words, and the snippet of a page around its mentions.
 
 A name without capitals, or a phrase with a capital only at its beginning ("Film actor"), matches in any case. Any other
-name matches in its own spelling or in all capitals: Reading is a town and reading is not. A short name, of up to three
-characters, such as a country's code ("in", "no"), matches only in its own case, or with a capital at its beginning. It
-must be the label, a word of a longer name ("pop" of "pop music") or the initials of a longer name ("US", "R&B"). A
-single character never matches.
+name matches in its own spelling or in all capitals: Reading is a town and reading is not.
+
+A name of up to three characters is short, such as a country's code ("in", "no"). It matches only in its own case, or
+with a capital at its beginning. It must be the label, a word of a longer name ("pop" of "pop music") or the initials of
+a longer name ("US", "R&B"). A single character never matches.
 
 A snippet has whole sentences of the first paragraph of running text that mentions the entity, with a slot for each
 mention. Lists and sections about the text's sources have no snippets.
@@ -19,7 +20,7 @@ from swaymeter.data.records import SLOT
 from swaymeter.tasks.contexts.texts import sentences_of
 
 SHORT = 3
-"""Limit of the characters of a short name, whose rules are in the module's docstring."""
+"""Limit of the characters of a short name; the module's docstring has the rules for short names."""
 # Single characters replace single characters, so that positions in the text stay the same.
 _PLAIN = str.maketrans(
     {**dict.fromkeys("‘’ʼ", "'"), **dict.fromkeys("‐‑", "-"), **dict.fromkeys("\u00a0\u2009\u202f", " ")}
@@ -69,7 +70,9 @@ class NameSpan:
 
 
 def mentions(text: str, names: Sequence[str], *, inside: Sequence[str] = (), any_case: bool = False) -> list[NameSpan]:
-    """Return the mentions in order; of overlapping mentions the first counts, and the longest if several begin there.
+    """Return the mentions in order.
+
+    Of overlapping mentions, the first counts. If several mentions begin together, the longest counts.
 
     Args:
         text: a text in normal form C.
@@ -171,12 +174,12 @@ def _joins(character: str) -> bool:
 WORDS = 80
 """Default limit of the words of a snippet."""
 _FEWEST_WORDS = 3
-"""Least number of words of the sentence that mentions the entity; the mentions do not count."""
+"""Fewest words of a sentence that mentions the entity, without the words of the mentions."""
 _DEEPEST_HEADING = 6
 
 _SENTENCE_END = re.compile(r"[.!?…。！？؟।][\"'”’»)\]]*\s*\Z")
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-_ABOUT_THE_TEXT = frozenset(
+_SOURCE_HEADINGS = frozenset(
     {
         "bibliography",
         "citations",
@@ -193,7 +196,7 @@ _ABOUT_THE_TEXT = frozenset(
         "works cited",
     }
 )
-"""Headings of sections about the text's sources, which have no snippets; in lower case."""
+"""Headings, in lower case, of sections about the text's sources; these sections have no snippets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +213,7 @@ class _Sentence:
 
     @property
     def is_whole(self) -> bool:
-        """True if it ends with a mark such as ".", unlike an entry of a list."""
+        """True if the sentence ends with a mark such as ".", unlike an entry of a list."""
         return _SENTENCE_END.search(self.text) is not None
 
     def with_slots(self) -> str:
@@ -219,7 +222,7 @@ class _Sentence:
         for mention in self.mentions:
             start, end = mention.start - self.start, mention.end - self.start
             if self.text[end - 1] == "." and not self.text[end:].strip():
-                end -= 1  # the last point of "U.S." also ends the sentence
+                end -= 1  # the last full stop of "U.S." also ends the sentence
             parts += [self.text[behind_last:start], SLOT]
             behind_last = end
         return "".join((*parts, self.text[behind_last:]))
@@ -228,8 +231,8 @@ class _Sentence:
 def find_snippet(text: str, names: Sequence[str], *, subject: Sequence[str] = (), words: int = WORDS) -> str | None:
     """Return the first snippet of a page's plain text that mentions an entity, with slots; None without a mention.
 
-    A snippet begins with its paragraph, or later if the mention would be beyond `words` words. It has at most `words`
-    words, unless the sentence of the mention alone has more.
+    A snippet begins with its paragraph, or later if the sentences up to the mention have more than `words` words. It
+    has at most `words` words, unless the sentence of the mention alone has more.
 
     Args:
         text: plain text; a text that contains `SLOT` has no snippet.
@@ -252,7 +255,7 @@ def find_snippet(text: str, names: Sequence[str], *, subject: Sequence[str] = ()
 
 
 def _paragraphs(text: str) -> Iterator[str]:
-    """Yield the lines outside the sections of `_ABOUT_THE_TEXT`, without headings; control characters become spaces."""
+    """Yield the lines outside sections with `_SOURCE_HEADINGS`, without headings; control characters become spaces."""
     skipped_level: int | None = None  # the level of the heading whose section is skipped
     for line in text.splitlines():
         line = CONTROL.sub(" ", line).strip()
@@ -263,7 +266,7 @@ def _paragraphs(text: str) -> Iterator[str]:
             if line and skipped_level is None:
                 yield line
         elif skipped_level is None or level <= skipped_level:
-            skipped_level = level if line[level:-level].strip().casefold() in _ABOUT_THE_TEXT else None
+            skipped_level = level if line[level:-level].strip().casefold() in _SOURCE_HEADINGS else None
 
 
 def _sentences(paragraph: str, mentioned: Sequence[NameSpan]) -> list[_Sentence]:

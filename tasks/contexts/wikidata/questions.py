@@ -123,7 +123,7 @@ def _question(
     triple, subject, answer = fact.stated_fact.triple, fact.stated_fact.subject, fact.stated_fact.object
     question, answers = fact.stated_fact.question(items), fact.stated_fact.answers
     text = fact.snippet.replace(SLOT, " ")
-    # Only forms that the text contains in their own spelling: "reading" is no mention of the town Reading.
+    # Use only forms that the text contains in their own spelling: "reading" is no mention of the town Reading.
     likely_forms = [form for form in fact.stated_fact.likely_forms if is_written(text, form)]
     views = partial(pageviews.monthly_mean, first=months[0], last=months[1])
     return Question(

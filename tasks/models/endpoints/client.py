@@ -33,7 +33,7 @@ _CACHE_TTL_DAYS = 36_500.0  # a hundred years: cached responses never expire by 
 
 
 class RequestsInFlight:
-    """Limit of concurrent requests; the limit is doubled while the rate of responses rises, and halved if it falls."""
+    """Limit of concurrent requests; a rising rate of responses doubles the limit, and a falling rate halves it."""
 
     BETTER, WORSE = 1.1, 0.7
     """The limit is doubled if the rate is above BETTER times the rate at the limit's last change. It is halved if the
@@ -46,7 +46,7 @@ class RequestsInFlight:
         self._began = time.monotonic()
 
     def begin(self) -> None:
-        """Start a period of requests, so that the pause before it does not count."""
+        """Start to measure the rate, so that the pause before these requests does not count."""
         with self._changed:
             self._ended, self._began = 0, time.monotonic()
 

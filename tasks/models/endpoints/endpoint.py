@@ -36,7 +36,7 @@ class Endpoint:
         api: The kind of server; auto: the kind that the server states.
         served_as: The server's name of the model; empty: `name`.
         key_from: The environment variable of the key, or HEADER: VARIABLE; empty: no key is sent.
-        tokenizer: The model whose tokenizer and chat template write the prompts; empty: the server's.
+        tokenizer: The model whose tokenizer and chat template write the prompts; empty: the server writes the prompts.
         in_flight: Upper bound on concurrent requests.
         requests_per_minute: Rate limit; None: no limit.
         timeout_s: Seconds that the server may be silent.
@@ -86,7 +86,7 @@ class Prompt(NamedTuple):
     Attributes:
         tokens: Token ids.
         text: A text that the model continues.
-        turns: Messages, which the server's chat template writes.
+        turns: Messages, to which the server applies its chat template.
         options: Keywords of the server's chat template, or of the request.
     """
 

@@ -92,7 +92,7 @@ class ServedModel:
 
     @property
     def placement(self) -> str:
-        """The column `placement` of the database: the server decides the place of the weights."""
+        """The column `device` of the scores: the server decides the place of the weights."""
         return SERVED
 
     @property
@@ -469,11 +469,11 @@ def _warn_if_unencrypted(endpoint: Endpoint) -> None:
     """Warn that requests travel unencrypted, only once in a process for each address."""
     if endpoint.is_unencrypted and endpoint.address not in _warned:
         _warned.add(endpoint.address)
-        what = "prompts, answers and the key" if endpoint.key_from else "prompts and answers"
+        contents = "prompts, answers and the key" if endpoint.key_from else "prompts and answers"
         log.warning(
             "model %s: %s go to %s without encryption; use https if others can listen",
             endpoint.name,
-            what,
+            contents,
             endpoint.address,
         )
 

@@ -1,6 +1,6 @@
 """Probe a server before a study spends anything: a dozen requests measure its capabilities, which servers may misstate.
 
-Each check has a name; the table says what it requires. A failed check is recorded with its reason, and the capabilities
+The table has the name of each check and its condition. A failed check is recorded with its reason, and the capabilities
 that depend on the check are removed.
 
     models          the server lists the model
@@ -266,7 +266,7 @@ class _Checks:
         result, plain = self._result, self._prompt
         result.thinks = True
         for name, in_request in self._switches():
-            if self._is_switch(name, in_request):
+            if self._try_switch(name, in_request):
                 result.switch, result.description["thoughts"] = name, f"{name} turns them off"
                 return
         self._prompt, result.description["thoughts"] = plain, "they cannot be turned off"
@@ -283,8 +283,8 @@ class _Checks:
         yield from ((name, False) for name in all_names)
         yield from ((name, True) for name in _REQUEST_SWITCHES)
 
-    def _is_switch(self, name: str, in_request: bool) -> bool:
-        """Return True if an option turns thoughts off; the settings then keep this option."""
+    def _try_switch(self, name: str, in_request: bool) -> bool:
+        """Return True if an option turns thoughts off, and keep this option in the settings."""
         settings, before = self._server.settings, replace(self._server.settings)
         settings.request_options = [name] if in_request else []
         settings.template_options = settings.template_options or not in_request

@@ -187,7 +187,7 @@ def whole_distribution(ids: Sequence[int], log_probs: Sequence[float]) -> LogPro
 
 
 def distinct_tokens(tokens: Sequence[tuple[str, Any]]) -> Mapping[str, float]:
-    """Return log-probabilities by token text, without parts of characters and texts that several tokens share."""
+    """Return log-probabilities by token text; texts that several tokens share, and parts of characters, are omitted."""
     count = Counter(text for text, _ in tokens)
     return {_text(text): log_prob(value) for text, value in tokens if count[text] == 1 and "\ufffd" not in text}
 
@@ -230,11 +230,11 @@ def is_filtered(content: Any) -> bool:
 
 
 def refused_parameter(content: Any, sent: Collection[str]) -> str:
-    """Return the parameter of a request that is named by an error in any format; "" if the error names none."""
+    """Return the parameter of a request that an error of any format names; "" if the error names none."""
     names = set(sent) - _CONTENT
     texts = [re.sub(r"input_value=.*", "", text) for text in _strings(content)]  # where pydantic repeats the request
-    if exact := [text for text in texts if text in names]:
-        return exact[0]
+    if whole_texts := [text for text in texts if text in names]:
+        return whole_texts[0]
     # The parameter `n` counts only in quotes, because other texts may have the letter alone, too.
     words = [word for text in texts for word in re.findall(r"\w+", text) if word in names and word != "n"]
     words += ["n"] if "n" in names and any(re.search("[\"'`]n[\"'`]", text) for text in texts) else []

@@ -18,7 +18,7 @@ from swaymeter.tasks.models.endpoints.endpoint import Api, Decoding, LogProbs, P
 Content = TypeVar("Content")
 
 FEW = 5
-"""Number of likeliest tokens that every server can send if it sends likeliest tokens."""
+"""Number of likeliest tokens that every server can send if it sends any."""
 OTHER_NAMES = {"max_tokens": "max_completion_tokens", "seed": "random_seed"}
 """Other names of parameters, for servers that refuse the usual name."""
 _REFUSALS = (400, 422)  # HTTP statuses of a refused request
@@ -195,9 +195,9 @@ class Server:
                 return error
             try:
                 results.append(read(content))
-            except (*MISREAD, OverflowError) as lack:
+            except (*MISREAD, OverflowError) as misreading:
                 return ServiceError(
-                    f"the response does not have the form of {self.name} ({reading_problem(lack)}): "
+                    f"the response does not have the form of {self.name} ({reading_problem(misreading)}): "
                     f"{shown(content, 100)}; set `api` to the kind of the server"
                 )
             return None

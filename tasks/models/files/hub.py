@@ -35,12 +35,12 @@ State = tuple[int, int, int]
 
 def cache_folder() -> Path:
     """Return $SWAYMETER_CACHE, or ~/.cache/swaymeter."""
-    chosen = os.environ.get("SWAYMETER_CACHE")
-    return Path(chosen).expanduser() if chosen else Path.home() / ".cache" / "swaymeter"
+    folder_name = os.environ.get("SWAYMETER_CACHE")
+    return Path(folder_name).expanduser() if folder_name else Path.home() / ".cache" / "swaymeter"
 
 
 def sha256_of_file(path: Path) -> str:
-    """Return the SHA-256 of a file in hex; computed again only if its size or times of change differ."""
+    """Return the SHA-256 of a file in hex, computed again only if the size or a time of change differs."""
     return digest_once(path, "sha256", _state(path))
 
 
@@ -71,7 +71,7 @@ def verify_snapshot(name: str, folder: Path) -> None:
         states: dict[str, list[int]] = json_object(verified.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         states = {}
-    is_new = False
+    has_new_states = False
     for file in sorted(folder.rglob("*")):
         blob = file.resolve()
         if not blob.is_file() or not re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", blob.name):
@@ -85,18 +85,18 @@ def verify_snapshot(name: str, folder: Path) -> None:
                 f"model {name!r}: the hub's cache is damaged: {file.name} does not have the digest that the hub gave; "
                 f"delete {blob} so that it is downloaded again"
             )
-        states[str(blob)], is_new = state, True
-    if is_new:
+        states[str(blob)], has_new_states = state, True
+    if has_new_states:
         with contextlib.suppress(WorkspaceError):  # without this file, snapshots are verified again
             write_file(verified, json.dumps(states))
 
 
 def convert_once(gguf: Path, digest: str) -> Path:
-    """Convert a GGUF file, unless it is converted already, and return the folder.
+    """Convert a GGUF file into a folder, unless an earlier call has converted it.
 
     Args:
         gguf: the file.
-        digest: its SHA-256.
+        digest: the SHA-256 of the file.
 
     Returns:
         The folder with the weights in float32 and the tokenizer.
@@ -162,7 +162,7 @@ def _convert(gguf: Path, folder: Path) -> None:
     source = str(gguf.parent)
     with contextlib.redirect_stderr(io.StringIO()):  # no setting turns these progress bars off
         model: Any = AutoModelForCausalLM.from_pretrained(source, gguf_file=gguf.name, dtype=torch.float32)
-        # Without these lines, the model still claims to be quantised, and cannot be saved.
+        # Without the next three lines, the model still claims to be quantised, and cannot be saved.
         model.hf_quantizer = None
         if hasattr(model.config, "quantization_config"):
             del model.config.quantization_config

@@ -27,7 +27,7 @@ from swaymeter.data.storage.notes import json_object
 from swaymeter.tasks.models.files.hub import sha256_of_file
 
 ModelKind = Literal["language_model", "embedder", "entailment"]
-"""The purpose of a model."""
+"""The kind of a model, which is also its purpose in a study."""
 _WORDS: Mapping[ModelKind, str] = {
     "language_model": "language model",
     "embedder": "embedder",
@@ -45,11 +45,11 @@ _OTHER_ARCHITECTURES = {
         "an encoder, which reads a text in both directions"
     ),
 }
-_INSTEAD = "use a language model that writes from left to right, such as smollm2-135m-instruct"
+_ADVICE = "use a language model that writes from left to right, such as smollm2-135m-instruct"
 
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 _FOLDER_FILES = {".json", ".safetensors", ".txt", ".model", ".jinja"}
-_OFFLINE: dict[ModelKind, str] = {
+_INSTALLED_MODELS: dict[ModelKind, str] = {
     "language_model": "the embedded smollm2-135m-instruct",
     "embedder": "the embedded all-minilm-l6-v2",
     "entailment": "the stand-in all-minilm-l6-v2",
@@ -65,7 +65,8 @@ class ModelIdentity:
         name: The name.
         revision: The revision of the weights, of the function, or of the replies.
         origin: The origin of the model, such as "hub".
-        location: The file, folder, hub id, address, column of replies, or function, in the order of the origins below.
+        location: The file of an embedded model, the folder, the hub id, the address of an endpoint, the column of
+            recorded replies, or the function of an application.
     """
 
     name: str
@@ -87,14 +88,14 @@ def identify_model(name: str, purpose: ModelKind) -> ModelIdentity:
         UsageError: the alias stands for a model with another purpose.
         ModelError: the model is missing or damaged, or a language model does not read from left to right.
     """
-    identity = _identify(name, purpose, instead=_OFFLINE[purpose])
+    identity = _identify(name, purpose, instead=_INSTALLED_MODELS[purpose])
     if purpose == "language_model" and (config := _config(identity)):
         check_left_to_right(name, config)
     return identity
 
 
 def _identify(name: str, purpose: ModelKind, *, instead: str) -> ModelIdentity:
-    """Return the identity of the model that a name stands for; if the hub does not answer, advise `instead`."""
+    """Return the identity of the model that a name stands for; the error about a silent hub advises `instead`."""
     entry = models().get(name)
     if entry is not None:
         identity = _identify_alias(entry, purpose, instead)
@@ -281,9 +282,9 @@ def check_left_to_right(name: str, config: Mapping[str, Any]) -> None:
         elif config.get("is_decoder") and not architecture.endswith("ForMaskedLM"):
             description = None
         if description is not None:
-            raise ModelError(f"model {name!r} is {description} ({architecture}); {_INSTEAD}")
+            raise ModelError(f"model {name!r} is {description} ({architecture}); {_ADVICE}")
 
 
 def not_left_to_right(name: str, architecture: str) -> ModelError:
     """Return the error about a loaded model whose logits depend on later tokens."""
-    return ModelError(f"model {name!r} reads a text in both directions ({architecture}); {_INSTEAD}")
+    return ModelError(f"model {name!r} reads a text in both directions ({architecture}); {_ADVICE}")

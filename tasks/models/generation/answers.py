@@ -19,7 +19,8 @@ class AnswerEnd:
     Args:
         model: the network.
         form: the form of the prompt.
-        header: the beginning of the assistant's turn, such as "assistant", if the model writes it; it is removed.
+        header: the header that the model writes before an answer, such as "assistant"; "" if it writes none. The
+            header is removed from the answer.
     """
 
     def __init__(self, model: Network, form: PromptForm, header: str = "") -> None:
@@ -64,14 +65,14 @@ def mean_distribution(model: Network, prompt: Sequence[int], answer: Sequence[in
     return mean
 
 
-_OPENING = 40  # characters at the beginning of a reply that may contain the mark that opens thoughts
+_OPENING = 40  # number of first characters of a reply in which a mark can open thoughts
 _Phase = Literal["before", "within", "closed", "answer"]
 """before: the reply is too short to show a mark; within: its thoughts are open; closed: its thoughts have ended, and no
 text follows; answer: text follows, or the reply has no thoughts."""
 
 
 class Thoughts:
-    """The thoughts of replies to prompts with the same ending; the reply or the prompt opens them."""
+    """The thoughts of replies to prompts with the same ending; the thoughts begin in the reply or in its prompt."""
 
     def __init__(self, model: Network, prompt: Sequence[int]) -> None:
         self._tokenizer, self._ends, self._marks = model.tokenizer, end_tokens(model), marks_of(model.tokenizer)
@@ -85,18 +86,18 @@ class Thoughts:
     def answer(
         self, tokens: tuple[int, ...], log_probs: tuple[float, ...], mean_distribution: NDArray[np.float32]
     ) -> Answer:
-        """Return a reply with these tokens, which `split` divides into thoughts and the rest."""
+        """Return a reply with these tokens; `split` divides the tokens into thoughts and answer."""
         return Answer("", tokens, log_probs, mean_distribution, "complete" if self.ends(tokens) else "truncated")
 
     def split(self, tokens: tuple[int, ...]) -> tuple[tuple[int, ...], bool]:
-        """Return the tokens of a reply's thoughts (empty without thoughts), and False if they are open at its end.
+        """Return the tokens of a reply's thoughts, empty without thoughts, and False if the thoughts do not end.
 
-        If the last token of the thoughts is also the beginning of the answer, only its first part counts as thoughts.
+        If a token spans the end of the thoughts and the beginning of the answer, its first part counts as thoughts.
         """
         reply = tokens[:-1] if tokens[-1] in self._ends else tokens
         if not reply or (marks := self._marks_of(reply)) is None:
             return (), self._open_marks is None
-        # Begin at the first window with the closing mark; without such a window, all tokens are thoughts.
+        # Begin at the first window with the closing mark. Without such a window, all tokens are thoughts.
         first_window = len(reply)
         for start in range(0, len(reply), WINDOW):
             if marks.close.search(self._text(reply[max(0, start - WINDOW) : start + WINDOW])):
@@ -109,18 +110,18 @@ class Thoughts:
         return reply, self._phase(reply) == "closed"
 
     def unfinished(self, reply: Answer, tokens: tuple[int, ...]) -> Answer:
-        """Return a reply that has only thoughts, with these tokens, and no answer."""
-        nothing = reply.mean_distribution[:0]
-        return Answer("", (), (), nothing, "unfinished_thoughts", self.text(tokens), tokens)
+        """Return a reply of thoughts with these tokens, without an answer."""
+        empty_distribution = reply.mean_distribution[:0]
+        return Answer("", (), (), empty_distribution, "unfinished_thoughts", self.text(tokens), tokens)
 
     def text(self, tokens: tuple[int, ...]) -> str:
         """Return the text of thoughts without the marks around it."""
         text, marks = self._text(tokens), self._marks_of(tokens)
         if marks is not None:
-            closed = marks.close.search(text)
-            text = text[: closed.start()] if closed else text
-            opened = marks.open.search(text, 0, _OPENING)
-            text = text[opened.end() :] if opened else text
+            closing = marks.close.search(text)
+            text = text[: closing.start()] if closing else text
+            opening = marks.open.search(text, 0, _OPENING)
+            text = text[opening.end() :] if opening else text
         return text.strip()
 
     def _phase(self, tokens: tuple[int, ...]) -> _Phase:
@@ -129,24 +130,24 @@ class Thoughts:
         text = self._text(tokens[-WINDOW:])
         if marks is None:
             return "before" if len(text.strip()) < _OPENING else "answer"
-        closed = marks.close.search(text)
-        if closed is None:
+        closing = marks.close.search(text)
+        if closing is None:
             return "within"
-        return "answer" if text[closed.end() :].strip() else "closed"
+        return "answer" if text[closing.end() :].strip() else "closed"
 
     def _cut_last_token(self, tokens: tuple[int, ...], marks: Marks) -> tuple[tuple[int, ...], bool]:
         """Remove the part of the last token that belongs to the answer; return the tokens of the thoughts and True.
 
-        If no tokens of the vocabulary spell the shorter text, return all tokens and False: the thoughts count as open.
+        If no tokens of the vocabulary spell the thoughts, return all tokens and False: the thoughts count as open.
         """
         text, before = self._text(tokens), tokens[:-1]
-        closed = marks.close.search(text)
-        assert closed is not None
-        letters = text[len(self._text(before)) : closed.end()]
+        closing = marks.close.search(text)
+        assert closing is not None
+        letters = text[len(self._text(before)) : closing.end()]
         # The token of a letter is None if the vocabulary lacks it.
         letter_tokens = (self._tokenizer.convert_tokens_to_ids(letter) for letter in letters)
         thoughts = (*before, *(token for token in letter_tokens if isinstance(token, int)))
-        return (thoughts, True) if self._text(thoughts) == text[: closed.end()] else (tokens, False)
+        return (thoughts, True) if self._text(thoughts) == text[: closing.end()] else (tokens, False)
 
     def _marks_of(self, tokens: tuple[int, ...]) -> Marks | None:
         """Return the marks of the thoughts that the reply or its prompt opens; None without thoughts."""

@@ -66,7 +66,7 @@ class AdaptiveContextAware:
 
     Source: Wang et al. 2025 (NAACL) and github.com/HanNight/AdaCAD. Departures: in a step with a probability of exactly
     0, the released code raises all probabilities below 1e-9 to 1e-9 before it computes the divergence; here the
-    divergence is exact. The released code also drops the same tokens as the released code of CAD.
+    divergence is exact. The released code also drops tokens, like the released code of CAD.
 
     Attributes:
         least: lower bound of the weight, at least 0; 0 for short answers. The authors use 0.3 for long texts.
@@ -107,16 +107,17 @@ class AdaptiveContextAware:
 
 @dataclass(frozen=True, slots=True)
 class EntropyConstrained:
-    """COIECD: a contrast is added to p1 for tokens that satisfy an information constraint, to p2 for other tokens.
+    """COIECD: a contrast is added to log p1 of tokens that satisfy an information constraint, else to log p2.
 
-        log p(y) = log p1(y) + weight g(y) if y satisfies the constraint, else log p2(y) + weight g(y), + a constant
+        log p(y) = log base(y) + weight g(y) + a constant
+        base(y) = p1(y) if y satisfies the constraint, else p2(y)
         g(y) = log p2(y) - log p1(y)
         the constraint: min d / ratio <= d(y) <= ratio max d, with d = softmax over tokens of (-log p2 - H(p1))
 
-    The entropy H(p1) is the same for all tokens and cancels in the softmax, so that d(y) is 1 / p2(y) up to a constant.
+    The entropy H(p1) is the same for all tokens and cancels in the softmax, so that d(y) is 1 / p2(y) up to a factor.
     The constraint is then min p2 / ratio <= p2(y) <= ratio max p2. If only one token is above the upper bound, this
     token satisfies the constraint, too, because a context that leaves no doubt is not a conflict. With the default
-    weight 1, tokens that satisfy the constraint get p2(y), and all others p2(y)^2 / p1(y), both up to a constant.
+    weight 1, tokens that satisfy the constraint get p2(y), and other tokens get p2(y)^2 / p1(y), up to a factor.
     Source: Yuan et al. 2024 (Findings of ACL) and github.com/Stacy027/COIECD, with its defaults; no departure from it.
 
     Attributes:
@@ -144,11 +145,13 @@ class EntropyConstrained:
 
     def log_probs(self, conditioned: torch.Tensor, contextless: torch.Tensor) -> torch.Tensor:
         """Return the combined log-probabilities, (n, V) nats, from logits with and without the context, (n, V) each."""
-        own, other = torch.log_softmax(conditioned, dim=1), torch.log_softmax(contextless, dim=1)
-        return _contrast(torch.where(self.satisfies_constraint(conditioned), other, own), own, other, self.weight)
+        log_p2, log_p1 = torch.log_softmax(conditioned, dim=1), torch.log_softmax(contextless, dim=1)
+        return _contrast(
+            torch.where(self.satisfies_constraint(conditioned), log_p1, log_p2), log_p2, log_p1, self.weight
+        )
 
     def error(self, conditioned: torch.Tensor, contextless: torch.Tensor, rounding: float) -> torch.Tensor:
-        """Return a bound of the error, (n,); infinite if rounding can decide if a token satisfies the constraint."""
+        """Return a bound of the error, (n,); infinite if rounding can change the tokens that satisfy the constraint."""
         unsure = [((conditioned - bound).abs() < 2 * rounding).any(dim=1) for bound in self._bounds(conditioned)]
         # The contrast is added to log p1 of some tokens and log p2 of others, so the errors of both normalisers count.
         errors = _constant(conditioned, 2 * (1 + 2 * self.weight) * rounding)
@@ -194,10 +197,10 @@ def name_of(decoding: Decoding | None) -> str:
 
 def divergences(conditioned: torch.Tensor, contextless: torch.Tensor) -> torch.Tensor:
     """Return the Jensen-Shannon divergences, (n,) nats in [0, log 2], of the softmax of logits, (n, V) float each."""
-    own, other = torch.log_softmax(conditioned, dim=1), torch.log_softmax(contextless, dim=1)
-    middle = torch.logaddexp(own, other) - math.log(2)
-    both = own.exp() * (own - middle) + other.exp() * (other - middle)
-    return (both.sum(dim=1) / 2).clamp(min=0)
+    log_p2, log_p1 = torch.log_softmax(conditioned, dim=1), torch.log_softmax(contextless, dim=1)
+    log_mean = torch.logaddexp(log_p2, log_p1) - math.log(2)
+    terms = log_p2.exp() * (log_p2 - log_mean) + log_p1.exp() * (log_p1 - log_mean)
+    return (terms.sum(dim=1) / 2).clamp(min=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,8 +209,9 @@ class Contrast:
 
     Attributes:
         decoding: the contrastive decoding.
-        contextless: (m, V), the logits without the context.
-        rows: (m,), rows of the forward pass in rising order; the other rows keep the model's own distribution.
+        contextless: (m, V), the logits of these rows without the context.
+        rows: (m,), the indices of these rows in the forward pass, in rising order. Other rows keep the model's own
+            distribution.
     """
 
     decoding: Decoding
@@ -243,7 +247,7 @@ def _contrast(
 
 
 def _constant(like: torch.Tensor, value: float) -> torch.Tensor:
-    """Return a value for each row of a tensor, (n,) float64."""
+    """Return a tensor, (n,) float64, with the same value for each row of another tensor."""
     return torch.full((len(like),), value, dtype=torch.float64, device=like.device)
 
 

@@ -26,7 +26,7 @@ _STEPS_BETWEEN_CHECKS = {"cpu": 1, "cuda": 4}  # a check for ended replies synch
 def greedy_lines(
     model: Network, prompts: Prompts, queries: Sequence[str], contexts: Sequence[str], *, max_tokens: int
 ) -> tuple[list[list[str]], str]:
-    """Return the greedy replies, [query][context], and the name of the engine that read them.
+    """Return the greedy replies, [query][context], and the name of the engine that read the prompts.
 
     Args:
         model: the network.
@@ -82,15 +82,15 @@ def greedy_lines(
 
 
 class _LineDecoder:
-    """Greedy decoding of one-line replies; `decode` may continue after the end of a reply, and `text` cuts the rest."""
+    """Greedy decoding of one-line replies. `decode` may continue after the end of a reply; `text` stops at the end."""
 
     def __init__(self, model: Network) -> None:
         self._tokenizer, self._ends = model.tokenizer, end_tokens(model)
         # A token with a part of a character counts as blank, because the character may be a blank.
         texts = [text.replace("\ufffd", "") for text in vocabulary_texts(model)]
         texts += [""] * (model.vocabulary_size - len(texts))
-        # Masks over the vocabulary: tokens with visible text, tokens with a line break, and tokens that always end a
-        # reply (end tokens, and tokens with a line break after visible text).
+        # Masks over the vocabulary. Tokens that always end a reply are end tokens, and tokens with a line break after
+        # visible text.
         self._visible = torch.tensor([bool(text.strip()) for text in texts], device=model.device)
         self._breaks = torch.tensor(["\n" in text for text in texts], device=model.device)
         self._ends_reply = torch.tensor(
@@ -112,7 +112,7 @@ class _LineDecoder:
             Tokens (..., steps), and the mask (...).
         """
         steps: list[torch.Tensor] = []
-        # Masks of the replies that have ended, that have visible text, and that had a logit that is not finite.
+        # Masks over the replies; a reply is broken if a logit before its end is not finite.
         has_ended, is_visible, broken = torch.zeros((3, *logits.shape[:-1]), dtype=torch.bool, device=logits.device)
         while True:
             best, tokens = logits.max(dim=-1)

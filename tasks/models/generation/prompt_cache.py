@@ -11,10 +11,10 @@ from swaymeter.tasks.models.capabilities import Tokens
 from swaymeter.tasks.models.generation.slots import Slots, SlotTokens
 from swaymeter.tasks.models.network import Network
 
-WORTH = 8  # shared tokens that make it worth copying keys, or waiting for another prompt
+WORTH = 8  # fewest shared tokens that are worth a copy of their keys, or the wait for another prompt
 
 _NO_TOKEN = -1
-"""Entry for an index of a slot without a token."""
+"""Entry of `PromptCache._tokens` for an index of a slot that has no token."""
 
 
 class UnreadTokens(NamedTuple):
@@ -33,12 +33,12 @@ class UnreadTokens(NamedTuple):
     start: int
 
     def until(self, stop: int) -> SlotTokens:
-        """Return the tokens from `start` to `stop` as new tokens; only the prompt's last token has logits."""
+        """Return the tokens from `start` to `stop` for the next read; only the prompt's last token has logits."""
         return self.slots.prefill_chunk(self.slot, self.prompt, self.start, stop)
 
 
 class PromptCache:
-    """Cache slots for prompts, with a record of the tokens in each slot, also after its replies have ended."""
+    """Cache slots for prompts, and a record of the tokens in each slot, which outlasts the replies in the slot."""
 
     def __init__(self, model: Network, slots: int, slot_tokens: int) -> None:
         self.slots = Slots(model, slots, slot_tokens)
@@ -49,9 +49,9 @@ class PromptCache:
 
         The last token of a prompt is always read, for the logits after it.
         """
-        before = len(prompt) - 1
+        last = len(prompt) - 1
         differs = np.ones((len(self._tokens), len(prompt)), dtype=bool)
-        np.not_equal(self._tokens[:, :before], np.asarray(prompt[:before], dtype=np.int64), out=differs[:, :before])
+        np.not_equal(self._tokens[:, :last], np.asarray(prompt[:last], dtype=np.int64), out=differs[:, :last])
         lengths = differs.argmax(axis=1)  # the first difference; the last column always differs
         slot = int(lengths.argmax())
         return slot, int(lengths[slot]) if lengths[slot] >= WORTH else 0
@@ -63,10 +63,10 @@ class PromptCache:
             source, start = self.longest_prefix(prompt)
             copies.append((source, slot, start))
             self.record(slot, prompt[:start])  # the other tokens are recorded, and may be copied, once they are read
-        # The order stays, because the source of a copy may be the target of an earlier copy.
+        # Copies are made in order, because the source of a copy may be the target of an earlier copy.
         for source, group in itertools.groupby(copies, key=lambda copy: copy[0]):
             targets = [(slot, start) for _, slot, start in group if start]
-            if targets:  # tokens beyond a target's own start are overwritten when the rest is read
+            if targets:  # a target gets the longest prefix; the next read overwrites the tokens from its own `start` on
                 self.slots.copy(source, [slot for slot, _ in targets], max(start for _, start in targets))
         return [
             UnreadTokens(self.slots, slot, prompt, start)

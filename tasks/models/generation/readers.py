@@ -21,12 +21,12 @@ from swaymeter.tasks.models.memory import Halving
 from swaymeter.tasks.models.network import Network
 from swaymeter.tasks.models.next_token.alone import CannotRead, ComparedPrompts, choose_method
 from swaymeter.tasks.models.next_token.plain import EQUAL, PADDED, read_plain
-from swaymeter.tasks.models.next_token.reading import unreadable
+from swaymeter.tasks.models.next_token.reading import reason_against_trees
 from swaymeter.tasks.models.prompts.tokens import common_prefix_length
 
+# Names of the engines, which are stored beside scores.
 SLOTS = "slots"
 PLAIN = "plain"
-"""Names of the engines, which are stored beside scores."""
 
 _ROUNDING = 2e-5  # nats; batches of the bundled model in float32 differed by up to 1.1e-5
 TOKENS_PER_PASS = {"cpu": 1024, "cuda": 16384}
@@ -38,8 +38,9 @@ class PassLogits(NamedTuple):
 
     Attributes:
         logits: (n, V), the logits after every prompt.
-        contextless: (m, V), the logits after the same prompts without their contexts, only for contrastive decodings.
-        contextless_rows: (m,), indices of the prompts to which the rows of `contextless` belong, in rising order.
+        contextless: (m, V), the logits after m of these prompts without their contexts; m is 0 without a contrastive
+            decoding.
+        contextless_rows: (m,), the indices of these m prompts, in rising order.
     """
 
     logits: torch.Tensor
@@ -66,7 +67,10 @@ class PlainReader:
         return self._read([node.prompt for node in nodes], [node.contextless for node in nodes], nodes[0].tree)
 
     def _read(self, prompts: Sequence[Tokens], contextless: Sequence[Tokens | None], tree: Tree) -> PassLogits:
-        """Read prompts, and the same prompts without their contexts; `tree.points` has a column for each new token."""
+        """Read prompts, and the same prompts without their contexts.
+
+        `tree` is one of the prompts' trees; its `points` have a column for each new token.
+        """
         second_prompts = {index: prompt for index, prompt in enumerate(contextless) if prompt is not None}
         logits = read_plain(self.model, [*prompts, *second_prompts.values()], new_tokens=tree.points.shape[1])
         return PassLogits(logits[: len(prompts)], logits[len(prompts) :], list(second_prompts))
@@ -79,9 +83,9 @@ class SlotReader:
         model: the network.
         slots: number of slots.
         slot_tokens: tokens of a slot.
-        contextless_slot_tokens: tokens of a slot for a prompt without its context; 0 without a contrastive decoding.
-            Slot i of this cache has the same prompt as slot i of the main cache, without its context. Prompts that are
-            equal without their contexts are prefilled once.
+        contextless_slot_tokens: tokens of a slot of a second cache, for prompts without their contexts; 0 without a
+            contrastive decoding. Slot i of both caches has the same prompt. Prompts that are equal without their
+            contexts are prefilled once.
     """
 
     def __init__(self, model: Network, slots: int, slot_tokens: int, *, contextless_slot_tokens: int = 0) -> None:
@@ -92,8 +96,8 @@ class SlotReader:
     def unread_tokens(self, tree: Tree, before: Tree | None) -> int | None:
         """Return the number of tokens that the prefill of a tree reads; None if the tree should wait.
 
-        A tree waits if it shares a long prefix with the tree `before`, which is prefilled first. A prefix is long if it
-        has WORTH or more tokens that are in no slot yet, and at least half of the tree's unread tokens.
+        A tree waits if it shares a long prefix with the tree `before`, which is prefilled first. A prefix is long if
+        at least WORTH of its tokens are in no slot yet, and if these are at least half of the tree's unread tokens.
         """
         cached = self._own.longest_prefix(tree.prompt)[1]
         unread_tokens = len(tree.prompt) - cached
@@ -142,12 +146,12 @@ class SlotReader:
         while unread_tokens:
             chunks, room = list[SlotTokens](), TOKENS_PER_PASS[torch.device(self._model.device).type]
             while unread_tokens and room:
-                prompt = unread_tokens.popleft()
-                stop = min(len(prompt.prompt), prompt.start + room)
-                chunks.append(prompt.until(stop))
-                room -= stop - prompt.start
-                if stop < len(prompt.prompt):
-                    unread_tokens.appendleft(prompt._replace(start=stop))
+                unread = unread_tokens.popleft()
+                stop = min(len(unread.prompt), unread.start + room)
+                chunks.append(unread.until(stop))
+                room -= stop - unread.start
+                if stop < len(unread.prompt):
+                    unread_tokens.appendleft(unread._replace(start=stop))
             logits.append(read_slots(self._model, chunks))
         return torch.cat(logits)
 
@@ -166,17 +170,16 @@ def rounding(model: Network) -> float:
     """
     if model.dtype != "float32":
         return 0.0
-    # Comparisons of reading methods with prompts read alone; a copy, because another thread may add some.
-    checks = list(model.traits.verdicts.items())
-    slots_rejected = any(method == SLOTS and check.reason for (method, _), check in checks)
+    verdicts = list(model.traits.verdicts.items())  # a copy, because another thread may add verdicts
+    slots_rejected = any(method == SLOTS and verdict.reason for (method, _), verdict in verdicts)
     methods = (SLOTS, PADDED, EQUAL) if slots_rejected else (SLOTS,)
     # Like _ROUNDING, the bound is about twice a measured difference.
-    return max([_ROUNDING, *(2 * check.rounding for (method, _), check in checks if method in methods)])
+    return max([_ROUNDING, *(2 * verdict.rounding for (method, _), verdict in verdicts if method in methods)])
 
 
 def _read_compared_prompts(model: Network, compared_prompts: ComparedPrompts) -> torch.Tensor:
     """Return the logits after the prompts of a comparison, whose contexts are prefilled and whose tails are decoded."""
-    if reason := unreadable(model):
+    if reason := reason_against_trees(model):
         raise CannotRead(reason)
     trees = [
         Tree(number, prompt, np.empty((1, 0)), slot=number) for number, prompt in enumerate(compared_prompts.contexts)

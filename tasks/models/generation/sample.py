@@ -1,7 +1,7 @@
 """Replies to many prompts: prompts are prefilled, and their replies are decoded together until each has ended.
 
 If `max_thoughts` is set, thoughts are decoded first, and the answer is sampled after them with separate random numbers.
-Otherwise, the answer of a reply that begins with thoughts is sampled again after them.
+Without `max_thoughts`, whole replies are decoded. If a reply begins with thoughts, its answer is then sampled again.
 """
 
 from collections import deque
@@ -75,12 +75,12 @@ def sample_answers(
     contextless_prompts = _contextless_prompts(settings, len(prompts))
     if not prompts:
         return []
-    first = max_thoughts or max_new_tokens  # steps of the first decoding, of thoughts or of whole replies
+    first_steps = max_thoughts or max_new_tokens  # steps of the first decoding, of thoughts or of whole replies
     reserved_tokens = max_new_tokens + (max_thoughts or 0)
     for prompt, contextless_prompt, identity in zip(prompts, contextless_prompts, identities, strict=True):
         for tokens in (prompt,) if contextless_prompt is None else (prompt, contextless_prompt):
             check_length(model, " / ".join(identity), len(tokens), reserved_tokens=reserved_tokens)
-    points = [_random_numbers(model, identity, settings, first + max_new_tokens) for identity in identities]
+    points = [_random_numbers(model, identity, settings, first_steps + max_new_tokens) for identity in identities]
     ends = AnswerEnd(model, settings["form"] or prompt_form(model), settings["header"])
     thoughts = Thoughts(model, prompts[0])
     later_thoughts = Thoughts(model, ())  # further thoughts that a reply opens after its first thoughts
@@ -89,18 +89,18 @@ def sample_answers(
         prompts,
         contextless_prompts,
         identities,
-        [rows[:, :first] for rows in points],
+        [numbers[:, :first_steps] for numbers in points],
         thoughts if max_thoughts else ends,
     )
     # Numbers of the replies whose answers are decoded next, by the number of the prompt and the tokens of the thoughts.
     groups: dict[tuple[int, tuple[int, ...]], list[int]] = {}
-    for number, rows in enumerate(replies):
-        for member, reply in enumerate(rows):
+    for number, replies_of_prompt in enumerate(replies):
+        for member, reply in enumerate(replies_of_prompt):
             thought, is_finished = thoughts.split(reply.token_ids)
             length = max(len(prompts[number]), len(contextless_prompts[number] or ())) + len(thought) + max_new_tokens
             # Without an end of the thoughts, or without room for an answer after them, the reply has no answer.
             if not is_finished or (thought and model.context_window and length > model.context_window):
-                rows[member] = thoughts.unfinished(reply, thought)
+                replies_of_prompt[member] = thoughts.unfinished(reply, thought)
             elif thought or max_thoughts:  # the answer is decoded after the thoughts; otherwise the reply is the answer
                 groups.setdefault((number, thought), []).append(member)
     answers = decode(
@@ -110,17 +110,17 @@ def sample_answers(
             for number, thought in groups
         ],
         [identities[number] for number, _ in groups],
-        [points[number][members, first:] for (number, _), members in groups.items()],
+        [points[number][members, first_steps:] for (number, _), members in groups.items()],
         ends,
     )
     for ((number, thought), members), answers_of_group in zip(groups.items(), answers, strict=True):
-        words = thoughts.text(thought)
+        thought_text = thoughts.text(thought)
         for member, answer in zip(members, answers_of_group, strict=True):
             further_thoughts, is_finished = later_thoughts.split(answer.token_ids)
             if further_thoughts or not is_finished:
                 reply = thoughts.unfinished(answer, (*thought, *answer.token_ids))
             else:
-                reply = replace(answer, thoughts=words, thought_ids=thought)
+                reply = replace(answer, thoughts=thought_text, thought_ids=thought)
             replies[number][member] = reply
     return [SampledAnswers(tuple(rows[:samples]), rows[samples]) for rows in replies]
 
@@ -172,7 +172,7 @@ def _decode(
         points: (replies, steps) random numbers of each prompt; NaN for greedy replies.
         ends: decides after which token a reply, or its thoughts, ends.
         sampling: temperature and truncation.
-        contrast: the contrastive decoding; None for none.
+        contrast: the contrastive decoding; None for the model's own distribution.
         at_once: limit of the prompts in a batch.
     """
     if not prompts:
@@ -184,7 +184,7 @@ def _decode(
     slot_tokens = tuple(max(map(len, group)) + max_tokens * answers if group else 0 for group in (prompts, contextless))
     at_once = min(at_once, len(trees), model.traits.prompts_at_once or at_once)
     engine_name = engine_of_answers(model, [*prompts, *contextless], new_tokens=max_tokens)
-    if engine_name != PLAIN:  # as many slots as fit into four fifths of the budget; the rest is for shared prefixes
+    if engine_name != PLAIN:  # four fifths of the budget are for slots, and one fifth is for shared prefixes
         config, size = model.model.config.get_text_config(), model.model.dtype.itemsize
         # For each reply: sums in float32 and logits, and as much again for the computation of a step.
         step_bytes = answers * int(config.vocab_size) * (8 + (4 if contextless else 2) * size)
@@ -192,11 +192,11 @@ def _decode(
         at_once = min(at_once, max(1, memory_budget(model.device) * 4 // 5 // slot))
     trees = sort_by_prefix(trees)
     decoding = _Decoding(model, engine_name, identities, sampling, contrast, max_tokens, ends)
-    ended = {}
+    replies = {}
     for tree in decoding.finish_trees(trees, at_once, *slot_tokens):
-        ended[tree.number] = tree.ended
+        replies[tree.number] = tree.ended
         report_prompts()
-    return [[ended[number][member] for member in range(len(points[number]))] for number in range(len(prompts))]
+    return [[replies[number][member] for member in range(len(points[number]))] for number in range(len(prompts))]
 
 
 @dataclass(eq=False)
@@ -208,7 +208,7 @@ class _Decoding:
         engine: the name of the engine.
         identities: a tuple for each prompt, for messages.
         sampling: temperature and truncation.
-        contrast: the contrastive decoding; None for none.
+        contrast: the contrastive decoding; None for the model's own distribution.
         max_tokens: limit of the tokens of a reply.
         ends: decides after which token a reply, or its thoughts, ends.
     """
@@ -251,11 +251,11 @@ class _Decoding:
             if waiting and (len(free) >= max(1, slots // 8) or not growing):
                 entering = self._entering(reader, waiting, free)
                 growing += entering
-                read = reader.prefill(entering)
+                pass_logits = reader.prefill(entering)
                 for tree in entering:
-                    sums = torch.zeros(read.logits.shape[1], device=read.logits.device)
+                    sums = torch.zeros(pass_logits.logits.shape[1], device=pass_logits.logits.device)
                     tree.live = [Node(tree, list(range(len(tree.points))), sums=sums)]
-                self._step(read, [node for tree in entering for node in tree.live])
+                self._step(pass_logits, [node for tree in entering for node in tree.live])
             else:
                 growing.sort(key=lambda tree: tree.slot)
                 nodes = [node for tree in growing for node in tree.live]
@@ -287,10 +287,10 @@ class _Decoding:
         waiting.extendleft(reversed(later))
         return chosen
 
-    def _step(self, read: PassLogits, nodes: list[Node]) -> None:
+    def _step(self, pass_logits: PassLogits, nodes: list[Node]) -> None:
         """Add a token to all replies of these nodes; a reply may end, and a node splits if its replies differ."""
         parts: list[dict[int, _Part]] = [{} for _ in nodes]
-        for row, member, token, log_prob in self._choose_tokens(read, nodes):
+        for row, member, token, log_prob in self._choose_tokens(pass_logits, nodes):
             parts[row].setdefault(token, _Part(log_prob, [])).members.append(member)
         ended: list[tuple[Node, dict[int, _Part]]] = []
         for node, tokens_of_node in zip(nodes, parts, strict=True):
@@ -308,38 +308,38 @@ class _Decoding:
                 ended.append((node, ended_parts))
         if not ended:
             return
-        counts = torch.tensor([len(node.tokens) + 1 for node, _ in ended], device=read.logits.device)
+        counts = torch.tensor([len(node.tokens) + 1 for node, _ in ended], device=pass_logits.logits.device)
         means = torch.stack([node.sums for node, _ in ended]) / counts[:, None]
         for (node, ended_parts), mean in zip(ended, means.cpu().numpy(), strict=True):
             for token, part in ended_parts.items():
                 answer = self.ends.answer((*node.tokens, token), (*node.log_probs, part.log_prob), mean)
                 node.tree.ended.update(dict.fromkeys(part.members, answer))
 
-    def _choose_tokens(self, read: PassLogits, nodes: list[Node]) -> Iterator[tuple[int, int, int, float]]:
+    def _choose_tokens(self, pass_logits: PassLogits, nodes: list[Node]) -> Iterator[tuple[int, int, int, float]]:
         """Yield for every reply the row of its node, its number, its next token and the token's log-probability."""
         answers = [(row, member) for row, node in enumerate(nodes) for member in node.members]
         points = np.array([nodes[row].tree.points[member, len(nodes[row].tokens)] for row, member in answers])
         rows, sums = [row for row, _ in answers], [node.sums for node in nodes]
         # `rounding` is called at every step, because a comparison of a reading method may have changed the bound.
-        contrast = self._contrast(read.contextless, read.contextless_rows)
+        contrast = self._contrast(pass_logits.contextless, pass_logits.contextless_rows)
         options: dict[str, Any] = {"sums": sums, "rounding": rounding(self.model), "contrast": contrast}
-        drawn = step(read.logits, rows, points, self.sampling, **options)
-        if drawn.broken:
-            self._raise_broken([nodes[row] for row in drawn.broken])
+        choice = step(pass_logits.logits, rows, points, self.sampling, **options)
+        if choice.broken:
+            self._raise_broken([nodes[row] for row in choice.broken])
         # If rounding could change a reply's token, the token is drawn again after the prompt is read alone.
         unsure: dict[int, list[int]] = {}
         for number, (row, _) in enumerate(answers):
-            if not drawn.is_certain[number]:
+            if not choice.is_certain[number]:
                 unsure.setdefault(row, []).append(number)
         for row, numbers in unsure.items():
             alone, contextless = read_plain(self.model, [nodes[row].prompt]), nodes[row].contextless
             contrast = None if contextless is None else self._contrast(read_plain(self.model, [contextless]), [0])
-            again = step(alone, [0] * len(numbers), points[numbers], self.sampling, contrast=contrast)
-            if again.broken:
+            new_choice = step(alone, [0] * len(numbers), points[numbers], self.sampling, contrast=contrast)
+            if new_choice.broken:
                 self._raise_broken([nodes[row]])
-            for number, token, log_prob in zip(numbers, again.tokens, again.log_probs, strict=True):
-                drawn.tokens[number], drawn.log_probs[number] = token, log_prob
-        for (row, member), token, log_prob in zip(answers, drawn.tokens, drawn.log_probs, strict=True):
+            for number, token, log_prob in zip(numbers, new_choice.tokens, new_choice.log_probs, strict=True):
+                choice.tokens[number], choice.log_probs[number] = token, log_prob
+        for (row, member), token, log_prob in zip(answers, choice.tokens, choice.log_probs, strict=True):
             yield row, member, token, log_prob
 
     def _contrast(self, contextless: torch.Tensor, rows: Sequence[int]) -> Contrast | None:

@@ -121,8 +121,8 @@ def _weights(logits: torch.Tensor, sampling: Sampling, errors: torch.Tensor) -> 
         at_the_cut = ((before - sampling.top_p).abs() <= errors.unsqueeze(1) / sampling.temperature) & (ordered > 0)
         last = in_nucleus.sum(dim=1, keepdim=True) - 1
         first_out = ordered.gather(1, (last + 1).clamp(max=ordered.shape[1] - 1))
-        apart = ordered.gather(1, last).log() - first_out.log()
-        swapped = (apart.squeeze(1) < 2 * errors / sampling.temperature) & (last.squeeze(1) + 1 < ordered.shape[1])
+        gap = ordered.gather(1, last).log() - first_out.log()
+        swapped = (gap.squeeze(1) < 2 * errors / sampling.temperature) & (last.squeeze(1) + 1 < ordered.shape[1])
         is_certain_top &= ~(at_the_cut.any(dim=1) | swapped)
     return weights, is_certain_top
 
@@ -166,7 +166,7 @@ def step(
         sampling: temperature and truncation.
         sums: for each node a tensor, (V,) float32, to which the distribution of the node is added.
         rounding: the largest error of a logit.
-        contrast: a contrastive decoding of some nodes, which then have the combined distribution; None for none.
+        contrast: a contrastive decoding, which replaces the distributions of some nodes; None for no change.
     """
     device = logits.device
     nodes_of_answers, points_of_answers = torch.tensor(list(nodes)), torch.from_numpy(points)

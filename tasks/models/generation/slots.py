@@ -1,10 +1,10 @@
 """Many prompts and the trees of tokens after them, read in one forward pass; each token is read once.
 
 A prompt has a cache slot: the KV cache of its tokens, followed by the KV cache of its replies' tokens. The new tokens
-of all slots go through the model as one sequence without padding. Only attention keeps the slots apart. The function
-`_attend` computes it, which transformers calls in place of the model's own attention. A call of attention has several
-slots, each in a row, and short rows are padded. A model whose attention cannot be replaced is detected by `unreadable`
-of next_token/reading.py, by an error, or by the comparison with prompts read alone.
+of all slots go through the model as one sequence without padding. Only attention keeps the slots apart.
+Transformers calls `_attend` in place of the model's own attention. A call of attention has several slots, each in a
+row, and short rows are padded. A model whose attention cannot be replaced is detected by `reason_against_trees` of
+next_token/reading.py, by an error, or by the comparison with prompts read alone.
 """
 
 import itertools
@@ -42,15 +42,15 @@ class Slots:
     def __init__(self, model: Network, slots: int, slot_tokens: int) -> None:
         self._shape = slots, -(-slot_tokens // _STEP) * _STEP
         self._layers: dict[int, Keys] = {}
-        # The position, in its prompt and reply, of the token at each index of a slot.
+        # For each index of a slot, the position of its token in the prompt with the reply.
         self.positions = np.zeros(self._shape, dtype=np.int64)
         kind = torch.device(model.device).type
         self.at_once, self.padding, self.block = _AT_ONCE[kind], _PADDING[kind], _BLOCK[kind]
 
     def prefill_chunk(self, slot: int, prompt: Tokens, start: int, stop: int) -> "SlotTokens":
-        """Return the tokens of a prompt from `start`, the end of its cached prefix, to `stop`, for the next read.
+        """Return the tokens of a prompt from `start` to `stop` for the next read.
 
-        Only the last token of the prompt has logits.
+        `start` is the end of the cached prefix. Only the last token of the prompt has logits.
         """
         indices = np.arange(start, stop)
         seen = np.arange(stop) <= indices[:, None]
@@ -108,8 +108,8 @@ class SlotTokens:
         tokens: (n,), the tokens.
         indices: (n,), their indices in the slot; tokens of two replies have different indices.
         positions: (n,), their positions in the prompt with the reply; tokens of two replies may have equal positions.
-        seen: (n, _), True for the indices that each token attends to.
-        ends: number of last tokens that have logits: one row of logits for each.
+        seen: (n, indices), True for the indices that each token attends to.
+        ends: number of last tokens after which logits are returned.
     """
 
     slots: Slots
@@ -184,7 +184,7 @@ class _Call:
 
     Attributes:
         slots: the cache slots of all prompts.
-        tokens: the tokens of the call among the tokens of the forward pass.
+        tokens: the range of the call's tokens among the tokens of the forward pass.
         in_line: the slots of the call as a slice, so that no key is copied; None if they are not consecutive.
         seen: (rows, columns, indices), True if a token attends to the key at an index of its slot.
         blocks: parts of the columns that attend together.
@@ -247,7 +247,7 @@ class _Call:
 
 
 def _calls(chunks: Sequence[SlotTokens]) -> list[_Call]:
-    """Return the calls of attention for new tokens, each for as many consecutive slots as fit."""
+    """Return the calls of attention for new tokens; in order of the chunks, each call takes as many as fit."""
     calls, start = list[_Call](), 0
     batch: list[SlotTokens] = []
     for chunk in [*chunks, None]:

@@ -49,11 +49,10 @@ class Tree:
 
     Attributes:
         number: number of the prompt.
-        prompt: its tokens.
+        prompt: the tokens of the prompt.
         points: (replies, steps) uniform numbers, by which tokens are drawn; NaN for greedy replies.
-        contextless: the prompt without its context, which is in a second cache, in the slot with the same number; None
-            without a contrastive decoding.
-        slot: the cache slot.
+        contextless: the tokens of the prompt without its context; None without a contrastive decoding.
+        slot: the number of the cache slot, and of the slot of `contextless` in a second cache.
         live: nodes whose replies have not ended.
         ended: the ended replies, by number.
     """
@@ -66,7 +65,7 @@ class Tree:
     live: list[Node] = field(default_factory=list)
     ended: dict[int, Answer] = field(default_factory=dict)
     _free: Iterator[int] = field(init=False)  # free indices of the slot, in rising order
-    _ended: int = field(default=0, init=False)  # number of ended replies at the last change of `_free`
+    _ended_count: int = field(default=0, init=False)  # number of ended replies at the last change of `_free`
 
     def __post_init__(self) -> None:
         self._free = itertools.count(len(self.prompt))
@@ -82,8 +81,8 @@ class Tree:
 
     def assign_keys(self) -> None:
         """Give the last token of each live node the lowest index of the slot that no live node uses."""
-        if len(self.ended) > self._ended:  # an ended reply frees its indices
-            self._ended = len(self.ended)
+        if len(self.ended) > self._ended_count:  # an ended reply frees its indices
+            self._ended_count = len(self.ended)
             used = {index for node in self.live for index in node.key_indices.tolist()}
             self._free = (index for index in itertools.count(len(self.prompt)) if index not in used)
         for node in self.live:
@@ -91,9 +90,9 @@ class Tree:
 
 
 def sort_by_prefix(trees: Sequence[Tree]) -> list[Tree]:
-    """Sort trees in groups; a prompt shares over half of its tokens with the prompt before it in its group.
+    """Sort trees in groups; in a group, a prompt shares more than half of its tokens with the prompt before it.
 
-    The group with the longest prompt comes first.
+    The group with the largest tree comes first.
     """
     groups = list[list[Tree]]()
     for tree in sorted(trees, key=lambda tree: tuple(tree.prompt)):

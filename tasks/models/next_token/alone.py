@@ -63,16 +63,16 @@ def single(model: Network, prompt: Tokens) -> str:
 
 def long_positions(model: Network, tokens: int) -> bool:
     """Return True if LongRoPE changes the positions in a forward pass that has a prompt of this length."""
-    return tokens > _switch(model)
+    return tokens > _longrope_limit(model)
 
 
-def _switch(model: Network) -> int:
+def _longrope_limit(model: Network) -> int:
     """Return the largest number of tokens for which LongRoPE keeps the usual positions; no limit without LongRoPE."""
     rope = getattr(model.model.config.get_text_config(), "rope_parameters", None) or {}
     # The parameters of all layers or, one level deeper, of each type of layer.
     kinds = [rope, *(kind for kind in rope.values() if isinstance(kind, dict))]
-    switches = (kind["original_max_position_embeddings"] for kind in kinds if kind.get("rope_type") == "longrope")
-    return min(switches, default=sys.maxsize)
+    limits = (kind["original_max_position_embeddings"] for kind in kinds if kind.get("rope_type") == "longrope")
+    return min(limits, default=sys.maxsize)
 
 
 @dataclass(frozen=True)
@@ -119,13 +119,13 @@ def choose_method(
 
     Args:
         model: the network.
-        prompts: the prompts; unless `in_parts`, `long_positions` holds for all or for none of them. Without prompts,
-            only earlier comparisons count.
+        prompts: the prompts; without prompts, only earlier comparisons count.
         methods: the reading methods by name, the fastest first.
         fallback: the name of the method that is always exact.
         new_tokens: limit of the tokens that follow a prompt.
         in_parts: True if the methods read a prompt and its new tokens in several forward passes, whose positions must
-            agree. False if they read a prompt again with its new tokens; a longer prompt is then compared again, too.
+            agree. False if they read a prompt again with its new tokens. Then a longer prompt is compared again, and
+            `long_positions` holds for all of the prompts or for none.
 
     Raises:
         ScoreError: a prompt does not fit the memory.
@@ -144,17 +144,17 @@ def choose_method(
             # repeated up to the length that it can reach with new tokens.
             by_length = sorted((*verdict.compared, *prompts), key=len)
             length = max(longest_compared, *map(len, verdict.compared), 0)
-            ends = tuple(by_length[0][:longest_compared]), tuple(islice(cycle(by_length[-1]), length))
+            extremes = tuple(by_length[0][:longest_compared]), tuple(islice(cycle(by_length[-1]), length))
             if long and in_parts:
                 verdict = Verdict("its positions change with the longest prompt of a pass")
             else:
                 if compared_prompts is None:
-                    compared_prompts = ComparedPrompts.of(*ends, halved=not long)
+                    compared_prompts = ComparedPrompts.of(*extremes, halved=not long)
                     alone = Distributions.of(_read_alone(model, compared_prompts.all))
                 if not torch.isfinite(alone.log_normaliser).all():
                     return fallback  # the reference is not finite; the caller reports the prompt
                 reason, rounding = _compare(model, compared_prompts, read, alone)
-                verdict = Verdict(reason, max(rounding, verdict.rounding), ends)
+                verdict = Verdict(reason, max(rounding, verdict.rounding), extremes)
             verdicts[method, long] = verdict
             if verdict.reason:
                 log.warning("%s is not read by %s, which would be faster: %s", model.name, method, verdict.reason)
@@ -185,7 +185,7 @@ def _longest_length(model: Network, lengths: Sequence[int], new_tokens: int, lon
             which LongRoPE changes positions.
     """
     tokens = lengths[-1]
-    limits = (model.context_window or sys.maxsize, sys.maxsize if long else _switch(model))
+    limits = (model.context_window or sys.maxsize, sys.maxsize if long else _longrope_limit(model))
     longest_compared = max(tokens, min(tokens + min(new_tokens, _AHEAD), *limits))
     far = FAR[torch.device(model.device).type]
     if far >= longest_compared or (len(lengths) >= _MANY and lengths[-_MANY] > far):
@@ -225,5 +225,5 @@ def _compare(
 
 
 def _flatten(log_probs: torch.Tensor) -> torch.Tensor:
-    """Return log-distributions (n, V), float64, less peaked: all tokens count even if one has nearly all mass."""
+    """Return log-distributions, (n, V) float64, made less peaked, so that unlikely tokens count, too."""
     return torch.log_softmax(log_probs.double() / log_probs.double().std(dim=1, keepdim=True).clamp(min=1.0), dim=1)

@@ -21,7 +21,7 @@ Suspect = TypeVar("Suspect")
 
 
 def first_broken(suspects: Sequence[Suspect], breaks_alone: Callable[[Suspect], bool]) -> Suspect:
-    """Return the first suspect that breaks when it is read alone; the first of all if none does.
+    """Return the first suspect that breaks when it is read alone; the first suspect if none breaks.
 
     A NaN of one prompt spreads to other prompts of the same batch, which are then suspects, too.
     """
@@ -44,7 +44,7 @@ def check_scores(
 
     Args:
         breaks_alone: returns True if a prompt read alone gives a value that is not finite.
-        checks: pairs of an array (n_queries, n_contexts), True for a failure, and the beginning of the message.
+        checks: pairs of a mask, (n_queries, n_contexts), True for a failure, and the beginning of the message.
         prompts: [context][query] tokens.
         queries: texts for messages.
         contexts: texts for messages.
@@ -61,9 +61,9 @@ def check_scores(
 def check_contexts_matter(
     model: DiagnosableModel, unmoved: NDArray[np.bool_], prompts: Sequence[Sequence[Tokens]], queries: Sequence[str]
 ) -> None:
-    """Raise ScoreError if a model gives the same bits after every context, which is a sign of damaged weights.
+    """Raise ScoreError if the distributions after all contexts are equal to the last bit, a sign of damaged weights.
 
-    The same bits are no error for equal prompts, and for prompts whose last token cannot attend to their differences.
+    Equal distributions are no error for equal prompts, or if the last token cannot attend to the prompts' differences.
 
     Args:
         model: the model.

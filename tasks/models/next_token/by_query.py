@@ -11,13 +11,13 @@ from swaymeter.tasks.models.network import Network
 from swaymeter.tasks.models.next_token.alone import TOKENS_PER_PASS, CannotRead, ComparedPrompts, choose_method
 from swaymeter.tasks.models.next_token.distributions import Distributions
 from swaymeter.tasks.models.next_token.plain import BATCH, read_plain
-from swaymeter.tasks.models.next_token.reading import PrefixTree, Reading, read_contexts, unreadable
+from swaymeter.tasks.models.next_token.reading import PrefixTree, Reading, read_contexts, reason_against_trees
 from swaymeter.tasks.models.next_token.shared import ForwardPass, SharedPrefixes
 from swaymeter.tasks.models.progress import report_prompts
 
+# Names of the engines, which are stored beside scores. The plain engine reads every prompt in full.
 PREFIX_TREE = "prefix tree"
 PLAIN = "plain"
-"""Names of the engines, which are stored beside scores; the plain engine reads every prompt in full."""
 
 
 def next_token_by_query(
@@ -82,7 +82,7 @@ def engine(model: Network, prompts: Sequence[Sequence[Tokens]], *, new_tokens: i
 @torch.inference_mode()
 def _read_compared_prompts(model: Network, compared_prompts: ComparedPrompts) -> torch.Tensor:
     """Return the logits after the prompts of a comparison twice: read as trees in one forward pass, and in two."""
-    if reason := unreadable(model):
+    if reason := reason_against_trees(model):
         raise CannotRead(reason)
     with Halving(model, "prompts are compared", 1).attempt(1, smallest=lambda: "two contexts and queries"):
         contexts = read_contexts(model, compared_prompts.contexts, range(len(compared_prompts.contexts)))

@@ -1,8 +1,8 @@
 """Log-probabilities of complete answers: the tokens of an answer after a query, and a token that ends it.
 
-Context, query and answer are tokenized as one text. Log-probabilities are looked up for the tokens after the prefix
-that all these texts share with the query alone. This prefix is the whole query, or a little less if a token spans the
-end of the query.
+Context, query and answer are tokenized as one text. The texts of a query with each answer, and without an answer, share
+a prefix of tokens. The prefix ends with the query, or a little earlier if a token spans the end of the query.
+Log-probabilities are looked up for the tokens after the prefix.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,9 +22,8 @@ from swaymeter.tasks.models.progress import report_prompts
 from swaymeter.tasks.models.prompts.template_options import end_tokens, vocabulary_texts
 from swaymeter.tasks.models.prompts.tokens import common_prefix_length, shorten, tokenize, tokenize_prompts
 
-# Limits of the prompts whose tokens are in memory at once, and of the distributions that are copied to float32 at once.
-_PROMPTS_AT_ONCE = 50_000
-_DISTRIBUTIONS_AT_ONCE = 256
+_PROMPTS_AT_ONCE = 50_000  # limit of the prompts whose tokens are in memory
+_DISTRIBUTIONS_AT_ONCE = 256  # limit of the distributions that are copied to float32
 
 
 ReadPrompts = Callable[[Sequence[Tokens]], torch.Tensor]
@@ -101,7 +100,7 @@ def _score(
         model: The network.
         prompts: A result of `_prompts`.
         prompts_each: Number of prompts of a query: the prefix, and a prompt with each answer.
-        look_up: Returns the table for answers with these tails, the tokens after the prefix.
+        look_up: Returns the table for the tails of the answers, which are their tokens after the prefix.
         engine_name: Name of the engine.
         read: Reads prompts in full, for engines without a tree.
     """
@@ -123,9 +122,9 @@ def _score(
         normaliser = torch.cat([Distributions.of(part).log_normaliser for part in parts]).view(logits.shape[:2])
         sizes = [len(lookup.nodes) for lookup in lookups]
         logits_by_query = zip(torch.split(logits, sizes, dim=1), torch.split(normaliser, sizes, dim=1), strict=True)
-        for query, lookup, (logits_of, normaliser_of) in zip(queries, lookups, logits_by_query, strict=True):
-            log_probs[query, rows] = lookup.log_probs(logits_of, normaliser_of)
-            is_finite[query, rows] = torch.isfinite(normaliser_of).all(dim=1)
+        for query, lookup, (query_logits, query_normaliser) in zip(queries, lookups, logits_by_query, strict=True):
+            log_probs[query, rows] = lookup.log_probs(query_logits, query_normaliser)
+            is_finite[query, rows] = torch.isfinite(query_normaliser).all(dim=1)
 
     def store_pass(forward_pass: ForwardPass) -> None:
         lookups = [entry(query, forward_pass.contexts[0])[2] for query in forward_pass.units]
@@ -170,7 +169,7 @@ class _LookUp:
                 if tail[:depth] not in row:
                     row[tail[:depth]] = len(row)
                     self.nodes.append((answer, depth))
-        # For each token of a tail: the row of the tokens before it, the token, and True (False for padding).
+        # For each token of a padded tail: the row of the tokens before the token, the token, and False for padding.
         shape = (len(tails), max(map(len, tails)))
         before, tokens, real = np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.zeros(shape, bool)
         for answer, tail in enumerate(tails):
@@ -192,7 +191,7 @@ class _LookUp:
         self._stop_continues = torch.from_numpy(stop_continues[ends]).to(device)
 
     def log_probs(self, logits: torch.Tensor, normaliser: torch.Tensor) -> torch.Tensor:
-        """Return log p of every complete answer, (B, answers), from logits (B, nodes, V), normaliser (B, nodes)."""
+        """Return log p of every complete answer, (B, answers), from logits (B, nodes, V) and normalisers (B, nodes)."""
         steps = logits[:, self._before, self._tokens].double() - normaliser[:, self._before]
         ends = logits[:, self._ends, self._stops].float() - normaliser[:, self._ends]
         ended = ends.masked_fill(self._stop_continues, -torch.inf).logsumexp(dim=2)

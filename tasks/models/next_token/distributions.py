@@ -21,7 +21,7 @@ class Distributions:
 
     Attributes:
         logits: (n, V), in any dtype.
-        log_normaliser: (n,) nats, float32; not finite if one of the logits is not.
+        log_normaliser: (n,) nats, float32; not finite if a logit of the row is not finite.
     """
 
     logits: torch.Tensor

@@ -26,10 +26,10 @@ from swaymeter.tasks.models.next_token.alone import (
 
 BATCH = 32
 """Default limit of the prompts in a batch."""
+# Names of the reading methods.
 PADDED = "padded batches"
 EQUAL = "batches of equal length"
 ALONE = "one at a time"
-"""Names of the reading methods."""
 
 
 def read_plain(
@@ -41,7 +41,7 @@ def read_plain(
         model: the network.
         prompts: tokens of each prompt.
         batch_size: limit of a batch; None for the default.
-        new_tokens: limit of the tokens that are written after a prompt, which is read again with each of them.
+        new_tokens: limit of the tokens that are written after a prompt; the prompt is read again with each new token.
 
     Raises:
         ScoreError: a single prompt does not fit the memory.
@@ -82,7 +82,7 @@ def _in_batches(
 ) -> torch.Tensor:
     """Return the logits after prompts, (n, V), read in batches by a method.
 
-    Only a comparison passes `padding`, the tokens to pad with, and stays one batch.
+    Only a comparison passes `padding`, the tokens to pad with; its prompts stay in one batch.
     """
     order = sorted(range(len(prompts)), key=lambda index: len(prompts[index]))
     waiting = deque(order)

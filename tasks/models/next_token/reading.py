@@ -64,7 +64,7 @@ def add_path(sequence: Tokens, nodes: dict[tuple[int, int], int]) -> list[int]:
     return path
 
 
-def unreadable(model: Network) -> str | None:
+def reason_against_trees(model: Network) -> str | None:
     """Return the reason why this model cannot read trees; None if its configuration and forward pass allow it."""
     parameters = model.forward_parameters
     missing = [name for name in ("position_ids", "past_key_values", "logits_to_keep") if name not in parameters]
@@ -159,7 +159,7 @@ class _ContextCache:
 
 @torch.inference_mode()
 def read_contexts(model: Network, contexts: Sequence[Tokens], rows: Sequence[int]) -> ContextBatch:
-    """Read contexts, sorted by length, right-padded to the longest, and return their KV cache.
+    """Read contexts, padded on the right to the longest context, and return their KV cache.
 
     Args:
         model: the network.
@@ -173,9 +173,9 @@ def read_contexts(model: Network, contexts: Sequence[Tokens], rows: Sequence[int
         ids[row, : len(context)] = context
     cache = _ContextCache(*ids.shape)
     for start, stop in _chunks(longest, model.device):
-        ended = int(np.searchsorted(lengths, start, side="right"))
-        cache.rows, cache.start, cache.stop = slice(ended, None), start, stop
-        tokens = torch.from_numpy(ids[ended:, start:stop]).to(model.device)
+        first_row = int(np.searchsorted(lengths, start, side="right"))
+        cache.rows, cache.start, cache.stop = slice(first_row, None), start, stop
+        tokens = torch.from_numpy(ids[first_row:, start:stop]).to(model.device)
         positions = torch.arange(start, stop, device=model.device)
         distance = positions.unsqueeze(1) - torch.arange(stop, device=model.device)
         geometry = positions.expand(len(tokens), -1), distance.expand(len(tokens), -1, -1)
@@ -330,9 +330,8 @@ def in_reach(model: Network, prompts: Sequence[Tokens]) -> bool:
         return True
     config = model.model.config.get_text_config()
     # Through layers with sliding windows, a token's reach grows by one window with every layer.
-    # `alike`: the number of last tokens that two prompts have in common.
-    alike = min(common_prefix_length([first[::-1], other[::-1]], remaining=0) for other in others)
-    return bool(alike <= config.num_hidden_layers * (config.sliding_window - 1))
+    common_suffix = min(common_prefix_length([first[::-1], other[::-1]], remaining=0) for other in others)
+    return bool(common_suffix <= config.num_hidden_layers * (config.sliding_window - 1))
 
 
 def _layer_types(model: Network) -> tuple[str, ...]:

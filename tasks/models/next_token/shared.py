@@ -1,8 +1,9 @@
 """Prompts of contexts x sequences, with every shared prefix computed once, within a memory budget.
 
-The prefix that all prompts of a context share is read once. The rests of its prompts are a tree of tokens. All contexts
-have the same tree, unless a token spans the end of a context. Sequences are read in batches of units. A unit is a group
-of sequences that stay together, such as a query with each of its answers.
+A sequence is a text that follows every context, such as a query. The prefix that all prompts of a context share is read
+once. The tokens after this prefix are a tree. All contexts have the same tree, unless a token spans the end of a
+context. Sequences are read in batches of units. A unit is a group of sequences that stay together, such as a query with
+each of its answers.
 
 Half of the budget is for the results of one batch of units after all contexts, an eighth for the KV cache of the
 contexts, and a quarter for a forward pass. After memory ran out, a forward pass is halved and repeated.
@@ -56,11 +57,10 @@ class SharedPrefixes:
         model: the network.
         prompts: [context][sequence] complete prompts as tokens.
         units: groups of sequences, by their indices, that stay in one batch; by default each sequence is a unit.
-        entries: how many numbers the caller stores for each unit and context; None for the size of the vocabulary. With
-            `keep`, `entries` is also the number of tokens that follow a sequence, because the caller stores one number
-            for each token.
+        entries: number of values that the caller stores for each unit and context; None for the size of the vocabulary.
         inner: True if the caller reads logits at all nodes, False if only at the ends of sequences.
-        keep: True to store the trees' KV cache, because more tokens will follow.
+        keep: True to store the trees' KV cache, because `entries` more tokens follow each sequence. The caller then
+            stores one value for each of these tokens.
         memory: bytes; None for `memory_budget`.
     """
 
@@ -92,7 +92,7 @@ class SharedPrefixes:
         tokens = max(longest, *map(len, trees))
         nodes_read = max(len(tree) if inner else len(tree.paths) for tree in trees)
         # A row of a forward pass is a context with its tree. It needs memory for logits, for the states of its tokens
-        # inside a layer, and for the KV cache of the context and, if more tokens follow, of the tree.
+        # inside a layer, and for the KV cache of the context. If more tokens follow, it also needs the tree's KV cache.
         states = 12 * config.hidden_size + 4 * inner_size(config)
         cached = longest + (max(len(tree) + (entries or 0) * len(tree.paths) for tree in trees) if keep else 0)
         row_bytes = (nodes_read * vocabulary + tokens * states + cached * cache_per_token(config)) * size
@@ -190,7 +190,7 @@ def unit_batches(
 
 
 def _groups(model: Network, prompts: Sequence[Sequence[Tokens]]) -> list[_Group]:
-    """Return the contexts in groups whose prompts have the same tokens after the context's shared prefix."""
+    """Return the contexts in groups; in a group, the same tokens follow the shared prefix of each context."""
     contexts_by_rest: dict[tuple[tuple[int, ...], ...], list[int]] = {}
     for index, row in enumerate(prompts):
         length = common_prefix_length(row)

@@ -35,7 +35,7 @@ from swaymeter.tasks.models.prompts.template_options import PROBE, Turns, prompt
 from swaymeter.tasks.models.prompts.thoughts import opened_thoughts
 from swaymeter.tasks.models.prompts.tokens import does_not_fit, shorten, start_tokens
 
-_SLOT = re.compile(r"\{(\w+)\}")
+_GAP = re.compile(r"\{(\w+)\}")
 """A gap of a text, such as {question}."""
 _ABOUT = re.compile(r"\{about\}\s?")
 # True if transformers has this keyword. Older versions pass the keyword on to the template, which ignores it.
@@ -74,7 +74,7 @@ def answer_prompt(
     reserved_tokens: int = 0,
     prompts: AnswerPrompts | None = None,
 ) -> AnswerPrompt:
-    """Write the prompt for a short answer to a question, with or without (None) a context before it.
+    """Write the prompt for a short answer to a question, after a context if there is one.
 
     A prompt that exceeds the context window keeps as many tokens of its context as fit, and is tokenized again as one
     text.
@@ -257,7 +257,7 @@ def _request(template: str, fields: _Fields) -> str:
 
 def fill_gaps(template: str, **texts: str) -> str:
     """Fill the gaps of a template in one step, so that braces in a text stay text."""
-    return _SLOT.sub(lambda slot: texts.get(slot[1], slot[0]), template)
+    return _GAP.sub(lambda gap: texts.get(gap[1], gap[0]), template)
 
 
 def _conversation(model: Model, prompts: AnswerPrompts) -> Conversation:
@@ -285,7 +285,7 @@ def thinks_always(model: Model, prompts: AnswerPrompts) -> bool:
 
 
 def thinking_words(model: Model, prompts: AnswerPrompts, max_thoughts: int | None) -> str | None:
-    """Describe the switch of thoughts, such as "enable_thinking=false"; None for a template without thoughts."""
+    """Describe the switch and the limit of thoughts, such as "enable_thinking=false"; None without both."""
     options = template_options(model, prompts)
     words = [f"{name}={json.dumps(options[name])}" for name in templates.SWITCHES if name in options]
     if not words and thinks_always(model, prompts):

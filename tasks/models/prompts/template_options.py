@@ -90,7 +90,7 @@ def options_of(model: Speaker, prompts: AnswerPrompts) -> dict[str, Any]:
         names = keywords(template)
     except TemplateError as error:
         raise cannot_write(model, error) from error
-    # True: the server applies a template that is unknown here, and reports errors itself.
+    # A hidden template is known only to its server, which reports unknown keywords itself.
     is_hidden = getattr(model.tokenizer, "takes_any_keyword", False)
     unknown = set() if is_hidden else prompts.template_options.keys() - names
     for name in unknown:
@@ -137,7 +137,7 @@ def render(
 
 
 def apply_template(model: Speaker, turns: Turns, template: str, options: Mapping[str, Any]) -> Any:
-    """Apply a chat template, a program of the model's author, to turns; TimeoutError after TEMPLATE_SECONDS."""
+    """Apply a chat template to turns; TimeoutError after TEMPLATE_SECONDS, because a template is a program."""
     with time_limit(TEMPLATE_SECONDS):
         return model.tokenizer.apply_chat_template(turns, chat_template=template, **options)
 

@@ -102,7 +102,7 @@ def no_distribution(model: Model) -> str:
 
 def common_prefix_length(prompts: Sequence[Tokens], *, remaining: int = 1) -> int:
     """Return the length of the prefix that all prompts share; `remaining` tokens of each prompt stay outside of it."""
-    # Prompts between the first and the last in order share the prefix of these two.
+    # In sorted order, all prompts begin with what the first and the last prompt have in common.
     first, last = min(map(tuple, prompts)), max(map(tuple, prompts))
     shortest = min(map(len, prompts)) - remaining
     length = 0

@@ -90,7 +90,7 @@ def _forms(written: str, question: frozenset[str], is_of_person: bool) -> tuple[
 
 
 def _distinct_forms(answer: Answer) -> Iterator[Name]:
-    """Yield each form of an answer once; the form that the first rule gives counts."""
+    """Yield each form of an answer once; if several rules give a form, the first rule counts."""
     answer_words = answer.words
     whole = Name(None, answer.texts, answer_words[0])
     yielded = {answer.texts}

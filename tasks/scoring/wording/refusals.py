@@ -37,7 +37,7 @@ _FIND_OUT = (
     "|recorded)"
 )
 _DATA = "(?:information|detail|data|context|evidence)"
-_FOR_NOTHING = "(?! for (?!confusion|inconvenience|any)| to hear)"
+_NOT_SYMPATHY = "(?! for (?!confusion|inconvenience|any)| to hear)"
 """Excludes "sorry for your loss" and "sorry to hear that"; "sorry for any confusion" is a refusal."""
 _DO_NOT_KNOW = (
     "(?:know|answer|have|find|provide|help|assist|determine|tell|say|able|sure|certain|aware|comment|identify|give|see|allowed"
@@ -73,14 +73,14 @@ _KINDS = {
     "(?:answer|determine|say|tell|know|provide|identify|find|give|help|assist|confirm|verify|comment)"
     rf"|\b(?:insufficient|not enough|inadequate|lack of|(?:without|need) (?:more|further|additional)) {_DATA}",
     "the passage says something else": rf"\b{_SOURCE} {_TELL} only (?:\w+ )+\. (?:but |and )?not\b",
-    "apology": rf"\bi am (?:very |so |truly )?sorry{_FOR_NOTHING}|\bi apologi[sz]e{_FOR_NOTHING}"
+    "apology": rf"\bi am (?:very |so |truly )?sorry{_NOT_SYMPATHY}|\bi apologi[sz]e{_NOT_SYMPATHY}"
     r"|(?:^|\. )(?:sorry|my apology|apologie|apology)(?=$| \.| but| i)",
     "I decline": r"\bi (?:must |have to |will |would )?(?:respectfully )?(?:decline|refuse)\b"
     r"|\bi (?:would )?(?:rather|prefer) not\b|\bi have no\b",
 }
-_ANSWERING = ("not stated", "never determined", "no information", "unknown", "apology")
+_ANSWERING_KINDS = ("not stated", "never determined", "no information", "unknown", "apology")
 """Kinds whose words may also answer a yes-or-no question: "There is no record of it"."""
-_NEEDED = word_set(
+_REFUSAL_WORDS = word_set(
     "dispute debate "
     "ai apologie apologise apologize apology beyond contested debated decline difficult disputed fail failed "
     "guess hard impossible inadequate insufficient lack language left missing mystery need neglect neglected "
@@ -88,11 +88,11 @@ _NEEDED = word_set(
     "unanswered unavailable uncertain unclear undetermined undisclosed unknown unsaid unspecified unsure without"
 )
 """Words of English refusals: every refusal has at least one of these words."""
-_NOT_EVEN_NO = (
+_REFUSALS_AFTER_NO = (
     rf"\b{_SOURCE} (?:itself )?(?:do|did) not {_ADVERB}{_TELL}(?=$| \.| (?:{_ASK}|any|enough|that|this|anything)\b)"
     rf"|{_SAYS_NOTHING}|{_NO_INFORMATION}|^no (?:one|body) know"
 )
-"""Refusals after which a "No" is no answer: "No, the passage does not say"."""
+"""Refusals that follow a "No" which is no answer: "No, the passage does not say"."""
 _EMPTY = frozenset(("null", "none", "nil", "nan", "n/a", "na", "undefined"))
 _MENTIONED = re.compile(
     rf"\b{_SOURCE} (?:only |just |does |do )*(?:mention|refer|talk|discus|describe)\b(?! that)"
@@ -141,8 +141,8 @@ _PHRASES = {
 # Compiling takes long, so patterns and phrases are made only once a reply may refuse; most replies do not.
 @cache
 def _english(*, is_polar: bool) -> re.Pattern[str]:
-    """Return the pattern of English refusals, for a yes-or-no question without the kinds that may answer it."""
-    kinds = (kind for name, kind in _KINDS.items() if not (is_polar and name in _ANSWERING))
+    """Return the pattern of English refusals; if `is_polar`, without the kinds that may answer yes or no."""
+    kinds = (kind for name, kind in _KINDS.items() if not (is_polar and name in _ANSWERING_KINDS))
     return re.compile("|".join(f"(?:{kind})" for kind in kinds))
 
 
@@ -165,7 +165,7 @@ def refuses(text: Sequence[Word], *, is_polar: bool = False) -> bool:
             included", "There is no record of it".
     """
     texts = texts_of(text)
-    if not _NEEDED.isdisjoint(texts) and _english(is_polar=is_polar).search(_plain(text)):
+    if not _REFUSAL_WORDS.isdisjoint(texts) and _english(is_polar=is_polar).search(_plain(text)):
         return True
     phrases = _phrases_by_first()
     if phrases.keys().isdisjoint(texts):
@@ -191,7 +191,7 @@ def only_mentions(text: Sequence[Word]) -> bool:
 
 def says_nothing(text: Sequence[Word]) -> bool:
     """Return True for texts such as "No, the passage does not say", in which "No" is no answer."""
-    return re.search(_NOT_EVEN_NO, _plain(text)) is not None
+    return re.search(_REFUSALS_AFTER_NO, _plain(text)) is not None
 
 
 def only_concedes(text: Sequence[Word]) -> bool:

@@ -1,9 +1,9 @@
 """Frames of predicates: words that answer a question alike, such as allowed and welcome, and their opposites.
 
 A frame has two sides. The words of the side "yes" answer a question alike, and the words of the side "no" are their
-opposites. A word may be in several frames. The tables have one form of each word: "allow" for allows, allowed and
-allowing. The words of a side are no synonyms: "safe" and "may" share a side because "It is safe" answers "May I drink
-it?".
+opposites. A word may be in several frames. A listed word stands for its other forms, such as "allow" for allows,
+allowed and allowing. The words of a side are no synonyms: "safe" and "may" share a side because "It is safe" answers
+"May I drink it?".
 """
 
 import re
@@ -73,16 +73,16 @@ not: yet to be|yet to|fail to|failed to|refuse to|refused to|decline to|declined
 to|before it could|before they could|before he could|before she could|no longer|anything but|far from|nicht
 mehr|better not|besser nicht|lieber nicht
 """
-"""A word of a frame or "not", and phrases of the same meaning, separated by upright lines.
+"""Entries: a word of a frame or "not", then phrases with the same meaning, separated by upright lines.
 
-Words of a reply come without a plural s, so "keep on" also stands for "keeps on", and "go on" for "goes on".
+Words of a reply come without a plural s, so "keep on" also stands for "keeps on".
 """
-_AROUND = {
+_OUTER_WORDS = {
     "forbid": ("advise|advised|recommend|recommended|warn|warned", "against"),
     "refund": ("get|got|receive|have|give|gave|bekommt|bekommen", "back|zuruck"),
     "stop": ("switch|turn|shut|switched|turned", "off"),
 }
-"""A word of a frame, and the beginnings and ends of phrases of the same meaning; "get the money back" is "refund"."""
+"""By word of a frame, the first and the last words of phrases with its meaning: "get the money back" is "refund"."""
 _IRREGULAR = """
 win/won write/wrote/written make/made go/went/gone get/got give/gave/given take/took/taken see/saw/seen come/came
 become/became begin/began/begun break/broke/broken build/built buy/bought sell/sold lose/lost lead/led leave/left
@@ -107,7 +107,7 @@ def _entries(table: str) -> list[tuple[str, str]]:
 _WORD_BY_PHRASE = {f" {phrase} ": f" {word} " for word, phrases in _entries(_PHRASES) for phrase in phrases.split("|")}
 _SPLIT_PHRASES = [
     (word, re.compile(rf" (?:{heads}) (?P<between>(?:\w+ ){{0,5}}?)(?:{tails})(?= )"))
-    for word, (heads, tails) in _AROUND.items()
+    for word, (heads, tails) in _OUTER_WORDS.items()
 ]
 _VERB_OF_PAST = {past: verb for verb, *pasts in (forms.split("/") for forms in _IRREGULAR.split()) for past in pasts}
 
@@ -143,7 +143,7 @@ def senses_of(word: str) -> dict[int, int]:
 
 
 def replace_phrases(texts: Sequence[str]) -> list[str]:
-    """Return the words of a clause; "free" replaces the phrase "free of charge", and "not" replaces "failed to"."""
+    """Return the words of a clause, with one word for each known phrase, such as "free" for "free of charge"."""
     written = f" {' '.join(texts)} "
     for phrase, word in _WORD_BY_PHRASE.items():
         if phrase in written:

@@ -35,7 +35,7 @@ OPPOSITE: dict[Polarity, Polarity] = {"yes": "no", "no": "yes"}
 _MODALS = word_set(
     "can may could should darf durfen kann konnen sollte sollten muss mussen soll sollen must peut puede"
 )
-_ASKING = word_set("ist sind war hat haben wird kann konnen darf durfen muss mussen gibt gab")
+_QUESTION_VERBS = word_set("ist sind war hat haben wird kann konnen darf durfen muss mussen gibt gab")
 """German verbs that begin a yes-or-no question."""
 _HEDGES = word_set("may might could perhap whether unclear depend would possibly vielleicht ob")
 """Normalised words, which have no plural s: perhap for perhaps, depend for depends."""
@@ -96,12 +96,12 @@ class _Question(NamedTuple):
     """The parts of a question; the examples are of "May visitors bring dogs into the gallery?".
 
     Attributes:
-        frames: By index of a frame (`senses`), the side that has the question's predicate, 0 for yes and 1 for no. In
-            the example {MAY: 0}.
+        frames: The side of the question's predicates in their frames (`senses`), by index of the frame; 0 is yes, 1 is
+            no. In the example {MAY: 0}.
         content: Words other than function words, modal verbs, adverbs and negations: visitor, bring, dog, gallery.
-        topic: The content without predicates; in the example the same words, because its predicate is "may".
-        objects: The topic after the last predicate. In a question with a modal verb, or without a predicate, it is the
-            topic without its first word: bring, dog, gallery.
+        topic: The content without predicates; in the example all of the content, because the predicate is "may".
+        objects: The words of the topic after the last predicate. In a question with a modal verb or without a
+            predicate, all words of the topic but the first: bring, dog, gallery.
         is_modal: True if the question begins with a modal verb, and so asks for permission or ability.
         negations: The negations in the question, such as "without".
     """
@@ -125,7 +125,7 @@ def by_sentence(reply: Sequence[Word], question_words: tuple[Word, ...]) -> set[
     ]
     clauses = [texts_of(reply[start:end]) for start, end in pairwise([*starts, len(reply)])]
     polarities: set[Polarity] = set()
-    begins_with_verb = bool(question_texts) and question_texts[0] in AUXILIARIES | _ASKING
+    begins_with_verb = bool(question_texts) and question_texts[0] in AUXILIARIES | _QUESTION_VERBS
     for clause in clauses:
         quotes_question = begins_with_verb and is_part(clause, question_texts)
         if clause[0] in _CONCEDING or quotes_question:
@@ -154,8 +154,8 @@ def _question(question: tuple[Word, ...]) -> _Question:
     content = tuple(text for text in texts[:end] if text not in _EMPTY | numbers)
     topic = tuple(text for text in content if not senses_of(text))
     is_modal = bool(texts) and texts[0] in _MODALS
-    following = tuple(text for text in texts[predicate + 1 : end] if text in topic)
-    objects = topic[1:] if not predicate or is_modal else following
+    behind_predicate = tuple(text for text in texts[predicate + 1 : end] if text in topic)
+    objects = topic[1:] if not predicate or is_modal else behind_predicate
     return _Question(frames, content, topic, objects, is_modal, (NEGATING | _NO).intersection(texts))
 
 
@@ -179,7 +179,7 @@ def _polarity(clause: Texts, question: _Question) -> Polarity | None:
 
 
 def _predicates(statement: Sequence[str], question: _Question) -> set[bool]:
-    """Return {True} if the predicates of a clause mean yes, {False} if they mean no, both, or the empty set.
+    """Return, for the predicates of a clause in the question's frames, True for yes and False for no.
 
     To "Are dogs allowed?", "allowed" and "not banned" mean yes; "banned" and "not allowed" mean no.
     """
@@ -190,7 +190,7 @@ def _predicates(statement: Sequence[str], question: _Question) -> set[bool]:
         for frame, side in senses_of(text).items()
         if frame in question.frames
     ]
-    # "without" is a negation, but not if it is itself a predicate, as the opposite of "needed".
+    # "without" is a negation, unless it is itself a predicate: the opposite of "needed".
     predicates = {index for _, index in matched}
     negations = (text for index, text in enumerate(statement) if text in NEGATING | _NO and index not in predicates)
     is_negated = sum(text not in question.negations for text in negations) % 2 == 1
@@ -289,7 +289,7 @@ def _adds_time(new: Sequence[str], question: _Question) -> bool:
 def _has_another_subject(statement: Sequence[str], new: Sequence[str]) -> bool:
     """Return True if a clause has another subject than the question: "cats" if the question has "dogs".
 
-    The subject "dogs and cats" still has the dogs.
+    A clause about "dogs and cats" is still about the dogs.
     """
     verb = next((index for index, text in enumerate(statement) if _is_verb(text) or (index and senses_of(text))), 0)
     subject = [] if statement[0] in PRONOUNS else [text for text in statement[:verb] if text not in _EMPTY]

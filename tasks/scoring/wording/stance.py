@@ -10,9 +10,10 @@ Each mention gets the first stance of this table that fits its clause:
     PLAIN       none of these
 
 If a reply mentions the answers of both sides, `sides_stated` weighs them. An answer that is denied, conceded or set
-aside yields to an answer with another stance. An asserted answer wins over an answer that is not asserted. Two reported
-or joined answers are both stated. For other pairs, a contrast ("but") or the question's words decide, or the stances
-are unclear. Sentences are not parsed. For languages other than English, the tables have only the commonest words.
+aside yields to an answer with another stance. An asserted answer wins over an answer that is not asserted. If both
+answers are reported, or are joined ("X and Y"), the reply states both. For other pairs, a contrast ("but") or the
+question's words decide; if neither decides, the stances are unclear. Sentences are not parsed. For languages other than
+English, the tables have only the commonest words.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -42,7 +43,7 @@ _NEGATING_PAIRS = phrase_set(
     "apart from|ruled out|mistaken in|wrong in|mistaken about|wrong about"
 )
 _BEHIND_NO = word_set("evidence proof indication sign mention reason record claim way")
-"""Words after a "no" that denies what follows: no evidence that it was Oslo."""
+"""Words after "no" in phrases that deny what follows: "no evidence that it was Oslo"."""
 _SCOPE_ENDS = word_set(
     "but only just merely simply until because although though exceed sondern sino mais ma mas maar но 而 是 بل لكن"
 )
@@ -71,7 +72,7 @@ _FORMER_STATE = word_set(
     "fruher vorganger vorgangerin bisher"
 )
 _FORMER = _UNTIL | _FORMER_STATE
-"""Words beside an answer that was valid, or was only planned, at another time: "formerly X", "X was planned"."""
+"""Words beside an answer that was once valid, or was only planned: "formerly X", "X was planned"."""
 _LATER = frozenset(
     texts_of(words("later afterwards subsequently später danach позже потом затем sonra ثم 나중에 이후"))
 )
@@ -109,7 +110,7 @@ _ASSERTING_CHARACTERS = (
     "사실은",
     "насамомдел",
 )
-"""Phrases that are looked for in a clause written without spaces; насамомдел is "на самом деле" (in fact)."""
+"""Phrases to find in a clause whose spaces are removed; насамомдел is "на самом деле" (in fact)."""
 _NOW = word_set("now today current currently since heute jetzt inzwischen nunmehr")
 _SAYING = word_set(
     "say said state stated mention mentioned claim claimed list listed describe described report reported name named "
@@ -156,7 +157,7 @@ class Stance(Enum):
 
 
 WEAK = frozenset((Stance.CONCEDED, Stance.SET_ASIDE))
-"""Stances with which an answer yields to another answer, and is unclear without another answer."""
+"""Stances with which an answer yields to another answer. A reply with only such stances is unclear."""
 
 
 class Span(NamedTuple):
@@ -296,7 +297,7 @@ def _by_contrast(
         return None
     if other_stance is Stance.REPORTED and stances[-1] is Stance.PLAIN:
         return {last.side}
-    # In the second example, the last clause has "the capital", which the clause of the other side lacks.
+    # In the docstring's second example, only the last clause has "the capital".
     clause_start = next((index for index in range(last.start, other.end, -1) if reply[index].begins_clause), other.end)
     words_of_last = question.content.intersection(texts_of(reply[clause_start : last.start]))
     words_of_other = texts_of(reply[_clause_start(reply, other.start) : clause_start])
@@ -385,7 +386,7 @@ def _is_set_aside(
     asks_for_former = not _FORMER.isdisjoint(question.texts)
     if before and before[-1] in _REPLACING and not asks_for_former and _REPLACING.isdisjoint(question.texts):
         return True  # Y replaced X
-    # clock1530: a time of 24 hours; dial0330: a time of 12 hours
+    # Normalised times: clock1530 on a clock of 24 hours, dial0330 on a clock of 12 hours.
     is_amount = reply[start].kind == "number" or reply[start].text.startswith(("clock", "dial"))
     clause = (*before, *after)
     if not is_amount and not _LATER.isdisjoint(clause) and (_NOW | _LATER).isdisjoint(question.texts):
@@ -485,8 +486,8 @@ def _is_denied_behind(reply: Sequence[Word], end: int) -> bool:
         return False
     skipped = after[1].text in ("be", "been", "have", "has", "clearly", "actually", "certainly")
     denial, further = (after[2], after[3]) if skipped else (after[1], after[2])
-    denied = denial.text in _FALSE or denial.text in _NEGATIONS or (denial.text, further.text) in _NEGATING_PAIRS
-    return denied and not denial.begins_clause and further.text not in _SCOPE_ENDS
+    is_denial = denial.text in _FALSE or denial.text in _NEGATIONS or (denial.text, further.text) in _NEGATING_PAIRS
+    return is_denial and not denial.begins_clause and further.text not in _SCOPE_ENDS
 
 
 def is_denied_by_next_clause(reply: Sequence[Word], end: int) -> bool:

@@ -31,14 +31,14 @@ from swaymeter.tasks.scoring.wording.stance import (
 )
 
 _YES, _NO = word_set("yes yeah yep yup affirmative"), word_set("no nope nah")
-_YES_ELSEWHERE = word_set("ja jawohl oui si sim da да evet 是 はい 네 예 نعم כן jah")
-_NO_ELSEWHERE = word_set("nein non nao nee net нет hayir 否 いいえ 아니요 아니오 لا לא nie nej")
+_FOREIGN_YES = word_set("ja jawohl oui si sim da да evet 是 はい 네 예 نعم כן jah")
+_FOREIGN_NO = word_set("nein non nao nee net нет hayir 否 いいえ 아니요 아니오 لا לא nie nej")
 _YES_CHARACTERS, _NO_CHARACTERS = ("是", "はい", "可以", "会"), ("不", "没", "沒", "否", "いいえ")
 _NOUN_CHARACTERS = ("会员", "会议", "会场", "会费")
 """Nouns that begin with the character of a yes: 会员 (member) with 会 (can)."""
 _NOT_CHARACTERS = ("ません", "않습니다", "않아요", "없습니다", "아닙니다", "없어요")
 _BEHIND_NOT = word_set("according really at anymore any yet exactly quite that")
-"""Words after a "not" that means no: "not really"."""
+"""Words after "not" in a reply that means no: "not really"."""
 _TRUE, _FALSE = word_set("true correct"), word_set("false incorrect untrue")
 _POLARITIES: dict[str, Polarity] = {**dict.fromkeys(_YES | _TRUE, "yes"), **dict.fromkeys(_NO | _FALSE, "no")}
 _PHRASES: dict[Polarity, str] = {
@@ -53,10 +53,10 @@ _PHRASES: dict[Polarity, str] = {
     "no way|no chance|far from it|there is not 1|there are none|there is none|they do not have 1|it do not have 1|"
     "lieber nicht|besser nicht|eher nicht|kein bedarf|negative|never|not at all|not yet|not so|hardly|nie|niemals",
 }
-_NO_NEGATION = word_set(
+_BEHIND_NO = word_set(
     "doubt matter wonder problem longer information mention evidence indication idea data detail way answer one reason"
 )
-"""Words after a "no" that does not answer: "no doubt"."""
+"""Words after "no" in phrases that are no answer: "no doubt"."""
 _BEFORE_NO = word_set("answer say said would simply definitely therefore so response conclusion")
 _BEFORE_TRUE = word_set("answer not indeed definitely actually clearly probably in fact as")
 _BEHIND_TRUE = word_set("that because since as to according and but")
@@ -81,11 +81,11 @@ def polarities(reply: Sequence[Word], question: Sequence[Word]) -> set[Polarity]
 
 
 def polarity_of_answer(answer: Sequence[Word]) -> Polarity | None:
-    """Return the polarity of an answer that is yes or no, or begins with it: "Yes, on Mondays"; else None."""
+    """Return the polarity of an answer that is or begins with yes or no, such as "Yes, on Mondays"; else None."""
     written = "".join(word.text for word in answer)
-    if written in _YES_ELSEWHERE:
+    if written in _FOREIGN_YES:
         return "yes"
-    if written in _NO_ELSEWHERE:
+    if written in _FOREIGN_NO:
         return "no"
     is_alone = len(answer) == 1 or (len(answer) > 1 and answer[1].begins_clause and answer[0].text in _YES | _NO)
     return _POLARITIES.get(answer[0].text) if answer and is_alone else None
@@ -103,16 +103,16 @@ def _short_polarities(reply: Sequence[Word]) -> set[Polarity]:
 
 
 def _in_other_languages(reply: Sequence[Word]) -> set[Polarity]:
-    """Return the yes or no that begins a reply, or no for a reply with a negated verb of Japanese or Korean."""
+    """Return the polarity of a reply that begins with a foreign yes or no; a negated Japanese or Korean verb is no."""
     written = "".join(word.text for word in reply)
     if written.startswith(_NO_CHARACTERS) or (any(mark in written for mark in _NOT_CHARACTERS) and not refuses(reply)):
         return {"no"}
     if written.startswith(_YES_CHARACTERS) and not written.startswith(_NOUN_CHARACTERS):
         return {"yes"}
     first = reply[0].text
-    if first in _YES_ELSEWHERE:
+    if first in _FOREIGN_YES:
         return {"yes"}
-    return {"no"} if first in _NO_ELSEWHERE else set()
+    return {"no"} if first in _FOREIGN_NO else set()
 
 
 @cache  # not made before the first yes-or-no question
@@ -135,7 +135,7 @@ def _in_other_words(reply: Sequence[Word]) -> set[Polarity]:
 
 
 def _in_words(reply: Sequence[Word]) -> set[Polarity]:
-    """Return a yes or no at the beginning, after "the answer is", or alone in a clause."""
+    """Return the polarity of a yes or no at the beginning, after "the answer is", or alone in a clause."""
     spans: list[Span] = []
     for index, word in enumerate(reply):
         if word.text not in _POLARITIES or _is_option(reply, index):
@@ -168,7 +168,7 @@ def _polarity_at(reply: Sequence[Word], index: int, polarity: Polarity) -> Polar
     if word.text in _YES:
         return polarity if before not in ("not", "neither", "nor") or word.begins_clause else None
     if word.text in _NO:
-        is_noun = after is not None and not after.begins_clause and after.text in _NO_NEGATION
+        is_noun = after is not None and not after.begins_clause and after.text in _BEHIND_NO
         return polarity if (opens or before in _BEFORE_NO or ends) and not is_noun else None
     follows = opens or before in AUXILIARIES | _BEFORE_TRUE
     if not follows or not (ends or (after is not None and after.text in _BEHIND_TRUE)):

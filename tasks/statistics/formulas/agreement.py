@@ -12,8 +12,8 @@ occurs, p_e is 1 and kappa is undefined.
 The interval of kappa: the 2.5th and 97.5th percentiles over samples of whole clusters (formulas.intervals). There is no
 interval for fewer than 5 clusters, for judges who agree on all items, or if a sample has no kappa. Nor is there an
 interval if all samples have the same kappa: a judge with one verdict for all items has kappa 0 in every sample.
-What it is not: comparable between sets of items with other shares of verdicts, nor a share of right verdicts. If nearly
-all items have one verdict, two judges who nearly always agree can have a kappa near 0.
+What it is not: comparable between sets of items with different shares of verdicts, nor a share of right verdicts. If
+nearly all items have one verdict, two judges who nearly always agree can have a kappa near 0.
 
     alpha = 1 - D_o / D_e
 
@@ -22,8 +22,8 @@ how many of all pairs of values are unequal. alpha is 1 if the values of each it
 chance. alpha is not defined if all values of all items are the same.
 What it is not: the share of equal values.
 
-Source: Cohen 1960, A coefficient of agreement for nominal scales; for the warning, Feinstein and Cicchetti 1990, High
-agreement but low kappa. Krippendorff 2004, Content Analysis, chapter 11, computed by the library krippendorff.
+Source: Cohen 1960, A coefficient of agreement for nominal scales; for a kappa near 0, Feinstein and Cicchetti 1990,
+High agreement but low kappa. Krippendorff 2004, Content Analysis, chapter 11, computed by the library krippendorff.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,22 +39,22 @@ _ROUNDING = 1e-12
 
 
 def cohens_kappa(counts: NDArray[np.float64]) -> float | None:
-    """Return kappa of a table (k, k), items by the verdicts of both judges; None if it is undefined."""
+    """Return kappa of a table (k, k) that counts items by both judges' verdicts; None if kappa is undefined."""
     (kappa,) = _kappas(counts[np.newaxis])
     return None if np.isnan(kappa) else float(kappa)
 
 
 def krippendorffs_alpha(ratings: Sequence[Mapping[str, str]]) -> float | None:
-    """Return alpha of items, each with the values of at least two annotators by name; None if it is not defined."""
-    annotators = sorted({name for rated in ratings for name in rated})
-    values = sorted({value for rated in ratings for value in rated.values()})
+    """Return alpha of items, each with the values of at least two annotators by name; None if alpha is undefined."""
+    annotators = sorted({name for by_name in ratings for name in by_name})
+    values = sorted({value for by_name in ratings for value in by_name.values()})
     if len(values) < 2:
         return None
     import krippendorff
 
     table = np.full((len(annotators), len(ratings)), np.nan)
-    for item, rated in enumerate(ratings):
-        for name, value in rated.items():
+    for item, by_name in enumerate(ratings):
+        for name, value in by_name.items():
             table[annotators.index(name), item] = values.index(value)
     return float(krippendorff.alpha(reliability_data=table, level_of_measurement="nominal"))
 
@@ -68,13 +68,13 @@ def kappa_interval(first: Sequence[str], second: Sequence[str], clusters: Sequen
     sums = sums_of_clusters(clusters, *columns)
     if len(sums) < FEWEST_FOR_INTERVAL or (first_codes == second_codes).all():
         return Interval(len(sums))
-    drawn = _kappas(sums_over_samples(sums, seed).reshape(-1, size, size))
-    has_interval = bool(np.ptp(drawn) > _ROUNDING)  # False for a NaN, which a sample without kappa gives
-    return Interval(len(sums), *ends(drawn)) if has_interval else Interval(len(sums))
+    sample_kappas = _kappas(sums_over_samples(sums, seed).reshape(-1, size, size))
+    has_interval = bool(np.ptp(sample_kappas) > _ROUNDING)  # False for a NaN, which a sample without kappa gives
+    return Interval(len(sums), *ends(sample_kappas)) if has_interval else Interval(len(sums))
 
 
 def counts_of(first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
-    """Return the number of items (n,) with each pair of verdicts, (k, k), verdicts in alphabetical order."""
+    """Return a table (k, k) that counts n items by their two verdicts, with the verdicts in alphabetical order."""
     size = len({*first, *second})
     counts = np.zeros((size, size))
     np.add.at(counts, _verdict_codes(first, second), 1)

@@ -1,7 +1,7 @@
 """Two groups of scores: whether they are comparable, Cohen's d, and adjusted p-values of several tests.
 
-A comparison needs two rows in each group, and spread in at least one of the groups. Otherwise its result is a reason in
-words; it is never NaN, p = 1 or a silent zero.
+A comparison needs two rows in each group, and spread in at least one of the groups. Without these, its result is a
+reason in words, never NaN, p = 1 or a silent zero.
 
 Benjamini-Hochberg: p_adjusted of the k-th smallest of m p-values = min over j >= k of p_(j) m / j, at most 1. It bounds
 the expected share of false discoveries among significant tests, for tests that are independent or positively dependent.
@@ -46,7 +46,7 @@ def has_spread(vector: Scores) -> bool:
     return len(vector) > 1 and bool(np.ptp(vector) > ROUNDING * np.max(np.abs(vector)))
 
 
-def untestable(a: Scores, b: Scores) -> str:
+def untestable_reason(a: Scores, b: Scores) -> str:
     """Return the reason why groups (n_a,) and (n_b,) cannot be compared; empty if they can."""
     smaller = min(len(a), len(b))
     if smaller < 2:
@@ -69,7 +69,7 @@ def cohens_d(a: Scores, b: Scores) -> float | None:
 
     Source: Cohen 1988, Statistical Power Analysis for the Behavioral Sciences, section 2.5.
     """
-    if untestable(a, b):
+    if untestable_reason(a, b):
         return None
     return float(a.mean() - b.mean()) / math.sqrt(pooled_variance(a, b))
 
@@ -84,7 +84,7 @@ def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
     Raises:
         ValueError: A p-value is not between 0 and 1.
 
-    Source: Benjamini and Hochberg 1995; as scipy.stats.false_discovery_control, which takes a second to import.
+    Source: Benjamini and Hochberg 1995. scipy.stats gives the same numbers, but takes a second to import.
     """
     tested = np.array([p for p in p_values if p is not None], dtype=np.float64)
     if not all(0 <= p <= 1 for p in tested):

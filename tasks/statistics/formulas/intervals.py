@@ -10,8 +10,7 @@ The Monte Carlo error of low and high is 0.7% of the interval's width with 10,00
 (`end_error` in data/records/statistics.py). Values of a cluster depend on each other, such as the two contexts of one
 question. Without clusters, each value is a cluster; the order of values changes nothing. The interval shows the spread
 of a result over other clusters. With few clusters it is too narrow, and fewer than 5 clusters have no interval
-(docs/decisions/0014-statistics.md). A mean of equal values has no interval either; only the interval of a share always
-has a width.
+(docs/decisions/0014-statistics.md). The mean of equal values has an interval of width 0 or, in clusters, no interval.
 
 Source: Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 8; the percentile method.
 
@@ -21,13 +20,13 @@ The interval of a share, and of the difference of two shares of the same items; 
     difference  Bonett and Price's, from two shares p: of items for which only the first value is 1, and of items for
                 which only the second value is 1; each p is replaced by (n_e p + 1) / (n_e + 2)
     n_e         the effective sample size, of n values in k clusters: 1 / n_e = (m / n_d + w / n_k) / (m + w)
-    n_d         by the values: (n / deff) (t_(n-1) / t_(k-1))^2
-    deff        max(1, v / (s^2 / (n - 1))); s^2 is the variance of the values, over n
+    n_d         the size by the design effect: (n / deff) (t_(n-1) / t_(k-1))^2
+    deff        the design effect, max(1, v / (s^2 / (n - 1))); s^2 is the variance of the values, over n
     v           the variance of the mean from clusters c of n_c values with the sum y_c:
                 k / (k - 1) sum_c (y_c - n_c mean)^2 / n^2
-    n_k         Kish's, for clusters of equal values: n^2 / sum_c n_c^2, which is k or less
+    n_k         Kish's size, for clusters of equal values: n^2 / sum_c n_c^2, which is k or less
     m           the number of values that differ from the most frequent value
-    w           the number of values in z^2 / 2 clusters of n / k values: (z^2 / 2) (n / k)
+    w           (z^2 / 2) (n / k), the number of values in z^2 / 2 clusters of average size
 
 t and z are the 97.5th percentiles of Student's and the normal distribution. If each value is a cluster of its own,
 n_e = n and the interval is Wilson's. If all values are equal, their likeness within clusters is unknown, and n_e = n_k.
@@ -58,7 +57,7 @@ COVERAGE = 0.95
 _NORMAL = 1.959963984540054
 """The 97.5th percentile of the normal distribution."""
 _SEED = 20240815
-"""The seed of intervals without clusters; equal values have the same interval in every study."""
+"""The seed of intervals without clusters, so that the same values have the same interval in every study."""
 _BATCH = 500
 """Samples that are drawn and multiplied together, so that many samples need little memory."""
 
@@ -120,9 +119,9 @@ def sums_of_clusters(clusters: ArrayLike, *columns: Scores) -> NDArray[np.float6
 
 def sums_over_samples(sums: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
     """Return the sums (samples, m) over samples of clusters, from the sums (k, m) of m columns in k clusters."""
-    drawn = _sample_counts(len(sums), seed)
+    counts = _sample_counts(len(sums), seed)
     # float64, because a matrix product of floats is fast.
-    batches = (drawn[start : start + _BATCH].astype(np.float64) @ sums for start in range(0, len(drawn), _BATCH))
+    batches = (counts[start : start + _BATCH].astype(np.float64) @ sums for start in range(0, len(counts), _BATCH))
     return np.concatenate([*batches])
 
 
@@ -134,14 +133,14 @@ def _sample_counts(clusters: int, seed: int) -> NDArray[np.uint8]:
     rows = np.arange(_BATCH)[:, None] * clusters
     for start in range(0, samples, _BATCH):
         size = min(_BATCH, samples - start)
-        drawn = rng.integers(0, clusters, (size, clusters)) + rows[:size]
-        counts[start : start + size] = np.bincount(drawn.ravel(), minlength=size * clusters).reshape(size, clusters)
+        cells = rng.integers(0, clusters, (size, clusters)) + rows[:size]
+        counts[start : start + size] = np.bincount(cells.ravel(), minlength=size * clusters).reshape(size, clusters)
     return counts
 
 
-def ends(drawn: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the ends of the interval of draws (draws,)."""
-    low, high = np.quantile(drawn, [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2])
+def ends(results: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the ends of the 95% interval from the results of all samples, (samples,)."""
+    low, high = np.quantile(results, [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2])
     return float(low), float(high)
 
 

@@ -27,15 +27,15 @@ from swaymeter.data.randomness import generator
 from swaymeter.data.records.statistics import ALPHA, FEWEST_FOR_INTERVAL
 from swaymeter.tasks.statistics.formulas.groups import ROUNDING, scores
 from swaymeter.tasks.statistics.formulas.intervals import difference_interval, ends, sums_over_samples
-from swaymeter.tasks.statistics.formulas.permutation import all_signs, p_values, unreachable
+from swaymeter.tasks.statistics.formulas.permutation import all_signs, p_values, too_few_reason
 
 WAYS = 10_000
-"""Limit of the ways to flip signs; if there are more, this many are drawn."""
+"""Limit of the ways to flip signs; if there are more ways, this many are drawn at random."""
 BATCH = 1_000
-MIN_CLUSTERS_TO_TEST = next(k for k in count(FEWEST_FOR_INTERVAL) if not unreachable(2**k, exchangeable=True))
+MIN_CLUSTERS_TO_TEST = next(k for k in count(FEWEST_FOR_INTERVAL) if not too_few_reason(2 / 2**k))
 """Smallest number of clusters for which p can be 0.05 or less; fewer clusters have no test.
 
-k clusters have 2^k ways to flip their signs. The ways are exchangeable: flipping all signs gives the same |d|.
+k clusters have 2^k ways to flip their signs. The opposite of a way has the same |d|, so p is at least 2 / 2^k.
 """
 
 
@@ -81,7 +81,7 @@ def paired_differences(
     for k, numbers in numbers_by_k.items():
         group, rng = [clustered[number] for number in numbers], generator(seed, "paired", k)
         intervals = [differences.share_interval() for differences in group] if shares else _intervals(group, seed)
-        reason = unreachable(2**k, exchangeable=True)
+        reason = too_few_reason(2 / 2**k)
         p = None if reason else _p_values(np.stack([differences.sums for differences in group], axis=1), rng)
         for index, number in enumerate(numbers):
             low, high = intervals[index]
@@ -98,17 +98,17 @@ def smallest_significant_decrease(clusters: int, tests: int = 1) -> float | None
 
     Args:
         clusters: The number of clusters, of one pair each.
-        tests: The number of tests that are adjusted together. p is multiplied by this number, which is exact if no
-            other test is significant.
+        tests: The number of tests that are adjusted together. p is multiplied by this number, which is
+            Benjamini-Hochberg's correction if no other test is significant.
 
     Returns:
         The decrease as a share of the clusters; None if even a decrease of all clusters is not significant.
     """
-    for fallen in range(1, clusters + 1):
-        differences = np.repeat([-1.0, 0.0], [fallen, clusters - fallen])
+    for decreases in range(1, clusters + 1):
+        differences = np.repeat([-1.0, 0.0], [decreases, clusters - decreases])
         high = difference_interval(differences, np.arange(clusters))[2]
-        if high is not None and high < 0 and tests * 2.0 ** (1 - fallen) <= ALPHA:
-            return fallen / clusters
+        if high is not None and high < 0 and tests * 2.0 ** (1 - decreases) <= ALPHA:
+            return decreases / clusters
     return None
 
 
@@ -139,7 +139,7 @@ class _ClusteredDifferences(NamedTuple):
             return PairedDifference(
                 n, k, float(self.values.mean()) if n else None, untestable="one cluster" if k else "no pair"
             )
-        return PairedDifference(n, k, float(self.sums.sum() / n), untestable=unreachable(2**k, exchangeable=True))
+        return PairedDifference(n, k, float(self.sums.sum() / n), untestable=too_few_reason(2 / 2**k))
 
     def share_interval(self) -> tuple[float | None, float | None]:
         """Return the ends of the interval of differences of shares."""
@@ -149,8 +149,8 @@ class _ClusteredDifferences(NamedTuple):
 def _intervals(clustered: Sequence[_ClusteredDifferences], seed: int) -> list[tuple[float, float]]:
     """Return the ends of the bootstrap interval of each mean difference, all over the same number of clusters."""
     columns = [column for differences in clustered for column in (differences.sums, differences.counts)]
-    drawn = sums_over_samples(np.stack(columns, axis=1), seed)
-    return [ends(drawn[:, column] / drawn[:, column + 1]) for column in range(0, len(columns), 2)]
+    sample_sums = sums_over_samples(np.stack(columns, axis=1), seed)
+    return [ends(sample_sums[:, column] / sample_sums[:, column + 1]) for column in range(0, len(columns), 2)]
 
 
 def _cluster(differences: ArrayLike, clusters: ArrayLike) -> _ClusteredDifferences:
@@ -166,6 +166,6 @@ def _p_values(sums: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np
     """Return the p-values (m,) of m differences from their sums (k, m) over the same number of clusters."""
     k, tolerance = len(sums), ROUNDING * np.abs(sums).sum(axis=0)
     is_exact = 2**k <= WAYS
-    drawn = (rng.choice((1.0, -1.0), size=(BATCH, k)) for _ in range(WAYS // BATCH))
-    batches = all_signs(k) if is_exact else drawn
+    random_signs = (rng.choice((1.0, -1.0), size=(BATCH, k)) for _ in range(WAYS // BATCH))
+    batches = all_signs(k) if is_exact else random_signs
     return p_values(batches, sums, sums.sum(axis=0), tolerance, "two-sided", is_exact)

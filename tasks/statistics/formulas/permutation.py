@@ -26,7 +26,8 @@ which are drawn from the seed and the sizes. Sign flips are compared by the sum 
 
 Very many scores are counted by level:
 
-    level     the scores in one of many equally wide ranges, each at most a quarter of their standard deviation wide
+    level     the scores in one of many equally wide ranges; a range is at most a quarter of the scores' standard
+              deviation wide
     t         Student's, as in `permutation`; t, Cohen's d and the means follow exactly from the levels' counts, means
               and mean squares
     p         one-sided, as in `permutation`; a permuted score counts as the mean of its level, and the distances of the
@@ -52,7 +53,7 @@ from numpy.typing import NDArray
 from swaymeter.data.randomness import generator
 from swaymeter.data.records.statistics import ALPHA
 from swaymeter.tasks.statistics.formulas.groups import ROUNDING as NO_SPREAD
-from swaymeter.tasks.statistics.formulas.groups import Result, Scores, has_spread, pooled_variance, untestable
+from swaymeter.tasks.statistics.formulas.groups import Result, Scores, has_spread, pooled_variance, untestable_reason
 
 Alternative = Literal["greater", "two-sided"]
 TwoGroups = tuple[Scores, Scores]
@@ -74,7 +75,7 @@ def permutation(
     *,
     paired: bool = False,
 ) -> list[Result]:
-    """Test in each pair of groups if group a has a greater mean than group b, or (two-sided) another mean.
+    """Test for each pair of groups if group a has a greater mean than group b or, two-sided, a different mean.
 
     Args:
         tests: groups a (n_a,) and b (n_b,) of each test, finite scores, with rows in a canonical order.
@@ -87,13 +88,13 @@ def permutation(
         Student's t and p of each test. A test is untestable if a group has fewer than two rows, if both groups (or
         the differences of paired rows) are without spread, or if the rows are so few that p cannot be 0.05 or less.
     """
-    results = [Result(None, None, _untestable(a, b, alternative, paired=paired)) for a, b in tests]
-    families: dict[tuple[int, int], list[int]] = {}
+    results = [Result(None, None, _untestable_reason(a, b, alternative, paired=paired)) for a, b in tests]
+    numbers_by_sizes: dict[tuple[int, int], list[int]] = {}
     for number, (a, b) in enumerate(tests):
         if not results[number].untestable:
-            families.setdefault((len(a), len(b)), []).append(number)
-    for (n_a, n_b), family in families.items():
-        first, second = (np.stack([tests[number][group] for number in family], axis=1) for group in (0, 1))
+            numbers_by_sizes.setdefault((len(a), len(b)), []).append(number)
+    for (n_a, n_b), numbers in numbers_by_sizes.items():
+        first, second = (np.stack([tests[number][group] for number in numbers], axis=1) for group in (0, 1))
         if paired:
             rows, is_exact = first - second, 2**n_a <= permutations
             observed = rows.sum(axis=0)
@@ -104,7 +105,7 @@ def permutation(
             observed = rows[:n_a].sum(axis=0)
             batches = _all_deals(n_a, n_b) if is_exact else _random_deals(n_a, n_b, permutations, seed)
         tolerance = ROUNDING * np.abs(rows).sum(axis=0)
-        for number, p in zip(family, p_values(batches, rows, observed, tolerance, alternative, is_exact), strict=True):
+        for number, p in zip(numbers, p_values(batches, rows, observed, tolerance, alternative, is_exact), strict=True):
             results[number] = Result(_t(*tests[number], paired=paired), float(p))
     return results
 
@@ -116,14 +117,16 @@ def _t(a: Scores, b: Scores, *, paired: bool) -> float:
     return float((a.mean() - b.mean()) / np.sqrt(pooled_variance(a, b) * (1 / len(a) + 1 / len(b))))
 
 
-def _untestable(a: Scores, b: Scores, alternative: Alternative, *, paired: bool) -> str:
+def _untestable_reason(a: Scores, b: Scores, alternative: Alternative, *, paired: bool) -> str:
     """Return the reason why groups (n_a,) and (n_b,), or pairs (n,) and (n,), cannot be tested; empty if they can."""
-    two_sided = alternative == "two-sided"
-    if reason := untestable(a, b) or ("no spread in the differences" if paired and not has_spread(a - b) else ""):
+    if reason := untestable_reason(a, b):
         return reason
-    if paired:
-        return unreachable(2 ** len(a), exchangeable=two_sided)
-    return unreachable(math.comb(len(a) + len(b), len(a)), exchangeable=two_sided and len(a) == len(b))
+    if paired and not has_spread(a - b):
+        return "no spread in the differences"
+    # If each way has an opposite with the same |t|, at least two ways are as extreme as the observed one.
+    has_opposites = alternative == "two-sided" and (paired or len(a) == len(b))
+    ways = 2 ** len(a) if paired else math.comb(len(a) + len(b), len(a))
+    return too_few_reason((2 if has_opposites else 1) / ways)
 
 
 def p_values(
@@ -185,24 +188,18 @@ def all_signs(n: int) -> Iterator[NDArray[np.float64]]:
     yield np.array(list(product((1.0, -1.0), repeat=n)))
 
 
-def unreachable(ways: int, *, exchangeable: bool) -> str:
-    """Return the reason why a test with so few deals or sign flips cannot be significant; empty if it can.
-
-    Args:
-        ways: the number of deals or sign flips.
-        exchangeable: True if each way has a mirror image with the same |t|, so that the smallest possible p is
-            2 / ways.
-    """
-    return TOO_FEW if (2 if exchangeable else 1) / ways > ALPHA else ""
+def too_few_reason(smallest_p: float) -> str:
+    """Return the reason why a test with this smallest possible p cannot be significant; empty if it can."""
+    return TOO_FEW if smallest_p > ALPHA else ""
 
 
 class Levels(NamedTuple):
     """A group of scores by level.
 
     Attributes:
-        counts: number of scores (k,).
-        means: their mean (k,); 0 for an empty level.
-        squares: the mean of their squares (k,); 0 for an empty level.
+        counts: number of scores in each level (k,).
+        means: mean of the scores in each level (k,); 0 for an empty level.
+        squares: mean of the squared scores in each level (k,); 0 for an empty level.
     """
 
     counts: Scores
@@ -231,30 +228,30 @@ def permutation_of_levels(a: Levels, b: Levels, seed: int, permutations: int) ->
 
     The random draws depend only on the seed and the sizes of the groups.
     """
-    reason = _levels_untestable(a, b)
+    reason = _levels_untestable_reason(a, b)
     if reason or a.mean is None or b.mean is None:
         return Result(None, None, reason), None
     deviation = math.sqrt((a.spread + b.spread) / (a.n + b.n - 2))
     effect = (a.mean - b.mean) / deviation
     counts = a.counts + b.counts
     mean = (a.n * a.mean + b.n * b.mean) / (a.n + b.n)
-    # Below, the distances are stretched to the variance of the scores, as in the module's docstring.
-    rows = (a.counts * a.means + b.counts * b.means) / counts - mean  # distances of the level means from the mean
+    # The distances of the level means from the mean are stretched to the variance of the scores, see the module.
+    rows = (a.counts * a.means + b.counts * b.means) / counts - mean
     between = a.n * (a.mean - mean) ** 2 + b.n * (b.mean - mean) ** 2
     rows *= math.sqrt((a.spread + b.spread + between) / float(counts @ rows**2)) if np.ptp(rows) else 1.0
     smaller_group, sign = (a, 1) if a.n <= b.n else (b, -1)  # the sums of both groups are opposite
-    drawn = generator(seed, "levels", a.n, b.n).multivariate_hypergeometric(
+    dealt_counts = generator(seed, "levels", a.n, b.n).multivariate_hypergeometric(
         counts.astype(np.int64), smaller_group.n, size=permutations, method="marginals"
     )
     observed = np.array([a.n * (a.mean - mean)])
     tolerance = ROUNDING * np.array([np.abs(rows) @ counts])
-    batch = sign * drawn.astype(np.float64)
+    batch = sign * dealt_counts.astype(np.float64)
     (p,) = p_values(iter([batch]), rows[:, None], observed, tolerance, "greater", is_exact=False)
     return Result(effect / math.sqrt(1 / a.n + 1 / b.n), float(p)), effect
 
 
-def _levels_untestable(a: Levels, b: Levels) -> str:
-    """Return the reason why the groups cannot be compared, in the words of `groups.untestable`; empty if they can."""
+def _levels_untestable_reason(a: Levels, b: Levels) -> str:
+    """Return the reason why groups cannot be compared, in words of `groups.untestable_reason`; empty if they can."""
     smaller = min(a.n, b.n)
     if smaller < 2:
         return "a group has one row" if smaller else "a group is empty"

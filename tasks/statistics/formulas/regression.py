@@ -5,9 +5,9 @@ Ordinary least squares of a score on standardised predictors, with two standard 
     y = b_0 + sum_j b_j (x_j - mean_j) / sd_j + e,  sd_j over n
 
 b_j is in the unit of y for one standard deviation of x_j. The published standard errors take rows as independent. The
-other standard errors let the rows of a cluster depend on each other: the sandwich over clusters. For n rows in G
-clusters and k coefficients, its small-sample factor is G/(G-1) (n-1)/(n-k), and its t distribution has G - 1 degrees of
-freedom. A regression shows which predictors go together with y given the other predictors, not what causes y.
+standard errors of the sandwich over clusters let the rows of a cluster depend on each other. For n rows in G clusters
+and k coefficients, the sandwich has the small-sample factor G/(G-1) (n-1)/(n-k) and a t distribution with G - 1 degrees
+of freedom. A regression shows which predictors go together with y given the other predictors, not what causes y.
 
 Source: Liang and Zeger 1986 for the clusters. statsmodels' OLS gives the same numbers, but takes a second to import.
 
@@ -34,7 +34,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
-from swaymeter.tasks.statistics.formulas.groups import Result, Scores, has_spread, pooled_variance, scores, untestable
+from swaymeter.tasks.statistics.formulas.groups import (
+    Result,
+    Scores,
+    has_spread,
+    pooled_variance,
+    scores,
+    untestable_reason,
+)
 from swaymeter.tasks.statistics.formulas.intervals import COVERAGE
 
 CONSTANT = "constant"
@@ -87,7 +94,7 @@ def regression(outcome: tuple[str, ArrayLike], predictors: Mapping[str, ArrayLik
     y, columns = scores(outcome[1]), {name: scores(values) for name, values in predictors.items()}
     _, codes = np.unique(np.asarray(clusters), return_inverse=True)
     n, count = len(y), len(np.unique(codes))
-    if reason := _untestable(outcome[0], y, columns):
+    if reason := _untestable_reason(outcome[0], y, columns):
         return Regression(n, count, untestable=reason)
     from scipy.special import stdtrit
 
@@ -125,7 +132,7 @@ def two_sided_p(t: Scores, degrees: int) -> Scores:
     return p
 
 
-def _untestable(outcome: str, y: Scores, columns: Mapping[str, Scores]) -> str:
+def _untestable_reason(outcome: str, y: Scores, columns: Mapping[str, Scores]) -> str:
     """Return the reason why there is no regression, with the name of a column; empty without a reason."""
     if len(y) < len(columns) + 3:
         return f"{len(y)} rows are too few for {len(columns)} predictors"
@@ -168,7 +175,7 @@ def adjusted_difference(
 
     values, group = scores(y), np.asarray(first, dtype=bool)
     a, b = values[group], values[~group]
-    if reason := untestable(a, b):
+    if reason := untestable_reason(a, b):
         return Result(None, None, reason), None
     result = regression(("score", values), {"group": group, covariate[0]: covariate[1]}, clusters)
     if result.untestable:
@@ -182,7 +189,7 @@ def adjusted_difference(
 
 
 def correlation(kind: Kind, x: ArrayLike, y: ArrayLike) -> Result:
-    """Return Pearson's r or Spearman's rho of x (n,) and y (n,); untestable below three pairs, or for constants.
+    """Return Pearson's r or Spearman's rho of x (n,) and y (n,); untestable below three pairs, or without spread.
 
     Raises:
         ScoreError: a value is not finite.

@@ -17,7 +17,7 @@ from swaymeter.data.records.tables import FACTS, INVENTED, QUESTIONS
 from swaymeter.data.sources.dynamicqa.export import write_questions
 from swaymeter.data.sources.graph.qec import SOURCE
 from swaymeter.data.storage.workspace import Workspace
-from tests.data.a_dataset import (
+from tests.data.dataset_samples import (
     KENYA,
     NORWAY,
     PERU,

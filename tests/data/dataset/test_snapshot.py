@@ -17,7 +17,7 @@ from swaymeter.data.dataset.snapshot import (
     _typed,
 )
 from swaymeter.data.errors import DamagedFile
-from tests.data.a_dataset import KENYA, NORWAY, question
+from tests.data.dataset_samples import KENYA, NORWAY, question
 
 VALUES = {"verdict": "context", "answer": "Lima", "answers": 10, "coherent_persuasion": 0.5}
 

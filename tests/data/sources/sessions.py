@@ -6,7 +6,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from swaymeter.data.sources.http.session import Service, Session, close_sessions
-from tests.data.sources.servers.faults import FaultServer, Say, serving
+from tests.data.sources.servers.faults import FaultServer, ServedResponse, serving
 
 CONTACT = "tests@example.org"
 Open = Callable[..., Session]
@@ -36,7 +36,7 @@ def session_at(address: str, folder: Path, *, tries: int = 2, name: str = "The s
 
 
 @contextmanager
-def session_with_server(folder: Path, *script: Say) -> Iterator[tuple[Session, FaultServer]]:
+def session_with_server(folder: Path, *script: ServedResponse) -> Iterator[tuple[Session, FaultServer]]:
     """Run a server that plays the script, and open a session with it."""
     with serving(*script) as server, session_at(server.address, folder) as session:
         yield session, server

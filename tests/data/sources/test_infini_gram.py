@@ -6,15 +6,15 @@ import pytest
 
 from swaymeter.data.errors import ServiceError
 from swaymeter.data.sources.infini_gram import Ids, InfiniGramApi, Occurrence, Passage
-from tests.data.sources.pieces import Pieces
-from tests.data.sources.servers.faults import FaultServer, Say, recorded_response, says
+from tests.data.sources.servers.faults import FaultServer, ServedResponse, json_response, recorded_response
 from tests.data.sources.sessions import session_with_server
+from tests.data.sources.word_index import WordIndex
 
 INDEX = "v4_rpj_llama_s4"
 WASHINGTON = (3014, 310, 7660)
 
 
-def response(name: str) -> Say:
+def response(name: str) -> ServedResponse:
     return recorded_response(f"infini_gram/{name}.json")
 
 
@@ -23,7 +23,13 @@ def queries_of(server: FaultServer) -> list[dict[str, Any]]:
 
 
 def test_counts_are_requested_as_documented(tmp_path: Path) -> None:
-    script = [response("count"), response("count"), says({"count": 7}), response("count_cnf"), response("find_cnf")]
+    script = [
+        response("count"),
+        response("count"),
+        json_response({"count": 7}),
+        response("count_cnf"),
+        response("find_cnf"),
+    ]
     with session_with_server(tmp_path, *script) as (session, server):
         api = InfiniGramApi(session, INDEX)
         assert (api.count(WASHINGTON), api.count(WASHINGTON)) == (2349754, 2349754)
@@ -57,7 +63,9 @@ def test_passage_has_its_position_in_the_document(tmp_path: Path) -> None:
 
 
 def test_operators_in_names_are_sent_as_words(tmp_path: Path) -> None:
-    with session_with_server(tmp_path, *[says({"count": 1, "token_ids": [number]}) for number in range(3)]) as (
+    with session_with_server(
+        tmp_path, *[json_response({"count": 1, "token_ids": [number]}) for number in range(3)]
+    ) as (
         session,
         server,
     ):
@@ -66,16 +74,16 @@ def test_operators_in_names_are_sent_as_words(tmp_path: Path) -> None:
 
 
 def test_after_space_leaves_out_other_spellings(tmp_path: Path) -> None:
-    pieces = Pieces(["an Ion\nIon"])
-    with session_with_server(tmp_path, says({"count": 1, "token_ids": list(pieces.spellings("Ion")[0])})) as (
+    index = WordIndex(["an Ion\nIon"])
+    with session_with_server(tmp_path, json_response({"count": 1, "token_ids": list(index.spellings("Ion")[0])})) as (
         session,
         _,
     ):
-        api = InfiniGramApi(session, INDEX, pieces)
-        assert (len(api.spellings("Ion")), api.after_space("Ion")) == (2, pieces.spellings("Ion")[:1])
+        api = InfiniGramApi(session, INDEX, index)
+        assert (len(api.spellings("Ion")), api.after_space("Ion")) == (2, index.spellings("Ion")[:1])
 
 
-class FixedDecoder(Pieces):
+class FixedDecoder(WordIndex):
     """A tokenizer that decodes all tokens as the same text."""
 
     def __init__(self, text: str) -> None:
@@ -97,16 +105,16 @@ def test_tokenizer_of_another_index_is_refused(tmp_path: Path) -> None:
 REFUSED = {
     "invalid index": (response("invalid_index"), "Invalid index: v4_nothing"),
     "too long": (response("too_long"), "limit your input"),
-    "no count": (says({"approx": False}), "not the requested answer"),
-    "a negative count": (says({"count": -1}), "not the requested answer"),
-    "an impossible count": (says({"count": 10**30}), "not the requested answer"),
-    "a page": (Say("<html>moved</html>"), "not JSON"),
-    "a list": (says([1]), "not a JSON object"),
+    "no count": (json_response({"approx": False}), "not the requested answer"),
+    "a negative count": (json_response({"count": -1}), "not the requested answer"),
+    "an impossible count": (json_response({"count": 10**30}), "not the requested answer"),
+    "a page": (ServedResponse("<html>moved</html>"), "not JSON"),
+    "a list": (json_response([1]), "not a JSON object"),
 }
 
 
 @pytest.mark.parametrize(("answer", "message"), REFUSED.values(), ids=REFUSED)
-def test_nonsense_is_an_error_and_not_cached(answer: Say, message: str, tmp_path: Path) -> None:
+def test_nonsense_is_an_error_and_not_cached(answer: ServedResponse, message: str, tmp_path: Path) -> None:
     with session_with_server(tmp_path, *[answer] * 2, response("count")) as (session, server):
         api = InfiniGramApi(session, INDEX)
         while len(server.received) < 2:
@@ -127,7 +135,7 @@ def test_transient_error_is_tried_again(error: str, tmp_path: Path) -> None:
 
 
 def test_wrong_number_of_occurrences_is_refused(tmp_path: Path) -> None:
-    answer = says({"cnt": 2, "approx": False, "ptrs_by_shard": [[40]]})
+    answer = json_response({"cnt": 2, "approx": False, "ptrs_by_shard": [[40]]})
     with (
         session_with_server(tmp_path, answer) as (session, _),
         pytest.raises(ServiceError, match="its list has length 1, but its field cnt says 2"),
@@ -147,7 +155,7 @@ POSITIONS = {
 
 @pytest.mark.parametrize(("answer", "expected"), POSITIONS.values(), ids=POSITIONS)
 def test_position_of_the_name_is_inferred_or_unknown(answer: dict[str, Any], expected: Any, tmp_path: Path) -> None:
-    with session_with_server(tmp_path, says({"doc_ix": 0, "doc_len": 99} | answer)) as (session, _):
+    with session_with_server(tmp_path, json_response({"doc_ix": 0, "doc_len": 99} | answer)) as (session, _):
         passage = InfiniGramApi(session, INDEX).passage(Occurrence(0, 200), (5,), 6)
     assert (passage.first, passage.at, passage.begins, passage.ends) == expected
 
@@ -168,7 +176,7 @@ WRONG: list[dict[str, Any]] = [
 def test_document_without_name_or_end_is_refused(wrong: dict[str, Any], tmp_path: Path) -> None:
     answer = json.loads(response("document").body) | wrong
     with (
-        session_with_server(tmp_path, says(answer)) as (session, _),
+        session_with_server(tmp_path, json_response(answer)) as (session, _),
         pytest.raises(ServiceError, match="not the requested"),
     ):
         InfiniGramApi(session, INDEX).passage(Occurrence(2, 18), WASHINGTON, 1000)

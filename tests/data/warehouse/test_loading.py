@@ -31,7 +31,7 @@ from tests.data.warehouse.small_study import (
     write_empty,
     write_tables,
 )
-from tests.registered import added
+from tests.registries import added
 
 FEW = (QUERIES, CONTEXTS, FACTS, SUSCEPTIBILITY, PERSUASION, ANSWERS)
 """Few tables, for databases that are built quickly."""

@@ -7,7 +7,7 @@ from swaymeter.data.warehouse.loading import build
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from swaymeter.data.warehouse.schema import Schema
 from tests.data.warehouse.small_study import TABLES, write_empty
-from tests.registered import added
+from tests.registries import added
 
 
 @pytest.fixture(scope="module")

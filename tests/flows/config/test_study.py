@@ -16,7 +16,7 @@ from swaymeter.flows.stages import refusals
 from swaymeter.tasks.measures import MEASURES
 from tests.extensions import measure
 from tests.flows.config.study_files import changed_study, error_message
-from tests.registered import added
+from tests.registries import added
 
 WIKIDATA = {"source": "wikidata"}
 
@@ -75,7 +75,7 @@ WIKIDATA = {"source": "wikidata"}
         ({"questions": {"folder": "here"}}, "questions.folder: is a key of source dynamicqa, not of sample"),
         ({"questions": {**WIKIDATA, "triples": {"source": "file"}}}, "questions.triples: `source: file` needs the key"),
         ({"questions": {**WIKIDATA, "triples": {"source": "wikidata"}}}, "triples: `source: wikidata` needs"),
-        ({"questions": {**WIKIDATA, "triples": {"source": "wikidata", "file": "x"}}}, "triples: `file` is for source"),
+        ({"questions": {**WIKIDATA, "triples": {"source": "wikidata", "file": "x"}}}, "triples: `file` cannot be used"),
         ({"questions": {**WIKIDATA, "triples": {"properties": ["P1", "P1"]}}}, "properties: a property is named twice"),
         ({"questions": {**WIKIDATA, "disputes": {"pages": ["A", "A"]}}}, "disputes.pages: a page is named twice"),
         # ---- prompt

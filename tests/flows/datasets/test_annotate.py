@@ -13,7 +13,7 @@ from swaymeter.flows.graph.graph import StepId
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.stages.contents import Contents
 from swaymeter.flows.study_graph import graph_of
-from tests.flows.datasets.annotating import discard_questions, judge, questions_of, values_of_choices
+from tests.flows.datasets.annotation_sheets import discard_questions, judge, questions_of, values_of_choices
 from tests.flows.small_study import load_study, prepare, renew, run
 
 

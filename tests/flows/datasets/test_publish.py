@@ -11,7 +11,7 @@ from swaymeter.flows.stages.report import DRAW_REPORT
 from swaymeter.flows.study_graph import graph_of
 from tests.flows.conftest import Command
 from tests.flows.small_study import prepare, run, score, small_study, write_study
-from tests.registered import only
+from tests.registries import only
 
 
 @pytest.fixture

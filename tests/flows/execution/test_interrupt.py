@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from swaymeter.flows.execution import interrupt
-from tests.data.sources.servers.faults import Say, serving
+from tests.data.sources.servers.faults import ServedResponse, serving
 
 WAITS = """
 import signal, sys, threading, time
@@ -39,7 +39,7 @@ except KeyboardInterrupt:
     for step in steps:  # a flow waits for the steps that it has begun
         step.join()
 """
-SLOW = Say(raw=b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n", endless=b" ", pause_s=0.5)
+SLOW = ServedResponse(raw=b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n", endless=b" ", pause_s=0.5)
 
 
 @pytest.mark.parametrize(("step", "seconds", "code"), [("fetches", 30.0, 0), ("computes", 1.0, 130)])

@@ -18,7 +18,7 @@ from swaymeter.flows.execution import dask as clusters
 from swaymeter.flows.execution.dask import Cluster
 from swaymeter.flows.execution.task import TRIES, Outcome
 from swaymeter.flows.graph.graph import RunSettings, Step, StepId
-from tests.end_to_end import preloaded_workers
+from tests.end_to_end import worker_preload
 from tests.end_to_end.tiny_study import ROOT
 from tests.flows.execution.test_workers import one_worker
 
@@ -48,9 +48,9 @@ def cluster_of_two(workspace: Path, cwd: Path, version: str = "") -> Iterator[Cl
         assert cluster._address
         command = [sys.executable, "-m", "distributed.cli.dask_worker", cluster._address, "--no-nanny"]
         worker = subprocess.Popen(
-            [*command, "--nthreads", "1", "--resources", "CPU=1", "--preload", preloaded_workers.__name__],
+            [*command, "--nthreads", "1", "--resources", "CPU=1", "--preload", worker_preload.__name__],
             cwd=cwd,
-            env=os.environ | {"PYTHONPATH": str(ROOT), preloaded_workers.VERSION: version},
+            env=os.environ | {"PYTHONPATH": str(ROOT), worker_preload.VERSION: version},
             stderr=subprocess.DEVNULL,
         )
         try:

@@ -21,7 +21,7 @@ from swaymeter.tasks.statistics import STATISTICS
 from swaymeter.tasks.statistics.statistic import Statistic
 from tests.data.warehouse.small_study import PERSUASION, row
 from tests.flows.small_study import METADATA, labelled_models, load_study, prepare, renew, score
-from tests.registered import added, only
+from tests.registries import added, only
 
 FACTS = {"real_entities": 2, "invented_entities": 1}
 DATABASE = StepId("aggregate", "study", "database")

@@ -20,8 +20,8 @@ from swaymeter.flows.config.places import STUDIES
 from swaymeter.flows.graph.graph import Graph, Step, StepId
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.study_graph import graph_of
-from tests.data.sources.pieces import Pieces
 from tests.data.sources.servers.faults import unused_address
+from tests.data.sources.word_index import WordIndex
 from tests.flows.small_study import PREPARED, load_study, run, small_study, write_study
 
 MADE_UP = STUDIES / "made-up-corpus"
@@ -100,7 +100,7 @@ def made_up_texts() -> list[str]:
 
 def test_counts_of_an_api_are_marked_as_tokens(closed_sessions: None, tmp_path: Path) -> None:
     texts = made_up_texts()
-    with Pieces(texts, parts=3).served() as server:
+    with WordIndex(texts, parts=3).served() as server:
         study = frequency_study(tmp_path, server.address, source="infini-gram", index="pieces", window_words=6)
         graph, counted = build_counts(study)
     assert counted == ["pieces"]
@@ -114,7 +114,7 @@ def test_counts_of_an_api_are_marked_as_tokens(closed_sessions: None, tmp_path: 
     kinds = {(row["entity_counted"], row["pair_counted"], row["words"], row["tokens"] > 0) for row in rows}
     assert kinds == {("tokens", "approximate", None, True)}
     assert build_counts(study)[1] == []
-    with Pieces(["another corpus"]).served() as server:
+    with WordIndex(["another corpus"]).served() as server:
         other_study = frequency_study(tmp_path, server.address, source="infini-gram", index="pieces", window_words=6)
         assert build_counts(other_study)[1] == ["pieces"]
 

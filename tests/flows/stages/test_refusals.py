@@ -13,7 +13,7 @@ from swaymeter.tasks.models import size
 from swaymeter.tasks.models.endpoints import model
 from tests.data.sources.servers.faults import unused_address
 from tests.flows.small_study import load_study, small_study
-from tests.tasks.models.endpoints.made_up import AsciiTokenizer, made_up_server
+from tests.tasks.models.endpoints.letter_server import AsciiTokenizer, letter_server
 from tests.tasks.models.tiny import CHAT, byte_tokenizer
 
 PARAMETERS = 200
@@ -104,7 +104,7 @@ def test_servers_are_probed_before_a_run(
 ) -> None:
     monkeypatch.setattr(model, "load_transformers_tokenizer", lambda identity: AsciiTokenizer())
     monkeypatch.setattr(model, "identify_model", lambda name, kind: SimpleNamespace(location=name))
-    with made_up_server(*(faults or ())) as server:
+    with letter_server(*(faults or ())) as server:
         address = unused_address() if faults is None else server.address
         endpoint = {"name": "made-up", "endpoint": address, "tokenizer": str(tmp_path / "model")}
         models = [endpoint, *([{"name": str(tmp_path / "model")}] if has_local_model else [])]

@@ -11,7 +11,7 @@ from swaymeter.data.records import Dispute, Question, RelationName, Triple, Wiki
 from swaymeter.flows.api import Study
 from swaymeter.flows.graph.graph import StepId
 from swaymeter.flows.graph.selection import Selection
-from tests.data.a_dataset import with_texts
+from tests.data.dataset_samples import with_texts
 from tests.flows.small_study import load_study, renew, run
 
 PAGES = ["Café/../War", "Tea"]

@@ -13,7 +13,7 @@ from swaymeter.data.records.table import Table
 from swaymeter.data.warehouse.warehouse import Warehouse
 from swaymeter.reports.publish import ModelEntry, Publication, publish
 from tests.data.warehouse.small_study import TABLES, small_study, warehouse_of
-from tests.registered import only
+from tests.registries import only
 from tests.reports.pixels import without_pixels
 from tests.reports.study import CARD, MODEL
 

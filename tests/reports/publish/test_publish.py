@@ -16,7 +16,7 @@ from swaymeter.data.errors import WorkspaceError
 from swaymeter.reports.publish import ModelEntry
 from swaymeter.reports.publish.publication import hub_licence
 from tests.data.warehouse.small_study import small_study
-from tests.registered import only
+from tests.registries import only
 from tests.reports.hostile import HOSTILE, hostile_card, without_controls
 from tests.reports.publish.conftest import DRAWN, STUDY, StudyDatabase, publish_study
 from tests.reports.study import MODEL

@@ -12,8 +12,8 @@ from swaymeter.data.sources.slots import (
     REPLACEMENT_IS_ANSWER,
 )
 from swaymeter.tasks.contexts.corrections import correct
-from tests.data.a_dataset import changed as with_changes
-from tests.tasks.contexts.judged import a_question
+from tests.data.dataset_samples import changed as with_changes
+from tests.tasks.contexts.judgement_samples import a_question
 
 PLAIN = a_question()
 RESIDENCE = a_question(snippet="He lives in [ENTITY].", object="New York City", replacement="Boston")

@@ -19,8 +19,8 @@ from swaymeter.tasks.contexts.judged_questions import (
     question_rows,
     with_kinds,
 )
-from tests.data.a_dataset import changed
-from tests.tasks.contexts.judged import a_question, judgements_by
+from tests.data.dataset_samples import changed
+from tests.tasks.contexts.judgement_samples import a_question, judgements_by
 
 FIRST, SECOND = a_question(1), a_question(2)
 ADA_ACCEPTS, BEN_ACCEPTS = judgements_by(FIRST, "ada", "accept"), judgements_by(FIRST, "ben", "accept")

@@ -10,8 +10,8 @@ import pytest
 from swaymeter.data.records import CountedPair, ShardCount
 from swaymeter.data.sources.infini_gram import InfiniGramApi
 from swaymeter.tasks.frequency.infini_gram import IndexCounts
-from tests.data.sources.pieces import Pieces
 from tests.data.sources.sessions import session_at
+from tests.data.sources.word_index import WordIndex
 from tests.tasks.frequency.slow_counts import slow_counts
 
 WINDOW, FETCH = 5, 60
@@ -67,13 +67,13 @@ def slow_rows() -> list[tuple[int, int, int, int]]:
 
 @pytest.fixture(scope="module")
 def open_index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenIndex]:
-    folder, pieces = tmp_path_factory.mktemp("index"), Pieces(DOCUMENTS, parts=2)
+    folder, index = tmp_path_factory.mktemp("index"), WordIndex(DOCUMENTS, parts=2)
     with ExitStack() as stack:
 
         def api(has_offset: bool) -> InfiniGramApi:
-            server = stack.enter_context(pieces.served(has_offset=has_offset))
+            server = stack.enter_context(index.served(has_offset=has_offset))
             session = stack.enter_context(session_at(server.address, folder / str(has_offset)))
-            return InfiniGramApi(session, "pieces", pieces)
+            return InfiniGramApi(session, "pieces", index)
 
         yield api
 

@@ -14,7 +14,7 @@ from swaymeter.tasks.measures.context_utilisation import compute
 from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
 from tests.tasks.measures.conftest import Row
-from tests.tasks.models.alone import log_probs
+from tests.tasks.models.reference_values import log_probs
 
 QUESTION_TEXT = "What is the capital of Norway?"
 LIMA = "The capital of Norway is Lima, says a book."

@@ -16,10 +16,10 @@ from swaymeter.tasks.models.endpoints.model import load_served
 from swaymeter.tasks.models.entailment import EntailmentModel
 from swaymeter.tasks.models.loading import identify_language_model
 from swaymeter.tasks.scoring.judging import Case, ask_language_model
-from tests.data.sources.servers.faults import Say, ServedRequest, says
+from tests.data.sources.servers.faults import ServedRequest, ServedResponse, json_response
 from tests.tasks.measures.conftest import Study
 from tests.tasks.measures.test_correctness import CONDITIONS, store_replies
-from tests.tasks.models.endpoints.made_up import made_up_server
+from tests.tasks.models.endpoints.letter_server import letter_server
 
 Write = Callable[[str], str]
 
@@ -161,17 +161,21 @@ def test_entailment_judge_chooses_the_entailed_answer(study: Study, models: dict
 def test_a_served_judge_is_constrained_to_the_letters(study: Study, tmp_path: Path) -> None:
     has_format = list[bool]()
 
-    def respond(request: ServedRequest) -> Say | None:
+    def respond(request: ServedRequest) -> ServedResponse | None:
         if b"Answer with one letter" not in request.body:
             return None
         has_format.append(b'"enum"' in request.body)
         if has_format[-1]:
-            return says({"error": {"message": "no response_format here", "param": "response_format"}}, status=400)
+            return json_response(
+                {"error": {"message": "no response_format here", "param": "response_format"}}, status=400
+            )
         text = "A" if study.inputs.questions[0].question.encode() in request.body else "Well, B"
         message = {"role": "assistant", "content": text}
-        return says({"model": "made-up", "choices": [{"message": message, "index": 0, "finish_reason": "stop"}]})
+        return json_response(
+            {"model": "made-up", "choices": [{"message": message, "index": 0, "finish_reason": "stop"}]}
+        )
 
-    with made_up_server(dialect="openai", override=respond) as server:
+    with letter_server(dialect="openai", override=respond) as server:
         study.parameters["judged_answers"] = {"judge": f"made-up@{server.address}", "agreement": 0}
         study.inputs = replace(study.inputs, load_served=lambda endpoint: load_served(endpoint, tmp_path / "kept"))
         rows = study.by_question("judged_answers")

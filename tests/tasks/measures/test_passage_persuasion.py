@@ -12,7 +12,7 @@ from swaymeter.tasks.measures.stored_chunks import count_prompts
 from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
 from tests.tasks.measures.conftest import Study
-from tests.tasks.models.alone import log_probs
+from tests.tasks.models.reference_values import log_probs
 
 RIGHT = Passage("It opens at nine.", "supporting", ("nine",), title="Hours")
 WRONG = Passage("It opens at ten.", "conflicting", ("ten",))

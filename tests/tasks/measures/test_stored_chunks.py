@@ -15,7 +15,7 @@ from swaymeter.tasks.measures import MEASURES, measure, stored_chunks
 from swaymeter.tasks.measures.measure import Chunk, ComputedRows, Inputs, Measure, Row, cut, cut_by_form
 from swaymeter.tasks.measures.stored_chunks import Cost, measure_relation
 from swaymeter.tasks.models.progress import report_prompts
-from tests.registered import added
+from tests.registries import added
 
 Run = Callable[..., Cost]
 Outputs = dict[str, TableArtifact]

@@ -187,7 +187,7 @@ def test_cache_is_bounded_and_changes_no_judgement(bound: int, folder: Path, mon
     alone = [equivalent(model(folder), answers).tolist() for answers in BULK]
     for _ in range(2):
         assert [matrix.tolist() for matrix in judge.equivalent_in_bulk(BULK)] == alone
-        assert 0 < len(judge._judged) <= bound
+        assert 0 < len(judge._cache) <= bound
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.next_token import complete_answers, shared
 from swaymeter.tasks.models.prompts.template_options import end_tokens
 from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
-from tests.tasks.models.alone import break_token, step_log_probs, tokens_of
+from tests.tasks.models.reference_values import break_token, step_log_probs, tokens_of
 from tests.tasks.models.tiny import byte_pair_tokenizer, byte_tokenizer, tiny_language_model
 
 CONTEXTS = ["Oslo is big.\n", "Norway's capital is Rome.\n", "Lima.\n", ""]

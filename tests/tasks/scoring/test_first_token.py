@@ -9,8 +9,8 @@ from swaymeter.data.errors import ScoreError
 from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
 from swaymeter.tasks.scoring.first_token import continuous_utilisation, first_tokens, next_tokens
-from tests.tasks.models.alone import log_probs
 from tests.tasks.models.chat_templates import FAMILIES, family_model
+from tests.tasks.models.reference_values import log_probs
 from tests.tasks.models.tiny import CHAT, byte_pair_tokenizer, tiny_language_model
 
 CONTEXTS = (None, "Oslo is the capital of Norway.", "The capital of Norway is Lima, says a book. " * 5)

@@ -16,7 +16,7 @@ from swaymeter.tasks.scoring.judging import (
     offered_verdicts,
     verdict_in,
 )
-from tests.tasks.models.alone import log_probs
+from tests.tasks.models.reference_values import log_probs
 from tests.tasks.models.tiny import CHAT, byte_pair_tokenizer, tiny_language_model
 
 CASES = [

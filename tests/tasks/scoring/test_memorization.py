@@ -14,7 +14,7 @@ from swaymeter.tasks.models.next_token import shared
 from swaymeter.tasks.models.next_token.by_query import PLAIN, PREFIX_TREE
 from swaymeter.tasks.models.prompts.template_options import end_tokens
 from swaymeter.tasks.scoring.memorization import Conflict, Follows, Reply, conflict, count, follows, greedy_answers
-from tests.tasks.models.alone import log_probs, tokens_of
+from tests.tasks.models.reference_values import log_probs, tokens_of
 from tests.tasks.models.tiny import CHAT, byte_pair_tokenizer, byte_tokenizer, tiny_language_model
 
 CONTEXTS = ["Oslo is big.\n", "Norway's capital is Rome.\n", "Lima.\n", "", "Without any doubt, it is the place.\n"]

@@ -10,7 +10,7 @@ from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.next_token.by_query import PLAIN, PREFIX_TREE
 from swaymeter.tasks.scoring import passage_persuasion as scoring
 from swaymeter.tasks.scoring.passage_persuasion import passage_persuasion
-from tests.tasks.models.alone import break_token, tokens_of
+from tests.tasks.models.reference_values import break_token, tokens_of
 from tests.tasks.models.tiny import tiny_language_model
 
 QUESTION = "\n\nQ: When does it open?\nA:"

@@ -11,7 +11,7 @@ from swaymeter.tasks.models.next_token import distributions
 from swaymeter.tasks.models.next_token.by_query import PLAIN, PREFIX_TREE
 from swaymeter.tasks.models.next_token.distributions import Distributions
 from swaymeter.tasks.scoring.persuasion import persuasion, persuasion_scores
-from tests.tasks.models.alone import break_token
+from tests.tasks.models.reference_values import break_token
 from tests.tasks.models.tiny import tiny_language_model
 
 CONTEXTS = ["Oslo is big.\n", "Lima is small.\n", "Norway's capital is Rome.\n", "Nothing.\n"]

@@ -9,7 +9,7 @@ from swaymeter.data.dataset.snapshot import DatasetChanges, FieldChange
 from swaymeter.data.records import Fact, Question, WikidataId
 from swaymeter.data.records.tables import QUESTIONS
 from swaymeter.tasks.statistics.changes import FIELDS, QUESTION_FIELDS, dataset_changes
-from tests.data.a_dataset import KENYA, NORWAY, PERU, changed, disputed, fact, iri, question
+from tests.data.dataset_samples import KENYA, NORWAY, PERU, changed, disputed, fact, iri, question
 
 OSLO = question(partition="static", edits=1)
 LIMA = question(

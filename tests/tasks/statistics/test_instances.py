@@ -237,7 +237,9 @@ def test_bounds_define_the_classes() -> None:
     }
     assert {tuple(row[name] for name in CUT) for row in rows} == {("bounds of the study", "1.0", "1.0", "2.0", "2.0")}
     first_words = {
-        row["entropy_class"]: (row["word"], row["texts"], row["of_texts"]) for row in class_words if row["rank"] == 1
+        row["entropy_class"]: (row["word"], row["texts"], row["texts_of_class"])
+        for row in class_words
+        if row["rank"] == 1
     }
     assert first_words == {"low": ("red", 2, 2), "middle": ("dog", 1, 1), "high": ("sun", 1, 1)}
 

@@ -9,8 +9,8 @@ from swaymeter.data.sources import sample
 from swaymeter.data.sources.dynamicqa import published as dynamicqa
 from swaymeter.data.sources.dynamicqa.export import from_questions, write_questions
 from swaymeter.data.sources.dynamicqa.layout import COLUMNS, FILES
-from tests.data.a_dataset import changed as other_texts
-from tests.data.a_dataset import disputed, question
+from tests.data.dataset_samples import changed as other_texts
+from tests.data.dataset_samples import disputed, question
 from tests.data.sources.dynamicqa.small_dynamicqa import (
     DISPUTED,
     PERU,

@@ -10,7 +10,7 @@ from swaymeter.data.sources import slots
 from swaymeter.data.sources.dynamicqa import published as dynamicqa
 from swaymeter.data.sources.dynamicqa.published import downloaded, questions
 from tests.data.sources.dynamicqa.small_dynamicqa import DISPUTED, PERU, PUBLISHED, ROW, temporal, with_published, write
-from tests.data.sources.servers.faults import Say, gzipped
+from tests.data.sources.servers.faults import ServedResponse, gzipped
 from tests.data.sources.sessions import session_at, session_with_server
 
 
@@ -188,7 +188,7 @@ def test_a_file_is_downloaded_once(tmp_path: Path, content: bytes) -> None:
 
 
 def test_changed_byte_of_download_is_never_read(tmp_path: Path, content: bytes) -> None:
-    with session_with_server(tmp_path / "cache", Say(content)) as (first, server):
+    with session_with_server(tmp_path / "cache", ServedResponse(content)) as (first, server):
         sound = downloaded("static", first)
         (cache,) = (tmp_path / "cache").iterdir()
         stored = cache.read_bytes()
@@ -201,14 +201,17 @@ def test_changed_byte_of_download_is_never_read(tmp_path: Path, content: bytes) 
 
 @pytest.mark.parametrize("body", [b"<html>welcome</html>", b"", b"id,subj\r\n", b"\xff\xfe", b'{"message": 1}'])
 def test_another_file_is_not_cached(body: bytes, tmp_path: Path, content: bytes) -> None:
-    with session_with_server(tmp_path / "cache", Say(body), Say(content)) as (session, _):
+    with session_with_server(tmp_path / "cache", ServedResponse(body), ServedResponse(content)) as (session, _):
         with pytest.raises(ServiceError, match=r"Static_final\.csv of the published DynamicQA could not be fetched"):
             downloaded("static", session)
         assert downloaded("static", session) == questions(tmp_path / "published", "static")
 
 
 def test_a_failed_download_says_what_to_do(tmp_path: Path) -> None:
-    with session_with_server(tmp_path, Say(status=404)) as (session, server), pytest.raises(ServiceError) as raised:
+    with (
+        session_with_server(tmp_path, ServedResponse(status=404)) as (session, server),
+        pytest.raises(ServiceError) as raised,
+    ):
         downloaded("static", session)
     assert str(raised.value).startswith("Static_final.csv of the published DynamicQA could not be fetched")
     assert server.address in str(raised.value)
@@ -216,5 +219,5 @@ def test_a_failed_download_says_what_to_do(tmp_path: Path) -> None:
 
 
 def test_a_spent_budget_stays_a_budget_error(tmp_path: Path) -> None:
-    with session_with_server(tmp_path, Say(status=429)) as (session, _), pytest.raises(ServiceBudget):
+    with session_with_server(tmp_path, ServedResponse(status=429)) as (session, _), pytest.raises(ServiceBudget):
         downloaded("static", session)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyoxigraph as ox
 
 from swaymeter.data.sources.graph.sparql import RESULTS, Endpoint
-from tests.data.sources.servers.faults import FaultServer, Say, ServedRequest, serving
+from tests.data.sources.servers.faults import FaultServer, ServedRequest, ServedResponse, serving
 from tests.data.sources.sessions import session_at
 
 FORM = "application/x-www-form-urlencoded"
@@ -29,14 +29,14 @@ class SparqlService:
         self._store.bulk_load(path=str(turtle), format=ox.RdfFormat.TURTLE)
         self.cut: list[str] = []
 
-    def __call__(self, request: ServedRequest) -> Say:
+    def __call__(self, request: ServedRequest) -> ServedResponse:
         if (request.headers["accept"], request.headers["content-type"]) != (RESULTS, FORM):
-            return Say(b"a form is expected, and that JSON is accepted", status=406)
+            return ServedResponse(b"a form is expected, and that JSON is accepted", status=406)
         solutions = self._store.query(request.form["query"])
         assert isinstance(solutions, ox.QuerySolutions)
         body = solutions.serialize(format=ox.QueryResultsFormat.JSON)
         assert body is not None
-        response = Say(body, headers={"Content-Type": RESULTS})
+        response = ServedResponse(body, headers={"Content-Type": RESULTS})
         if len(json.loads(body)["results"]["bindings"]) <= self._max_rows:
             return response
         self.cut.append(request.form["query"])

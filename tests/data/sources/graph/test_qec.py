@@ -11,7 +11,7 @@ from swaymeter.data.catalog import ENTITY_CLASSES, Relation
 from swaymeter.data.errors import InputError, WorkspaceError
 from swaymeter.data.records import Fact
 from swaymeter.data.sources.graph.qec import LICENCE, SOURCE, TOP_CLASS, read_qec, write_qec
-from tests.data.a_dataset import CAPITAL, KENYA, NORWAY, PERU, YAGO, fact, published, write
+from tests.data.dataset_samples import CAPITAL, KENYA, NORWAY, PERU, YAGO, fact, published, write
 
 
 def changed(**values: Any) -> dict[str, Any]:

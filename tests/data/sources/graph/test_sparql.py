@@ -12,7 +12,7 @@ from swaymeter.data.errors import InputError, ServiceError, ServiceTimeout
 from swaymeter.data.sources.graph.sparql import RESULTS, Endpoint, Literal, Uri, bound, iris, is_iri, string
 from tests.data.sources.graph.sparql_server import FORM, endpoint_at
 from tests.data.sources.graph.yago_graph import NASTY
-from tests.data.sources.servers.faults import Say, ServedRequest, serving
+from tests.data.sources.servers.faults import ServedRequest, ServedResponse, serving
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 ADA = {"type": "uri", "value": "http://yago-knowledge.org/resource/Ada_Example"}
@@ -31,10 +31,10 @@ def literal(value: str, **keys: object) -> dict[str, object]:
 def endpoint(tmp_path: Path) -> Iterator[Endpoint]:
     """Yield an endpoint that responds with the text of a query."""
 
-    def echo(request: ServedRequest) -> Say:
+    def echo(request: ServedRequest) -> ServedResponse:
         is_sound = (request.headers["accept"], request.headers["content-type"]) == (RESULTS, FORM)
         query = request.form["query"]
-        return Say(query, status=400 if query.startswith("error at") or not is_sound else 200)
+        return ServedResponse(query, status=400 if query.startswith("error at") or not is_sound else 200)
 
     with serving(play=echo) as server, endpoint_at(server.address, tmp_path) as endpoint:
         yield endpoint

@@ -240,7 +240,7 @@ def test_an_iri_unfit_for_queries_is_rejected(tmp_path: Path) -> None:
 
     fetched = yago.facts(Changed(store, add), CAPITAL, pairs=EVERY, seed=1)
     assert [fact.subject for fact in fetched.facts] == ["A"]
-    assert fetched.rejected == {yago.NOT_AN_IRI: 2}
+    assert fetched.rejected == {yago.INVALID_IRI: 2}
 
 
 def test_an_entity_has_all_of_its_objects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ import pytest
 from swaymeter.data.errors import ServiceError, WorkspaceError
 from swaymeter.data.sources.http.cache import HttpCache
 from swaymeter.data.sources.http.response import Response, TransientError
-from tests.data.sources.servers.faults import Say, says, serving
+from tests.data.sources.servers.faults import ServedResponse, json_response, serving
 from tests.data.sources.sessions import CONTACT, Open
 
 WHEN = datetime(2026, 11, 21, 12, 0, 0, 123456, tzinfo=UTC)
@@ -116,7 +116,7 @@ RERUN = 2
 
 
 def test_a_cached_response_is_not_requested_again(opened: Open) -> None:
-    with serving(play=lambda request: says(dict(request.form))) as server:
+    with serving(play=lambda request: json_response(dict(request.form))) as server:
         first = opened(server)
         answers = [first.ask({"q": str(number)}) for number in range(5)]
         first.close()
@@ -131,7 +131,7 @@ def test_a_cached_response_is_not_requested_again(opened: Open) -> None:
 
 def test_different_requests_are_cached_apart(opened: Open) -> None:
     with serving(
-        play=lambda request: says([request.method, request.path, request.form, request.headers["accept"]])
+        play=lambda request: json_response([request.method, request.path, request.form, request.headers["accept"]])
     ) as server:
         session = opened(server)
         requests: list[dict[str, Any]] = [
@@ -152,7 +152,7 @@ def test_different_requests_are_cached_apart(opened: Open) -> None:
 
 
 def test_an_expired_response_is_requested_again(opened: Open) -> None:
-    with serving(says([1]), says([2])) as server:
+    with serving(json_response([1]), json_response([2])) as server:
         assert opened(server).ask({}).content == [1]
         assert opened(server, cache_ttl_days=1).ask({}).content == [1]
         time.sleep(0.2)
@@ -165,7 +165,7 @@ def test_an_expired_response_is_requested_again(opened: Open) -> None:
 @pytest.mark.parametrize("minutes", [-5, 0, 5])
 def test_a_forced_request_is_sent_only_once(minutes: int, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     other_host_clock = SimpleNamespace(now=lambda zone: datetime.now(UTC) + timedelta(minutes=minutes))
-    with serving(says([1]), says([2]), says([3])) as server:
+    with serving(json_response([1]), json_response([2]), json_response([3])) as server:
         with monkeypatch.context() as patched:
             patched.setattr("swaymeter.data.sources.http.exchange.datetime", other_host_clock)
             opened(server).ask({})
@@ -180,7 +180,7 @@ def test_a_forced_request_is_sent_only_once(minutes: int, opened: Open, monkeypa
 
 
 def test_a_young_response_may_be_refreshed(opened: Open) -> None:
-    with serving(says([1]), says([2]), says([3])) as server:
+    with serving(json_response([1]), json_response([2]), json_response([3])) as server:
         session = opened(server)
         assert session.ask({}, immutable=True).content == [1]
         fresh = session.ask({}, immutable=True, bypass_cache=True)
@@ -191,7 +191,7 @@ def test_a_young_response_may_be_refreshed(opened: Open) -> None:
 
 
 def test_offline_only_young_cached_responses_are_used(opened: Open) -> None:
-    with serving(says([1])) as server:
+    with serving(json_response([1])) as server:
         opened(server).ask({"q": "1"})
         offline = opened(server, offline=True, contact=None)
         assert offline.ask({"q": "1"}).content == [1]
@@ -212,27 +212,27 @@ def maxlag_error(content: Any) -> ServiceError | TransientError | None:
 
 
 BAD_RESPONSES = [
-    Say(status=404),
-    Say(status=503),
-    Say(b"<html>"),
-    Say(b"[1, 2]", sent=2),
-    Say(drop=True),
-    says({"error": {"code": "other", "info": "no"}}),
+    ServedResponse(status=404),
+    ServedResponse(status=503),
+    ServedResponse(b"<html>"),
+    ServedResponse(b"[1, 2]", sent=2),
+    ServedResponse(drop=True),
+    json_response({"error": {"code": "other", "info": "no"}}),
 ]
 
 
-@pytest.mark.parametrize("say", BAD_RESPONSES)
-def test_bad_responses_are_never_cached(say: Say, opened: Open) -> None:
-    with serving(say) as server:
+@pytest.mark.parametrize("response", BAD_RESPONSES)
+def test_bad_responses_are_never_cached(response: ServedResponse, opened: Open) -> None:
+    with serving(response) as server:
         session = opened(server, tries=2)
         with pytest.raises(ServiceError):
             session.ask({}, error_of=maxlag_error)
-        server.play = lambda request: says([1])
+        server.play = lambda request: json_response([1])
         assert opened(server).ask({}, error_of=maxlag_error).content == [1]
 
 
 def test_the_cache_holds_json_without_contact_and_cookies(opened: Open, tmp_path: Path) -> None:
-    with serving(says({"rows": ["Oslo"]}, headers={"Set-Cookie": "id=secret"})) as server:
+    with serving(json_response({"rows": ["Oslo"]}, headers={"Set-Cookie": "id=secret"})) as server:
         opened(server).ask({}, method="POST")
     file = tmp_path / "answers" / "yago.sqlite"
     with closing(sqlite3.connect(file)) as database:
@@ -255,7 +255,7 @@ def test_the_cache_holds_json_without_contact_and_cookies(opened: Open, tmp_path
 def test_an_immutable_response_never_expires(
     content: Any, immutable: Any, options: Any, requests: int, opened: Open
 ) -> None:
-    with serving(says(content)) as server:
+    with serving(json_response(content)) as server:
         opened(server).ask({}, immutable=immutable)
         assert opened(server, **options).ask({}, immutable=immutable).content == content
     assert len(server.received) == requests
@@ -270,7 +270,7 @@ def test_an_immutable_response_never_expires(
 )
 def test_a_damaged_cache_is_named(damage: Callable[[bytes], bytes], opened: Open, tmp_path: Path) -> None:
     file = tmp_path / "answers" / "yago.sqlite"
-    with serving(says([1])) as server:
+    with serving(json_response([1])) as server:
         opened(server).ask({})
         sound = file.read_bytes()
         file.write_bytes(damage(sound))

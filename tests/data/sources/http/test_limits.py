@@ -14,12 +14,12 @@ import pytest
 
 from swaymeter.data.errors import ServiceBudget, ServiceError, ServiceTimeout
 from swaymeter.data.sources.http.session import Service, Session, close_sessions, shared_session
-from tests.data.sources.servers.faults import FaultServer, Say, says, serving
+from tests.data.sources.servers.faults import FaultServer, ServedResponse, json_response, serving
 from tests.data.sources.sessions import CONTACT, Clock, Open
 
 
 def test_requests_in_flight_do_not_exceed_the_limit(opened: Open) -> None:
-    with serving(play=lambda request: says([request.form["q"]], delay_s=0.02)) as server:
+    with serving(play=lambda request: json_response([request.form["q"]], delay_s=0.02)) as server:
         session = opened(server, max_concurrency=2)
         with ThreadPoolExecutor(4) as pool:
             answers = list(pool.map(lambda number: session.ask({"q": str(number)}).content, range(24)))
@@ -29,7 +29,7 @@ def test_requests_in_flight_do_not_exceed_the_limit(opened: Open) -> None:
 
 def test_all_requests_in_flight_keep_their_connections(opened: Open, caplog: pytest.LogCaptureFixture) -> None:
     all_have_arrived = Event()
-    with serving(says([1], hold=all_have_arrived)) as server, ThreadPoolExecutor(16) as pool:
+    with serving(json_response([1], hold=all_have_arrived)) as server, ThreadPoolExecutor(16) as pool:
         session = opened(server, max_concurrency=16)
         answers = pool.map(lambda number: session.ask({"q": str(number)}), range(48))
         try:
@@ -41,7 +41,7 @@ def test_all_requests_in_flight_keep_their_connections(opened: Open, caplog: pyt
 
 
 def test_requests_do_not_exceed_the_rate_limit(opened: Open) -> None:
-    with serving(says([1])) as server:
+    with serving(json_response([1])) as server:
         session = opened(server, requests_per_minute=600, max_concurrency=4)
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(lambda number: session.ask({"q": str(number)}), range(12)))
@@ -50,7 +50,7 @@ def test_requests_do_not_exceed_the_rate_limit(opened: Open) -> None:
 
 
 def test_retries_count_as_requests(opened: Open) -> None:
-    with serving(Say(status=503)) as server:
+    with serving(ServedResponse(status=503)) as server:
         session = opened(server, max_requests=2)
         with pytest.raises(ServiceBudget, match=r"has sent its 2 requests.*raise `max_requests`"):
             session.ask({})
@@ -62,7 +62,7 @@ def test_an_interrupt_is_not_caught(while_sleeping: bool, tmp_path: Path) -> Non
     def interrupt(value: object) -> None:
         raise KeyboardInterrupt
 
-    with serving(Say(status=503) if while_sleeping else says([0]), says([1])) as server:
+    with serving(ServedResponse(status=503) if while_sleeping else json_response([0]), json_response([1])) as server:
         service = Service("YAGO", server.address, requests_per_minute=60_000)
         with closing(Session(service, contact=CONTACT, cache=tmp_path, sleep=interrupt)) as session:
             with pytest.raises(KeyboardInterrupt):
@@ -71,7 +71,7 @@ def test_an_interrupt_is_not_caught(while_sleeping: bool, tmp_path: Path) -> Non
 
 
 def test_closing_ends_the_waits_of_threads(tmp_path: Path) -> None:
-    with serving(Say(status=503, headers={"Retry-After": "60"})) as server:
+    with serving(ServedResponse(status=503, headers={"Retry-After": "60"})) as server:
         service = Service("YAGO", server.address, requests_per_minute=60_000)
         with ThreadPoolExecutor(2) as pool, closing(Session(service, contact=CONTACT, cache=tmp_path)) as session:
             requests: list[Any] = [pool.submit(session.ask, {"q": str(number)}) for number in range(2)]
@@ -85,7 +85,7 @@ def test_closing_ends_the_waits_of_threads(tmp_path: Path) -> None:
 
 @pytest.fixture
 def server() -> Iterator[FaultServer]:
-    with serving(says([1])) as server:
+    with serving(json_response([1])) as server:
         yield server
     close_sessions()
 
@@ -140,7 +140,9 @@ def test_a_forked_process_opens_its_own_session(server: FaultServer, tmp_path: P
 
 @pytest.mark.parametrize("status", [429, 502])
 def test_a_transient_error_is_retried(status: int, opened: Open, clock: Clock) -> None:
-    with serving(Say(b"busy", status=status), Say(b"busy", status=status), says([1])) as server:
+    with serving(
+        ServedResponse(b"busy", status=status), ServedResponse(b"busy", status=status), json_response([1])
+    ) as server:
         session = opened(server)
         assert session.ask({}).content == [1]
         assert session.sent == len(server.received) == 3
@@ -150,7 +152,7 @@ def test_a_transient_error_is_retried(status: int, opened: Open, clock: Clock) -
 
 @pytest.mark.parametrize(("status", "kind"), [(429, ServiceBudget), (503, ServiceError), (504, ServiceTimeout)])
 def test_a_lasting_error_is_raised_after_all_retries(status: int, kind: type[ServiceError], opened: Open) -> None:
-    with serving(Say(b"busy", status=status)) as server:
+    with serving(ServedResponse(b"busy", status=status)) as server:
         with pytest.raises(ServiceError, match=rf"YAGO \(http.*answers {status} .* after 3 tries") as raised:
             opened(server, tries=3).ask({})
         assert raised.type is kind
@@ -162,7 +164,9 @@ def test_a_session_waits_for_retry_after(
     as_date: bool, opened: Open, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     date = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
-    with serving(Say(status=503, headers={"Retry-After": date if as_date else "30"}), says([1])) as server:
+    with serving(
+        ServedResponse(status=503, headers={"Retry-After": date if as_date else "30"}), json_response([1])
+    ) as server:
         opened(server).ask({})
     (slept,) = clock.slept
     assert 25 < slept <= 30
@@ -171,14 +175,14 @@ def test_a_session_waits_for_retry_after(
 
 @pytest.mark.parametrize("retry_after", ["soon", "-5", "9" * 5000, "Fri, 99 Foo 2026 99:99:99 GMT", "0"])
 def test_an_invalid_retry_after_is_ignored(retry_after: str, opened: Open, clock: Clock) -> None:
-    with serving(Say(status=503, headers={"Retry-After": retry_after}), says([1])) as server:
+    with serving(ServedResponse(status=503, headers={"Retry-After": retry_after}), json_response([1])) as server:
         assert opened(server).ask({}).content == [1]
     assert len(clock.slept) == 1
     assert clock.slept[0] < 2
 
 
 def test_no_request_is_sent_during_a_pause(tmp_path: Path) -> None:
-    with serving(Say(status=429, headers={"Retry-After": "1"}), says([1])) as server:
+    with serving(ServedResponse(status=429, headers={"Retry-After": "1"}), json_response([1])) as server:
         service = Service("YAGO", server.address, requests_per_minute=60_000, max_concurrency=2)
         with closing(Session(service, contact=CONTACT, cache=tmp_path)) as session, ThreadPoolExecutor(1) as pool:
             paused = pool.submit(session.ask, {"q": "1"})
@@ -191,7 +195,7 @@ def test_no_request_is_sent_during_a_pause(tmp_path: Path) -> None:
 
 
 def test_a_pause_of_hours_is_an_error(opened: Open, clock: Clock) -> None:
-    with serving(Say(status=503, headers={"Retry-After": "7200"})) as server:
+    with serving(ServedResponse(status=503, headers={"Retry-After": "7200"})) as server:
         session = opened(server)
         for _ in range(2):
             with pytest.raises(ServiceBudget, match=r"a pause of 7200 s, longer than the 3600 s"):
@@ -200,12 +204,12 @@ def test_a_pause_of_hours_is_an_error(opened: Open, clock: Clock) -> None:
     assert clock.slept == []
 
 
-@pytest.mark.parametrize("say", [Say(drop=True), Say(reset=True)])
-def test_a_dropped_connection_is_tried_again(say: Say, opened: Open) -> None:
-    with serving(say, say, says([1])) as server:
+@pytest.mark.parametrize("response", [ServedResponse(drop=True), ServedResponse(reset=True)])
+def test_a_dropped_connection_is_tried_again(response: ServedResponse, opened: Open) -> None:
+    with serving(response, response, json_response([1])) as server:
         assert opened(server).ask({}).content == [1]
     message = r"dropped the connection \(.*\), after 4 tries"
-    with serving(say) as server, pytest.raises(ServiceError, match=message) as raised:
+    with serving(response) as server, pytest.raises(ServiceError, match=message) as raised:
         opened(server).ask({"q": "2"})
     assert raised.type is ServiceError
     assert len(server.received) == 4
@@ -219,7 +223,7 @@ CUT = [b'{"rows": [1, 2', b'[{"a": "Z\xc3', b"", b'{"rows": [1, Query deadline i
 
 @pytest.mark.parametrize("body", CUT)
 def test_json_cut_short_is_a_timeout_at_once(body: bytes, opened: Open) -> None:
-    with serving(Say(body, chunked=bool(body))) as server:
+    with serving(ServedResponse(body, chunked=bool(body))) as server:
         session = opened(server)
         for _ in range(2):
             with pytest.raises(ServiceTimeout, match=r"JSON cut short after .* choose fewer entities"):
@@ -229,7 +233,7 @@ def test_json_cut_short_is_a_timeout_at_once(body: bytes, opened: Open) -> None:
 
 def test_a_server_error_about_timeouts_is_a_timeout(opened: Open) -> None:
     body = b"SPARQL-QUERY: SELECT ... java.util.concurrent.TimeoutException at com.example"
-    with serving(Say(body, status=500), Say(b"Internal error", status=500)) as server:
+    with serving(ServedResponse(body, status=500), ServedResponse(b"Internal error", status=500)) as server:
         session = opened(server)
         with pytest.raises(ServiceTimeout, match=r"500 Internal Server Error.*choose fewer entities or pairs"):
             session.ask({})
@@ -240,8 +244,8 @@ def test_a_server_error_about_timeouts_is_a_timeout(opened: Open) -> None:
 
 @pytest.mark.parametrize("chunked", [False, True])
 def test_a_broken_response_is_requested_once_more(chunked: bool, opened: Open) -> None:
-    partial = Say(b"[" + b"1, " * 1000 + b"1]", sent=100, chunked=chunked)
-    with serving(partial, says([1])) as server:
+    partial = ServedResponse(b"[" + b"1, " * 1000 + b"1]", sent=100, chunked=chunked)
+    with serving(partial, json_response([1])) as server:
         assert opened(server).ask({}).content == [1]
     with serving(partial) as server, pytest.raises(ServiceTimeout, match=r"broke off in its answer.*after 2 tries"):
         opened(server).ask({"q": "2"})
@@ -249,19 +253,22 @@ def test_a_broken_response_is_requested_once_more(chunked: bool, opened: Open) -
 
 
 def test_silence_is_a_timeout_after_one_more_try(opened: Open) -> None:
-    with serving(Say(delay_s=10)) as server, pytest.raises(ServiceTimeout, match=r"silent for 0\.3 s.*after 2 tries"):
+    with (
+        serving(ServedResponse(delay_s=10)) as server,
+        pytest.raises(ServiceTimeout, match=r"silent for 0\.3 s.*after 2 tries"),
+    ):
         opened(server, timeout_s=0.3).ask({})
     assert len(server.received) == 2
 
 
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 ENDLESS = {
-    "status line": Say(raw=b"HTTP/1.1 200 O", endless=b"K"),
-    "header": Say(raw=b"HTTP/1.1 200 OK\r\nX-Long: ", endless=b"x"),
-    "100 Continue": Say(endless=b"HTTP/1.1 100 Continue\r\n\r\n"),
-    "body": Say(raw=b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n[", endless=b" "),
-    "chunk extension": Say(raw=CHUNKED + b"1;", endless=b"x"),
-    "trailers": Say(raw=CHUNKED + b"2\r\n[]\r\n0\r\n", endless=b"X-Late: 1\r\n"),
+    "status line": ServedResponse(raw=b"HTTP/1.1 200 O", endless=b"K"),
+    "header": ServedResponse(raw=b"HTTP/1.1 200 OK\r\nX-Long: ", endless=b"x"),
+    "100 Continue": ServedResponse(endless=b"HTTP/1.1 100 Continue\r\n\r\n"),
+    "body": ServedResponse(raw=b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n[", endless=b" "),
+    "chunk extension": ServedResponse(raw=CHUNKED + b"1;", endless=b"x"),
+    "trailers": ServedResponse(raw=CHUNKED + b"2\r\n[]\r\n0\r\n", endless=b"X-Late: 1\r\n"),
 }
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from swaymeter.data.errors import ServiceError
 from swaymeter.data.sources.http import exchange
-from tests.data.sources.servers.faults import Say, serving, unused_address
+from tests.data.sources.servers.faults import ServedResponse, serving, unused_address
 from tests.data.sources.sessions import Clock, Open
 
 
@@ -15,7 +15,7 @@ from tests.data.sources.sessions import Clock, Open
     ["/other", "https://example.org/ask", "//example.org/query", "http://127.0.0.1:1/ask", "http://[x/"],
 )
 def test_a_redirect_is_refused(target: str, opened: Open) -> None:
-    redirect = Say(status=302, headers={"Location": target})
+    redirect = ServedResponse(status=302, headers={"Location": target})
     with serving(redirect) as server, pytest.raises(ServiceError, match=r"302 .*redirects to .*new address"):
         opened(server).ask({})
     assert len(server.received) == 1

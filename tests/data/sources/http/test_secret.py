@@ -16,7 +16,7 @@ import pytest
 from swaymeter.data.errors import ServiceError
 from swaymeter.data.sources.http.services import Service
 from swaymeter.data.sources.http.session import Session
-from tests.data.sources.servers.faults import Say, says, serving
+from tests.data.sources.servers.faults import ServedResponse, json_response, serving
 
 PLAIN_KEY = "sk-madeup0123456789"
 HOSTILE_KEY = 'sk-made/up+"key\\1~'
@@ -36,13 +36,15 @@ KEY_IN_JSON = json.dumps(HOSTILE_KEY)[1:-1]
     ],
 )
 def test_a_repeated_key_is_removed(spelling: str, tmp_path: Path) -> None:
-    repeated = Say(f'{{"message": "the key {spelling} is new"}}', headers={"Content-Type": "application/json"})
+    repeated = ServedResponse(
+        f'{{"message": "the key {spelling} is new"}}', headers={"Content-Type": "application/json"}
+    )
     with serving(repeated) as server, open_session(server.address, tmp_path, HOSTILE_KEY) as session:
         assert session.ask({}).content == {"message": "the key [key] is new"}
 
 
 def test_a_short_key_is_no_secret(tmp_path: Path) -> None:
-    with serving(says("EMPTY")) as server, open_session(server.address, tmp_path, "EMPTY") as session:
+    with serving(json_response("EMPTY")) as server, open_session(server.address, tmp_path, "EMPTY") as session:
         assert session.ask({}).content == "EMPTY"
 
 
@@ -56,17 +58,19 @@ def open_session(address: str, folder: Path, key: str = PLAIN_KEY) -> Iterator[S
 @pytest.mark.parametrize(
     "response",
     [
-        says({"error": PLAIN_KEY}, status=401),
-        Say(status=302, headers={"location": f"http://example.org/{'x' * 100}?key={PLAIN_KEY}"}),
-        Say(status=302, headers={"location": f"http://example.org/{'x' * 165}?{PLAIN_KEY}"}),
-        Say(raw=f"HTTP/1.1 {PLAIN_KEY}\r\n\r\n".encode()),
-        Say(raw=f"HTTP/1.1 {'9' * 125} {PLAIN_KEY}\r\n\r\n".encode()),
-        Say(raw=f"HTTP/1.1 200 OK\r\n{PLAIN_KEY}\r\nContent-Length: 2\r\n\r\n{{}}".encode()),
-        Say(status=429, headers={"Retry-After": PLAIN_KEY}),
-        Say(f"{PLAIN_KEY} is no JSON"),
+        json_response({"error": PLAIN_KEY}, status=401),
+        ServedResponse(status=302, headers={"location": f"http://example.org/{'x' * 100}?key={PLAIN_KEY}"}),
+        ServedResponse(status=302, headers={"location": f"http://example.org/{'x' * 165}?{PLAIN_KEY}"}),
+        ServedResponse(raw=f"HTTP/1.1 {PLAIN_KEY}\r\n\r\n".encode()),
+        ServedResponse(raw=f"HTTP/1.1 {'9' * 125} {PLAIN_KEY}\r\n\r\n".encode()),
+        ServedResponse(raw=f"HTTP/1.1 200 OK\r\n{PLAIN_KEY}\r\nContent-Length: 2\r\n\r\n{{}}".encode()),
+        ServedResponse(status=429, headers={"Retry-After": PLAIN_KEY}),
+        ServedResponse(f"{PLAIN_KEY} is no JSON"),
     ],
 )
-def test_the_key_is_in_no_message_or_file(response: Say, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_key_is_in_no_message_or_file(
+    response: ServedResponse, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     message = ""
     with (
         caplog.at_level(logging.WARNING),
@@ -83,8 +87,8 @@ def test_the_key_is_in_no_message_or_file(response: Say, tmp_path: Path, caplog:
 
 
 def test_no_redirect_is_followed(tmp_path: Path) -> None:
-    with serving(says({})) as other:
-        redirect = Say(status=307, headers={"location": other.address})
+    with serving(json_response({})) as other:
+        redirect = ServedResponse(status=307, headers={"location": other.address})
         with serving(redirect) as server, open_session(server.address, tmp_path) as session:
             with pytest.raises(ServiceError, match="redirects to"):
                 session.ask({})

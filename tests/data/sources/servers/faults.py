@@ -1,10 +1,10 @@
 """A server on 127.0.0.1 that plays a script of good, slow, broken and missing responses, and records its requests.
 
-    with serving(Say(status=503, headers={"Retry-After": "1"}), Say(b"[]")) as server:
+    with serving(ServedResponse(status=503, headers={"Retry-After": "1"}), ServedResponse(b"[]")) as server:
         ...                          # the first request gets 503, every later request []
     server.received[0].form          # the fields of the first request
 
-The script may also be a function of the request: `serving(play=lambda request: Say(...))`.
+The script may also be a function of the request: `serving(play=lambda request: ServedResponse(...))`.
 """
 
 import gzip
@@ -27,7 +27,7 @@ _HEADER = re.compile("([A-Za-z0-9-]+): (.*)")
 
 
 @dataclass(frozen=True)
-class Say:
+class ServedResponse:
     """A scripted response.
 
     Attributes:
@@ -80,23 +80,23 @@ class ServedRequest:
     at: float
 
 
-def says(content: Any, **options: Any) -> Say:
+def json_response(content: Any, **options: Any) -> ServedResponse:
     """Return a response with this content as JSON."""
-    return Say(
+    return ServedResponse(
         json.dumps(content), headers={"Content-Type": "application/json", **options.pop("headers", {})}, **options
     )
 
 
-def gzipped(body: bytes, **options: Any) -> Say:
-    return Say(gzip.compress(body), headers={"Content-Encoding": "gzip"}, **options)
+def gzipped(body: bytes, **options: Any) -> ServedResponse:
+    return ServedResponse(gzip.compress(body), headers={"Content-Encoding": "gzip"}, **options)
 
 
-def recorded_response(name: str) -> Say:
+def recorded_response(name: str) -> ServedResponse:
     """Load a response of a real server: the body from `answers/NAME`, status and headers from `answers/NAME.http`."""
     lines = (ANSWERS / f"{name}.http").read_text().strip().splitlines()
     status = next(line.split()[1] for line in lines if line.startswith(("HTTP/", "STATUS ")))
     headers = dict(match.groups() for match in map(_HEADER.fullmatch, lines) if match)
-    return Say((ANSWERS / name).read_bytes(), status=int(status), headers=headers)
+    return ServedResponse((ANSWERS / name).read_bytes(), status=int(status), headers=headers)
 
 
 class FaultServer(ThreadingHTTPServer):
@@ -114,7 +114,7 @@ class FaultServer(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 64
 
-    def __init__(self, play: Callable[[ServedRequest], Say], port: int = 0) -> None:
+    def __init__(self, play: Callable[[ServedRequest], ServedResponse], port: int = 0) -> None:
         super().__init__(("127.0.0.1", port), _Handler)
         self.play = play
         self.received: list[ServedRequest] = []
@@ -143,7 +143,9 @@ class FaultServer(ThreadingHTTPServer):
 
 
 @contextmanager
-def serving(*script: Say, play: Callable[[ServedRequest], Say] | None = None, port: int = 0) -> Iterator[FaultServer]:
+def serving(
+    *script: ServedResponse, play: Callable[[ServedRequest], ServedResponse] | None = None, port: int = 0
+) -> Iterator[FaultServer]:
     """Run a server that plays the script; all later requests get its last response. Port 0 is any free port."""
     remaining = list(script)
     with FaultServer(play or (lambda _: remaining.pop(0) if len(remaining) > 1 else remaining[0]), port) as server:
@@ -176,49 +178,51 @@ class _Handler(BaseHTTPRequestHandler):
         request = ServedRequest(self.command, parts.path, form, headers, body, time.monotonic())
         with self.server.lock:
             self.server.received.append(request)
-            say = self.server.play(request)
+            response = self.server.play(request)
             self.server.at_once += 1
             self.server.most_at_once = max(self.server.most_at_once, self.server.at_once)
         try:
-            self._answer(say)
+            self._answer(response)
         finally:
             with self.server.lock:
                 self.server.at_once -= 1
 
     do_POST = do_HEAD = do_GET  # noqa: N815
 
-    def _answer(self, say: Say) -> None:
-        self.server.stopped.wait(say.delay_s)
-        while say.hold is not None and not say.hold.is_set() and not self.server.stopped.is_set():
-            say.hold.wait(0.02)
-        if say.drop or say.reset:
-            if say.reset:
+    def _answer(self, response: ServedResponse) -> None:
+        self.server.stopped.wait(response.delay_s)
+        while response.hold is not None and not response.hold.is_set() and not self.server.stopped.is_set():
+            response.hold.wait(0.02)
+        if response.drop or response.reset:
+            if response.reset:
                 self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self.close_connection = True
             return
-        if say.raw or say.endless:
-            self.wfile.write(say.raw)
-            while say.endless and not self.server.stopped.wait(say.pause_s):
-                self.wfile.write(say.endless)
+        if response.raw or response.endless:
+            self.wfile.write(response.raw)
+            while response.endless and not self.server.stopped.wait(response.pause_s):
+                self.wfile.write(response.endless)
             return
-        body = say.body.encode() if isinstance(say.body, str) else say.body
-        self.send_response(say.status)
-        for header, value in say.headers.items():
+        body = response.body.encode() if isinstance(response.body, str) else response.body
+        self.send_response(response.status)
+        for header, value in response.headers.items():
             self.send_header(header, value)
-        self.send_header(*(("Transfer-Encoding", "chunked") if say.chunked else ("Content-Length", str(len(body)))))
+        self.send_header(
+            *(("Transfer-Encoding", "chunked") if response.chunked else ("Content-Length", str(len(body))))
+        )
         self.end_headers()
         if self.command != "HEAD":
-            self._send(body[: say.sent], say)
-        if say.sent is not None:
+            self._send(body[: response.sent], response)
+        if response.sent is not None:
             self.close_connection = True
-        elif say.chunked:
+        elif response.chunked:
             self.wfile.write(b"0\r\n\r\n")
 
-    def _send(self, body: bytes, say: Say) -> None:
-        pieces = [body[start : start + 1] for start in range(len(body))] if say.pause_s else [body]
+    def _send(self, body: bytes, response: ServedResponse) -> None:
+        pieces = [body[start : start + 1] for start in range(len(body))] if response.pause_s else [body]
         for piece in pieces:
-            self.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece) if say.chunked else piece)
-            if self.server.stopped.wait(say.pause_s):
+            self.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece) if response.chunked else piece)
+            if self.server.stopped.wait(response.pause_s):
                 return
 
     def log_message(self, format: str, *args: object) -> None:

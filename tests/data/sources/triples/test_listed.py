@@ -23,7 +23,7 @@ from swaymeter.data.errors import InputError, ServiceError
 from swaymeter.data.records import Partition, Triple
 from swaymeter.data.sources.dynamicqa.layout import FILES
 from swaymeter.data.sources.triples.listed import DATASET, PROPERTIES, from_file, popqa
-from tests.data.sources.servers.faults import FaultServer, Say, serving
+from tests.data.sources.servers.faults import FaultServer, ServedResponse, serving
 
 HEADER = ("subject_id", "property_id", "object_id", "subject", "property", "object", "question", "answers", "list_id")
 ROW = ("Q42", "P106", "Q36180", "Douglas Adams", "occupation", "writer", "What did he do?", '["writer","author"]', "7")
@@ -282,7 +282,7 @@ def _separate_hub_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
 def hub(folder: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, status: int = 200) -> Iterator[FaultServer]:
     """Run a hub that has the dataset; downloads go into `folder`."""
     digest = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
-    with serving(Say(content, status, {"ETag": f'"{digest}"', "X-Repo-Commit": COMMIT})) as server:
+    with serving(ServedResponse(content, status, {"ETag": f'"{digest}"', "X-Repo-Commit": COMMIT})) as server:
         download = partial(DOWNLOAD, endpoint=server.address, cache_dir=folder)
         monkeypatch.setattr(huggingface_hub, "hf_hub_download", download)
         yield server

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tests.data.sources.servers.faults import ANSWERS, Say, ServedRequest, recorded_response, says
+from tests.data.sources.servers.faults import ANSWERS, ServedRequest, ServedResponse, json_response, recorded_response
 from tests.data.sources.servers.wiki_world.action_api import Limits, query
 from tests.data.sources.servers.wiki_world.pages import Page, Part, Revision, Wiki
 
@@ -20,7 +20,7 @@ FIRST = 100
 """The number of the first revision; the next revision is 101."""
 UNKNOWN_VALUE, NO_VALUE = "?", "-"
 Values = Mapping[str, Mapping[str, str]]
-Play = Callable[[ServedRequest], Say]
+Play = Callable[[ServedRequest], ServedResponse]
 
 
 def page_in(name: str) -> dict[str, Any]:
@@ -30,7 +30,9 @@ def page_in(name: str) -> dict[str, Any]:
 
 
 def playing(wiki: Wiki) -> Play:
-    return lambda request: says(query(wiki, request.form, Limits(revisions=500, contents=50), "https://wiki.example"))
+    return lambda request: json_response(
+        query(wiki, request.form, Limits(revisions=500, contents=50), "https://wiki.example")
+    )
 
 
 def recorded_wiki(metadata: str, contents: str, comment: Callable[[str], str] = str) -> Wiki:
@@ -66,16 +68,16 @@ TEXTS = {
 play_ada = playing(ADA)
 
 
-def play_parts(request: ServedRequest) -> Say:
+def play_parts(request: ServedRequest) -> ServedResponse:
     """Return the recorded part of the page's history that a request continues with."""
     continuations = [None, "20261120180852|10", "20261120180856|13", "20261120180859|16"]
     return recorded_response(PARTS[continuations.index(request.form.get("rvcontinue"))])
 
 
-def page_response(continuation: Mapping[str, Any] | None = None, **fields: Any) -> Say:
+def page_response(continuation: Mapping[str, Any] | None = None, **fields: Any) -> ServedResponse:
     """Return a response with fields of the page "Ada Example"."""
     end = {"continue": continuation} if continuation else {"batchcomplete": True}
-    return says({**end, "query": {"pages": [{"pageid": 3, "ns": 0, "title": "Ada Example", **fields}]}})
+    return json_response({**end, "query": {"pages": [{"pageid": 3, "ns": 0, "title": "Ada Example", **fields}]}})
 
 
 @dataclass(frozen=True)

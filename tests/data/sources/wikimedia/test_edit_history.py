@@ -30,7 +30,7 @@ import pytest
 
 from swaymeter.data.errors import InputError, ServiceError
 from swaymeter.data.sources.wikimedia.edit_history import EditHistory, edit_history
-from tests.data.sources.servers.faults import Say, ServedRequest, says, serving
+from tests.data.sources.servers.faults import ServedRequest, ServedResponse, json_response, serving
 from tests.data.sources.wikimedia.conftest import OpenWikidata
 from tests.data.sources.wikimedia.small_wiki import (
     ADD,
@@ -262,10 +262,10 @@ def test_many_contents_are_requested_in_parts(open_wikidata: OpenWikidata) -> No
 def test_edits_in_wrong_order_are_sorted(open_wikidata: OpenWikidata) -> None:
     play = play_edits([CREATE, edit("", OSLO), edit("", BERGEN)])
 
-    def play_reversed(request: ServedRequest) -> Say:
+    def play_reversed(request: ServedRequest) -> ServedResponse:
         content = json.loads(play(request).body)
         content["query"]["pages"][0]["revisions"].reverse()
-        return says(content)
+        return json_response(content)
 
     history = history_after(open_wikidata, play=play_reversed)
     assert (history.edits, history.latest) == ((101, 102), 102)
@@ -286,7 +286,7 @@ def test_content_hidden_after_the_listing_is_unknown(
     edits = [CREATE, ADD, edit("", BERGEN), *after]
     play_list, play_contents = play_edits(edits), play_edits([*edits[:2], hidden(edits[2], "content"), *edits[3:]])
 
-    def play(request: ServedRequest) -> Say:
+    def play(request: ServedRequest) -> ServedResponse:
         return (play_contents if "revids" in request.form else play_list)(request)
 
     history = history_after(open_wikidata, play=play)

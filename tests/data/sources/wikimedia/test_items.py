@@ -6,7 +6,14 @@ import pytest
 
 from swaymeter.data.errors import InputError, ServiceError
 from swaymeter.data.sources.wikimedia.wikidata import BATCH, Item, statements_of
-from tests.data.sources.servers.faults import ANSWERS, Say, ServedRequest, recorded_response, says, serving
+from tests.data.sources.servers.faults import (
+    ANSWERS,
+    ServedRequest,
+    ServedResponse,
+    json_response,
+    recorded_response,
+    serving,
+)
 from tests.data.sources.wikimedia.conftest import OpenWikidata
 from tests.data.sources.wikimedia.small_wiki import page_in, snak
 
@@ -23,13 +30,15 @@ def english(text: str) -> dict[str, Any]:
     return {"en": {"language": "en", "value": text}}
 
 
-def play_items(*entities: dict[str, Any]) -> Callable[[ServedRequest], Say]:
+def play_items(*entities: dict[str, Any]) -> Callable[[ServedRequest], ServedResponse]:
     """Play a wiki with item_of these items."""
     items = {each["id"]: each for each in entities}
 
-    def play(request: ServedRequest) -> Say:
+    def play(request: ServedRequest) -> ServedResponse:
         ids = request.form["ids"].split("|")
-        return says({"entities": {id_: items.get(id_, {"id": id_, "missing": ""}) for id_ in ids}, "success": 1})
+        return json_response(
+            {"entities": {id_: items.get(id_, {"id": id_, "missing": ""}) for id_ in ids}, "success": 1}
+        )
 
     return play
 
@@ -78,7 +87,7 @@ def test_an_item_has_names_revision_and_statements(open_wikidata: OpenWikidata) 
 def test_merged_item_is_read_under_its_old_id(open_wikidata: OpenWikidata) -> None:
     content = json.loads((ANSWERS / "wikidata" / "wbgetentities_redirect.json").read_text())
     content["entities"]["Q5"] = entity("Q2") | content["entities"]["Q5"]
-    with serving(says(content)) as server:
+    with serving(json_response(content)) as server:
         items = open_wikidata(server).items(["Q5"])
     assert {item_id: (item.item_id, item.label) for item_id, item in items.items()} == {"Q5": ("Q2", "Ada Example")}
 
@@ -86,7 +95,7 @@ def test_merged_item_is_read_under_its_old_id(open_wikidata: OpenWikidata) -> No
 def test_missing_item_is_left_out(open_wikidata: OpenWikidata) -> None:
     content = json.loads((ANSWERS / "wikidata" / "wbgetentities_missing.json").read_text())
     content["entities"]["Q1"] = entity("Q1") | content["entities"]["Q1"]
-    with serving(says(content)) as server:
+    with serving(json_response(content)) as server:
         assert open_wikidata(server).items(["Q1", "Q999"]).keys() == {"Q1"}
 
 
@@ -142,5 +151,8 @@ def test_names_stay_unchanged(name: str, open_wikidata: OpenWikidata) -> None:
     ids=lambda content: json.dumps(content)[:40],
 )
 def test_invalid_response_is_an_error(content: Any, open_wikidata: OpenWikidata) -> None:
-    with serving(says(content)) as server, pytest.raises(ServiceError, match=r"Wikidata \(http://127.* JSON that is"):
+    with (
+        serving(json_response(content)) as server,
+        pytest.raises(ServiceError, match=r"Wikidata \(http://127.* JSON that is"),
+    ):
         open_wikidata(server).items(["Q1"])

@@ -9,7 +9,14 @@ import pytest
 from swaymeter.data.errors import ServiceBudget, ServiceError, ServiceTimeout
 from swaymeter.data.sources.http.response import TransientError
 from swaymeter.data.sources.wikimedia.mediawiki import PATIENCE, error_of
-from tests.data.sources.servers.faults import ANSWERS, Say, ServedRequest, recorded_response, says, serving
+from tests.data.sources.servers.faults import (
+    ANSWERS,
+    ServedRequest,
+    ServedResponse,
+    json_response,
+    recorded_response,
+    serving,
+)
 from tests.data.sources.sessions import Clock
 from tests.data.sources.wikimedia.conftest import OpenWikipedia
 from tests.data.sources.wikimedia.small_wiki import REVISIONS, TEXTS, page_response, play_ada, play_parts
@@ -32,17 +39,17 @@ def test_continuation_is_sent_back_until_it_ends(open_wikipedia: OpenWikipedia) 
 
 
 def test_only_the_last_continuation_is_sent_back(open_wikipedia: OpenWikipedia) -> None:
-    first = says({"continue": {"plcontinue": "a", "continue": "||x"}, "query": {}})
-    second = says({"continue": {"excontinue": 1, "continue": "||"}, "query": {}})
-    with serving(first, second, says({"batchcomplete": True})) as server:
+    first = json_response({"continue": {"plcontinue": "a", "continue": "||x"}, "query": {}})
+    second = json_response({"continue": {"excontinue": 1, "continue": "||"}, "query": {}})
+    with serving(first, second, json_response({"batchcomplete": True})) as server:
         list(open_wikipedia(server).wiki.query(FORM))
     assert server.received[2].form == {**FIXED, **FORM, "excontinue": "1", "continue": "||"}
 
 
 def test_endless_continuation_is_refused(open_wikipedia: OpenWikipedia) -> None:
-    def play(request: Any) -> Say:
+    def play(request: Any) -> ServedResponse:
         position = "1" if request.form.get("rvcontinue") != "1" else "2"
-        return says({"continue": {"rvcontinue": position, "continue": "||"}, "query": {}})
+        return json_response({"continue": {"rvcontinue": position, "continue": "||"}, "query": {}})
 
     with serving(play=play) as server, pytest.raises(ServiceError, match="sends the same part of its answer again"):
         list(open_wikipedia(server).wiki.query(FORM))
@@ -55,14 +62,17 @@ def test_endless_continuation_is_refused(open_wikipedia: OpenWikipedia) -> None:
 )
 def test_invalid_continuation_is_refused(continuation: Any, open_wikipedia: OpenWikipedia) -> None:
     refused = pytest.raises(ServiceError, match="not the requested answer")
-    with serving(says({"continue": continuation, "query": {}})) as server, refused:
+    with serving(json_response({"continue": continuation, "query": {}})) as server, refused:
         list(open_wikipedia(server).wiki.query(FORM))
     assert len(server.received) == 1
 
 
 @pytest.mark.parametrize("content", [{}, {"entities": {}}, {"warnings": {}}])
 def test_response_without_a_query_is_refused(content: Any, open_wikipedia: OpenWikipedia) -> None:
-    with serving(says(content)) as server, pytest.raises(ServiceError, match="neither query nor batchcomplete"):
+    with (
+        serving(json_response(content)) as server,
+        pytest.raises(ServiceError, match="neither query nor batchcomplete"),
+    ):
         list(open_wikipedia(server).wiki.query(FORM))
 
 
@@ -86,7 +96,7 @@ def test_contents_of_revisions_have_their_digests(open_wikipedia: OpenWikipedia)
 
 
 def test_contents_are_requested_once_twenty_at_a_time(open_wikipedia: OpenWikipedia) -> None:
-    def play(request: ServedRequest) -> Say:
+    def play(request: ServedRequest) -> ServedResponse:
         numbers = request.form["revids"].split("|")
         return page_response(
             revisions=[{"revid": int(number), "slots": {"main": {"content": number}}} for number in numbers]
@@ -101,9 +111,9 @@ def test_contents_are_requested_once_twenty_at_a_time(open_wikipedia: OpenWikipe
 
 
 def test_slow_contents_are_requested_in_halves(open_wikipedia: OpenWikipedia) -> None:
-    def play(request: ServedRequest) -> Say:
+    def play(request: ServedRequest) -> ServedResponse:
         is_small = request.form["revids"].count("|") < 2
-        return play_ada(request) if is_small else Say(b'{"query": {"pages": [')
+        return play_ada(request) if is_small else ServedResponse(b'{"query": {"pages": [')
 
     with serving(play=play) as server:
         assert open_wikipedia(server).wiki.contents([7, 8, 9, 10]) == {number: TEXTS[number] for number in range(7, 11)}
@@ -139,9 +149,9 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize("say", BAD)
-def test_invalid_content_is_an_error_and_not_cached(say: Say, open_wikipedia: OpenWikipedia) -> None:
-    with serving(say, recorded_response("wikipedia/revisions_by_revid.json")) as server:
+@pytest.mark.parametrize("response", BAD)
+def test_invalid_content_is_an_error_and_not_cached(response: ServedResponse, open_wikipedia: OpenWikipedia) -> None:
+    with serving(response, recorded_response("wikipedia/revisions_by_revid.json")) as server:
         with pytest.raises(ServiceError, match="not the requested answer"):
             open_wikipedia(server).wiki.contents([7])
         assert open_wikipedia(server).wiki.contents([7]) == {7: TEXTS[7]}
@@ -214,7 +224,7 @@ def test_lasting_transient_error_fails_after_all_tries(
 
 
 def test_timeout_of_the_database_is_a_timeout(open_wikipedia: OpenWikipedia) -> None:
-    slow = says({"error": {"code": "internal_api_error_DBQueryTimeoutError", "info": "A query timed out"}})
+    slow = json_response({"error": {"code": "internal_api_error_DBQueryTimeoutError", "info": "A query timed out"}})
     with serving(slow) as server, pytest.raises(ServiceTimeout, match="DBQueryTimeoutError"):
         list(open_wikipedia(server).wiki.query(FORM))
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from swaymeter.data.errors import ServiceError
-from tests.data.sources.servers.faults import Say, recorded_response, says, serving
+from tests.data.sources.servers.faults import ServedResponse, json_response, recorded_response, serving
 from tests.data.sources.wikimedia.conftest import OpenWikipedia
 from tests.data.sources.wikimedia.small_wiki import REVISIONS, TEXTS, page_response, play_parts
 
@@ -130,15 +130,15 @@ BAD = [
         page_response(revisions=[{key: value for key, value in ENTRY.items() if key != name}])
         for name in ("revid", "user", "timestamp", "size", "comment", "tags")
     ),
-    says({"query": "x"}),
-    says({"query": {"pages": ["x"]}}),
-    says({"query": {"pages": "x"}}),
+    json_response({"query": "x"}),
+    json_response({"query": {"pages": ["x"]}}),
+    json_response({"query": {"pages": "x"}}),
 ]
 
 
-@pytest.mark.parametrize("say", BAD)
-def test_an_invalid_history_is_not_cached(say: Say, open_wikipedia: OpenWikipedia) -> None:
-    with serving(say, recorded_response("wikipedia/revisions_all.json")) as server:
+@pytest.mark.parametrize("response", BAD)
+def test_an_invalid_history_is_not_cached(response: ServedResponse, open_wikipedia: OpenWikipedia) -> None:
+    with serving(response, recorded_response("wikipedia/revisions_all.json")) as server:
         with pytest.raises(ServiceError, match="not the requested answer"):
             open_wikipedia(server).wiki.revisions("Ada Example")
         history = open_wikipedia(server).wiki.revisions("Ada Example")
@@ -167,13 +167,13 @@ def test_any_other_title_is_sent_unchanged(title: str, open_wikipedia: OpenWikip
     assert request.path == "/ask"
 
 
-def play_other_page(request: Any, **fields: Any) -> Say:
+def play_other_page(request: Any, **fields: Any) -> ServedResponse:
     """Play the recorded parts, with other fields of the page in the second part."""
     response = play_parts(request)
     if request.form.get("rvcontinue", "").endswith("|10"):
         content = json.loads(response.body)
         content["query"]["pages"][0] |= fields
-        return says(content)
+        return json_response(content)
     return response
 
 

@@ -10,7 +10,7 @@ from swaymeter.data.errors import ServiceError
 from swaymeter.data.records import WikidataId
 from swaymeter.data.sources.wikimedia.pageviews import PageViews, months
 from swaymeter.data.sources.wikimedia.wikidata import SimilarItem, Wembedder
-from tests.data.sources.servers.faults import Say, recorded_response, says
+from tests.data.sources.servers.faults import ServedResponse, json_response, recorded_response
 from tests.data.sources.sessions import session_with_server
 
 VALID_DATES = "The date(s) you used are valid, but we either do not have data for those date(s), or the project is not"
@@ -40,25 +40,25 @@ def monthly_views(**views: object) -> dict[str, list[dict[str, object]]]:
     }
 
 
-def mean(folder: Path, *script: Say, first: str = "2025-01", last: str = "2025-04") -> float:
+def mean(folder: Path, *script: ServedResponse, first: str = "2025-01", last: str = "2025-04") -> float:
     with session_with_server(folder, *script) as (session, _):
         return PageViews(session).monthly_mean("Ada Example", first=first, last=last)
 
 
 def test_mean_is_over_all_requested_months(tmp_path: Path) -> None:
-    assert mean(tmp_path, says(monthly_views(m202501=100, m202502=50, m202503=0, m202504=51))) == 50.25
+    assert mean(tmp_path, json_response(monthly_views(m202501=100, m202502=50, m202503=0, m202504=51))) == 50.25
 
 
 @pytest.mark.parametrize("content", [UNKNOWN, OLD_UNKNOWN])
 def test_unknown_page_has_no_views_and_is_cached(content: dict[str, object], tmp_path: Path) -> None:
-    with session_with_server(tmp_path, says(content, status=404)) as (session, server):
+    with session_with_server(tmp_path, json_response(content, status=404)) as (session, server):
         for _ in range(2):
             assert PageViews(session).monthly_mean("Nobody", first="2024-12", last="2025-02") == 0
     assert len(server.received) == 1
 
 
 def test_whole_months_of_english_wikipedia_are_requested(tmp_path: Path) -> None:
-    with session_with_server(tmp_path, says(monthly_views())) as (session, server):
+    with session_with_server(tmp_path, json_response(monthly_views())) as (session, server):
         PageViews(session).monthly_mean("Ada Example", first="2023-12", last="2024-02")
     path = "/ask/per-article/en.wikipedia/all-access/user/Ada_Example/monthly/2023120100/2024022900"
     assert server.received[0].path == path
@@ -80,7 +80,7 @@ def test_whole_months_of_english_wikipedia_are_requested(tmp_path: Path) -> None
     ],
 )
 def test_a_title_is_one_part_of_the_path(title: str, tmp_path: Path) -> None:
-    with session_with_server(tmp_path, says(monthly_views())) as (session, server):
+    with session_with_server(tmp_path, json_response(monthly_views())) as (session, server):
         PageViews(session).monthly_mean(title, first="2025-01", last="2025-01")
     head, _, rest = server.received[0].path.partition("/all-access/user/")
     quoted, *tail = rest.split("/")
@@ -90,21 +90,23 @@ def test_a_title_is_one_part_of_the_path(title: str, tmp_path: Path) -> None:
 
 
 NONSENSE = {
-    "a wrong address": says({"type": "https://a.example/errors/not_found#route", "title": "Not found."}, status=404),
-    "a list": says([]),
-    "an item that is a text": says({"items": ["views"]}),
-    "no month": says(monthly_views(m=7)),
-    "no views": says(monthly_views(m202501=None)),
-    "views are true": says(monthly_views(m202501=True)),
-    "a negative number": says(monthly_views(m202501=-1)),
-    "an impossible number": says(monthly_views(m202501=10**400)),
-    "a month twice": says({"items": [*monthly_views(m202501=1)["items"], *monthly_views(m202501=1)["items"]]}),
+    "a wrong address": json_response(
+        {"type": "https://a.example/errors/not_found#route", "title": "Not found."}, status=404
+    ),
+    "a list": json_response([]),
+    "an item that is a text": json_response({"items": ["views"]}),
+    "no month": json_response(monthly_views(m=7)),
+    "no views": json_response(monthly_views(m202501=None)),
+    "views are true": json_response(monthly_views(m202501=True)),
+    "a negative number": json_response(monthly_views(m202501=-1)),
+    "an impossible number": json_response(monthly_views(m202501=10**400)),
+    "a month twice": json_response({"items": [*monthly_views(m202501=1)["items"], *monthly_views(m202501=1)["items"]]}),
 }
 
 
 @pytest.mark.parametrize("response", NONSENSE.values(), ids=NONSENSE)
-def test_nonsense_is_an_error_and_not_cached(response: Say, tmp_path: Path) -> None:
-    with session_with_server(tmp_path, response, says(monthly_views(m202501=8))) as (session, _):
+def test_nonsense_is_an_error_and_not_cached(response: ServedResponse, tmp_path: Path) -> None:
+    with session_with_server(tmp_path, response, json_response(monthly_views(m202501=8))) as (session, _):
         client = PageViews(session)
         with pytest.raises(ServiceError, match=r"The service \(http://127"):
             client.monthly_mean("Ada Example", first="2025-01", last="2025-04")
@@ -148,7 +150,7 @@ def test_an_unknown_item_is_none_and_cached(tmp_path: Path) -> None:
 
 def test_the_most_similar_comes_first_without_the_item(tmp_path: Path) -> None:
     content = ranking(("Q7", 0.2), ("Q42", 1.0), ("Q8", 0.9), ("Q9", -0.1), ("L12", 0.95), ("Q0", 0.94), ("Q6", 0.2))
-    with session_with_server(tmp_path, says(content)) as (session, _):
+    with session_with_server(tmp_path, json_response(content)) as (session, _):
         items = Wembedder(session).similar_items(Q42)
     assert items is not None
     assert [(item.item_id, item.similarity) for item in items] == [("Q8", 0.9), ("Q7", 0.2), ("Q6", 0.2), ("Q9", -0.1)]
@@ -156,19 +158,19 @@ def test_the_most_similar_comes_first_without_the_item(tmp_path: Path) -> None:
 
 INVALID = {
     "a page": recorded_response("wembedder_bad_id"),
-    "nothing": says({}),
-    "another message": says({"message": "The database sleeps"}),
-    "no list": says({"most_similar": {"item": "Q1", "similarity": 1}}),
-    "no item": says({"most_similar": [{"similarity": 1}]}),
-    "true": says(ranking(("Q1", True))),
-    "no cosine": says(ranking(("Q1", 7))),
-    "no finite number": Say('{"most_similar":[{"item":"Q1","similarity":1e999}]}'),
-    "a huge number": Say('{"most_similar":[{"item":"Q1","similarity":1' + "0" * 400 + "}]}"),
+    "nothing": json_response({}),
+    "another message": json_response({"message": "The database sleeps"}),
+    "no list": json_response({"most_similar": {"item": "Q1", "similarity": 1}}),
+    "no item": json_response({"most_similar": [{"similarity": 1}]}),
+    "true": json_response(ranking(("Q1", True))),
+    "no cosine": json_response(ranking(("Q1", 7))),
+    "no finite number": ServedResponse('{"most_similar":[{"item":"Q1","similarity":1e999}]}'),
+    "a huge number": ServedResponse('{"most_similar":[{"item":"Q1","similarity":1' + "0" * 400 + "}]}"),
 }
 
 
 @pytest.mark.parametrize("response", INVALID.values(), ids=INVALID)
-def test_invalid_response_is_error_and_not_cached(response: Say, tmp_path: Path) -> None:
+def test_invalid_response_is_error_and_not_cached(response: ServedResponse, tmp_path: Path) -> None:
     with session_with_server(tmp_path, response, recorded_response("wembedder_Q42")) as (session, _):
         wembedder = Wembedder(session)
         with pytest.raises(ServiceError, match=r"The service \(http://127"):

@@ -8,7 +8,7 @@ import pytest
 
 from swaymeter.data.errors import InputError, ServiceError
 from swaymeter.data.sources.wikimedia.wikipedia import Wikipedia
-from tests.data.sources.servers.faults import FaultServer, Say, ServedRequest, recorded_response, serving
+from tests.data.sources.servers.faults import FaultServer, ServedRequest, ServedResponse, recorded_response, serving
 from tests.data.sources.wikimedia.conftest import OpenWikipedia
 from tests.data.sources.wikimedia.small_wiki import page_in, page_response
 
@@ -85,9 +85,9 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize("say", BAD)
-def test_an_invalid_page_is_not_cached(say: Say, open_wikipedia: OpenWikipedia) -> None:
-    with serving(say, page_response(**recorded_page())) as server:
+@pytest.mark.parametrize("response", BAD)
+def test_an_invalid_page_is_not_cached(response: ServedResponse, open_wikipedia: OpenWikipedia) -> None:
+    with serving(response, page_response(**recorded_page())) as server:
         with pytest.raises(ServiceError, match="not the requested answer"):
             open_wikipedia(server).page("Ada Example")
         assert open_wikipedia(server).page("Ada Example") is not None
@@ -114,9 +114,9 @@ def test_page_with_text_may_be_cached_forever(open_wikipedia: OpenWikipedia) -> 
     assert changed.text == "another"
 
 
-@pytest.mark.parametrize("say", [MISSING, page_response(**REVISION), page_response(extract="", **REVISION)])
-def test_a_page_without_text_is_requested_again(say: Say, open_wikipedia: OpenWikipedia) -> None:
-    with serving(say, WITH_TEXT) as server:
+@pytest.mark.parametrize("response", [MISSING, page_response(**REVISION), page_response(extract="", **REVISION)])
+def test_a_page_without_text_is_requested_again(response: ServedResponse, open_wikipedia: OpenWikipedia) -> None:
+    with serving(response, WITH_TEXT) as server:
         before = open_with_lasting_pages(open_wikipedia, server).page("Ada Example")
         assert before is None or before.text == ""
         for _ in range(2):
@@ -127,7 +127,7 @@ def test_a_page_without_text_is_requested_again(say: Say, open_wikipedia: OpenWi
 
 
 def test_parts_of_a_page_have_the_same_age(open_wikipedia: OpenWikipedia) -> None:
-    def play(request: ServedRequest) -> Say:
+    def play(request: ServedRequest) -> ServedResponse:
         day = (len(server.received) + 1) // 2
         if "excontinue" in request.form:
             return page_response(extract=f"day {day}")
@@ -141,7 +141,7 @@ def test_parts_of_a_page_have_the_same_age(open_wikipedia: OpenWikipedia) -> Non
 # Links of a page
 
 
-def play_links(request: ServedRequest) -> Say:
+def play_links(request: ServedRequest) -> ServedResponse:
     if "plcontinue" not in request.form:
         continuation = {"plcontinue": "4|0|Climate_change", "continue": "||"}
         return page_response(continuation, links=[{"ns": 0, "title": "Abortion"}, {"ns": 0, "title": "B"}])

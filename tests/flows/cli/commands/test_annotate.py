@@ -6,7 +6,7 @@ import pytest
 from swaymeter.data.records.judgements import CHOICES
 from swaymeter.flows.stages.contents import Contents
 from tests.flows.conftest import Command
-from tests.flows.datasets.annotating import discard_questions, fill, questions_of, values_of_choices
+from tests.flows.datasets.annotation_sheets import discard_questions, fill, questions_of, values_of_choices
 from tests.flows.small_study import load_study, prepare
 
 DOCS = Path(__file__).resolve().parents[4] / "docs"

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from swaymeter.data.errors import WorkspaceError
-from tests.data.sources.servers.faults import Say, ServedRequest, says, serving
+from tests.data.sources.servers.faults import ServedRequest, ServedResponse, json_response, serving
 from tests.flows.conftest import Command, CommandResult
 
 VALUE = re.compile(r"(?:closes at|lifts up to|is) (\d+ (?:[ap]\.m\.|kg|people))")
@@ -36,19 +36,23 @@ class Application:
         self.questions = 0
         self.is_broken = False
 
-    def play(self, request: ServedRequest) -> Say:
+    def play(self, request: ServedRequest) -> ServedResponse:
         if request.method == "GET":
-            return says({"data": [{"id": "app", "owned_by": "us"}]}) if "models" in request.path else Say(status=404)
+            return (
+                json_response({"data": [{"id": "app", "owned_by": "us"}]})
+                if "models" in request.path
+                else ServedResponse(status=404)
+            )
         body = json.loads(request.body)
         if "messages" not in body:
-            return Say(status=404)
+            return ServedResponse(status=404)
         prompt = "\n".join(turn["content"] for turn in body["messages"])
         self.questions += "goat" not in prompt
         if self.is_broken and "goat" not in prompt:
-            return Say(status=400)
+            return ServedResponse(status=400)
         choice = {"index": 0, "message": {"content": self.reply(prompt)}, "finish_reason": "stop", "logprobs": None}
         usage = {"prompt_tokens": 20, "completion_tokens": 8}
-        return says(
+        return json_response(
             {
                 "model": "app",
                 "choices": [choice | {"index": index} for index in range(body.get("n", 1))],

@@ -14,7 +14,7 @@ from swaymeter.tasks.frequency import FREQUENCY_SOURCES
 from swaymeter.tasks.measures import MEASURES
 from tests.extensions import measure, source
 from tests.flows.conftest import Command
-from tests.registered import added
+from tests.registries import added
 
 ITEMS = {
     "measures": MEASURES,

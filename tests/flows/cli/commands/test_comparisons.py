@@ -17,8 +17,8 @@ from swaymeter.data.sources.dynamicqa.export import write_questions
 from swaymeter.flows.cli.commands.comparisons import show_sources
 from swaymeter.reports.changes import MAX_TEXT, comparison_json
 from swaymeter.tasks.statistics.changes import compare_items, dataset_changes
-from tests.data import a_dataset
-from tests.data.a_dataset import (
+from tests.data import dataset_samples
+from tests.data.dataset_samples import (
     KENYA,
     NORWAY,
     PERU,
@@ -100,7 +100,7 @@ def test_changed_facts_end_with_1_and_are_listed(swaymeter: Command, march: str,
 
 
 def test_workspace_and_published_file_can_be_compared(swaymeter: Command, march: str, tmp_path: Path) -> None:
-    result = swaymeter("diff", march, str(a_dataset.write(tmp_path, published())))
+    result = swaymeter("diff", march, str(dataset_samples.write(tmp_path, published())))
     assert result.code == 1
     assert (
         "not compared, because only one of the two has the field: object's degree, object's degree in the relation"
@@ -113,8 +113,8 @@ def test_workspace_and_published_file_can_be_compared(swaymeter: Command, march:
 
 
 def test_ignored_files_and_keys_cause_warnings(swaymeter: Command, march: str, tmp_path: Path) -> None:
-    a_dataset.store_facts(Path(march), [NORWAY], seed=1)
-    file = a_dataset.write(tmp_path, published() | {"[bold]\x1b[31m": {}})
+    dataset_samples.store_facts(Path(march), [NORWAY], seed=1)
+    file = dataset_samples.write(tmp_path, published() | {"[bold]\x1b[31m": {}})
     result = swaymeter("diff", march, str(file), "--json")
     assert "capital has 2 files of facts; only the newest is read" in result.err
     assert r"keys left out, because the catalog has no relation for them: '[bold]\x1b[31m'" in result.err

@@ -22,7 +22,7 @@ from tests.extensions import source
 from tests.flows.conftest import Command
 from tests.flows.small_study import load_study, prepare, score, small_study, write_study
 from tests.mounts import can_mount
-from tests.registered import added
+from tests.registries import added
 
 
 @pytest.fixture

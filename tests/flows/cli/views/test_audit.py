@@ -47,7 +47,7 @@ def test_models_are_named_with_dtypes_or_addresses() -> None:
         ("m-1", "m", "KEY"),
         ("m-2", "m", "KEY"),
     ]
-    with pytest.raises(UsageError, match="begins with http://"):
+    with pytest.raises(UsageError, match="write http:// or https://"):
         models_of("m@127.0.0.1:8000/v1")
 
 

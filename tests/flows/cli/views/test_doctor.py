@@ -3,7 +3,7 @@ import torch
 
 from swaymeter.flows.cli.views.doctor import checks, servers
 from swaymeter.flows.config.sections import ModelPart
-from tests.tasks.models.endpoints.made_up import made_up_server
+from tests.tasks.models.endpoints.letter_server import letter_server
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def test_processors_and_missing_libraries_are_explained(
 
 def test_servers_of_the_models_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("A_KEY", "a-key-of-this-test")
-    with made_up_server("refuses log-probabilities", "ignores seed", dialect="openai") as server:
+    with letter_server("refuses log-probabilities", "ignores seed", dialect="openai") as server:
         models = [
             ModelPart(name="here"),
             ModelPart(name="there", endpoint=server.address, served_as="made-up", key_from="A_KEY"),

@@ -10,7 +10,7 @@ from swaymeter.data.sources import slots
 from swaymeter.tasks.contexts.disputes import questions as disputed_questions
 from swaymeter.tasks.contexts.disputes.questions import dispute_id, question_in, write_questions
 from swaymeter.tasks.models import LanguageModel
-from tests.data.a_dataset import disputed
+from tests.data.dataset_samples import disputed
 from tests.tasks.contexts.conftest import SetReplies
 from tests.tasks.models.tiny import tiny_language_model
 

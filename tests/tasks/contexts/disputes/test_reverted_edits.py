@@ -17,7 +17,7 @@ from swaymeter.tasks.contexts.disputes.reverted_edits import (
     rejection_reason,
     reverted_pairs,
 )
-from tests.data.sources.servers.faults import Say, ServedRequest
+from tests.data.sources.servers.faults import ServedRequest, ServedResponse
 from tests.data.sources.servers.wiki_world import WARS, Limits, World, serving_world, world
 from tests.data.sources.servers.wiki_world.wars import ALICE, BOB, QUIET
 from tests.tasks.contexts.wikidata.live import MONTHS, clients, never
@@ -154,7 +154,7 @@ def test_a_page_without_counted_pairs_costs_one_request(tmp_path: Path) -> None:
 def test_hidden_content_is_no_evidence(tmp_path: Path) -> None:
     wiki = _edited_in_turn(A, B, A)
 
-    def hide(request: ServedRequest) -> Say | None:
+    def hide(request: ServedRequest) -> ServedResponse | None:
         if "revids" in request.form:
             wiki.wikipedia.pages[PAGE].revisions[1].hidden = frozenset({"content"})
         return None

@@ -10,7 +10,7 @@ from swaymeter.data.records.tables import QUESTIONS, REJECTED
 from swaymeter.data.sources.slots import ANSWER_LEFT_IN_CONTEXT, QUESTION_CONTAINS_ANSWER
 from swaymeter.tasks.contexts.questions import BuiltQuestions
 from swaymeter.tasks.contexts.wikidata.questions import questions_of_property
-from tests.data.sources.servers.faults import Say, ServedRequest
+from tests.data.sources.servers.faults import ServedRequest, ServedResponse
 from tests.data.sources.servers.wiki_world import (
     EMBEDDINGS,
     OUTCOME,
@@ -153,10 +153,11 @@ def test_rejection_without_replacement_counts_its_candidates(build: Building) ->
 
 
 @pytest.mark.parametrize(
-    ("response", "error"), [(Say("<html>ill</html>", status=403), ServiceError), (Say(status=504), ServiceTimeout)]
+    ("response", "error"),
+    [(ServedResponse("<html>ill</html>", status=403), ServiceError), (ServedResponse(status=504), ServiceTimeout)],
 )
-def test_error_of_wembedder_gives_advice(tmp_path: Path, response: Say, error: type[Exception]) -> None:
-    def before(request: ServedRequest) -> Say | None:
+def test_error_of_wembedder_gives_advice(tmp_path: Path, response: ServedResponse, error: type[Exception]) -> None:
+    def before(request: ServedRequest) -> ServedResponse | None:
         return response if service_of(request) == "wembedder" else None
 
     with (
@@ -193,8 +194,8 @@ def test_facts_of_two_properties_are_refused(build: Building) -> None:
 def test_a_failing_service_rejects_nothing(service: str, tmp_path: Path) -> None:
     seeds = [seed(*fact) for fact in OUTCOME if fact[1] == "P57"]
 
-    def before(request: ServedRequest) -> Say | None:
-        return Say("<html>ill</html>", status=403) if service_of(request) == service else None
+    def before(request: ServedRequest) -> ServedResponse | None:
+        return ServedResponse("<html>ill</html>", status=403) if service_of(request) == service else None
 
     with (
         serving_world(world(), before=before) as (addresses, _),

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from tests.data.sources.servers.faults import Say, ServedRequest, says
+from tests.data.sources.servers.faults import ServedRequest, ServedResponse, json_response
 
 QUESTIONS = """\
 id,question,answer,context,kind,context_answer
@@ -29,14 +29,14 @@ class ChatServer:
 
     model_names: tuple[str, ...] = ("fake-1",)
 
-    def answer(self, request: ServedRequest) -> Say:
+    def answer(self, request: ServedRequest) -> ServedResponse:
         """Return the response to a request."""
         if request.method == "GET":
             models = [{"id": name, "owned_by": "someone"} for name in self.model_names]
-            return says({"data": models}) if request.path.endswith("/models") else _NO_ROUTE
+            return json_response({"data": models}) if request.path.endswith("/models") else _NO_ROUTE
         return self.reply(json.loads(request.body)) if request.path.endswith("/chat/completions") else _NO_ROUTE
 
-    def reply(self, body: Body) -> Say:
+    def reply(self, body: Body) -> ServedResponse:
         """Return the response to a chat request."""
         return self.completion(body, self.text(body))
 
@@ -59,16 +59,18 @@ class ChatServer:
         return "library" in self.prompt(body) or "payload" in self.prompt(body)
 
     @staticmethod
-    def completion(body: Body, text: str | None, finish: str | None = "stop", tokens: int = 8, **message: Any) -> Say:
+    def completion(
+        body: Body, text: str | None, finish: str | None = "stop", tokens: int = 8, **message: Any
+    ) -> ServedResponse:
         choices = [
             {"index": index, "message": {"role": "assistant", "content": text, **message}, "finish_reason": finish}
             for index in range(body.get("n", 1))
         ]
         usage = {"prompt_tokens": 20, "completion_tokens": tokens}
-        return says({"object": "chat.completion", "model": body["model"], "choices": choices, "usage": usage})
+        return json_response({"object": "chat.completion", "model": body["model"], "choices": choices, "usage": usage})
 
 
-_NO_ROUTE = says({"error": {"message": "no such route"}}, status=404)
+_NO_ROUTE = json_response({"error": {"message": "no such route"}}, status=404)
 
 
 class Ollama(ChatServer):
@@ -77,7 +79,7 @@ class Ollama(ChatServer):
     model_names = ("qwen3:4b",)
     field = "reasoning"
 
-    def reply(self, body: Body) -> Say:
+    def reply(self, body: Body) -> ServedResponse:
         thoughts = {self.field: "Okay, the user wants something. Let me think."} if self.field else {}
         limit = body.get("max_tokens") or body.get("max_completion_tokens")
         if not self.thinks(body):
@@ -111,17 +113,17 @@ class HiddenThoughts(Ollama):
 
     field = ""
 
-    def reply(self, body: Body) -> Say:
+    def reply(self, body: Body) -> ServedResponse:
         for name in ("chat_template_kwargs", "reasoning_effort", "think"):
             if name in body:
-                return says({"error": {"message": f"Unrecognized request argument: {name}"}}, status=400)
+                return json_response({"error": {"message": f"Unrecognized request argument: {name}"}}, status=400)
         return super().reply(body)
 
 
 class EndlessThoughts(Ollama):
     """A model whose thoughts never end."""
 
-    def reply(self, body: Body) -> Say:
+    def reply(self, body: Body) -> ServedResponse:
         return self.completion(body, "", "length", body["max_tokens"], reasoning="Hm. Hm. Hm.")
 
 
@@ -131,39 +133,39 @@ class GeminiErrors(ChatServer):
     model_names = ("models/gemini-flash",)
     refused_parameters = ("seed", "frequency_penalty", "presence_penalty", "logprobs")
 
-    def reply(self, body: Body) -> Say:
+    def reply(self, body: Body) -> ServedResponse:
         names = [name for name in self.refused_parameters if name in body]
         return self.error(names) if names else super().reply(body)
 
-    def error(self, names: list[str]) -> Say:
+    def error(self, names: list[str]) -> ServedResponse:
         text = "\n".join(f'Invalid JSON payload received. Unknown name "{name}": Cannot find field.' for name in names)
-        return says([{"error": {"code": 400, "message": text, "status": "INVALID_ARGUMENT"}}], status=400)
+        return json_response([{"error": {"code": 400, "message": text, "status": "INVALID_ARGUMENT"}}], status=400)
 
 
 class TextErrors(GeminiErrors):
     """A server that sends errors as a string."""
 
-    def error(self, names: list[str]) -> Say:
-        return says(f"unsupported: {names[0]}", status=400)
+    def error(self, names: list[str]) -> ServedResponse:
+        return json_response(f"unsupported: {names[0]}", status=400)
 
 
 class PydanticErrors(GeminiErrors):
     """A server that sends pydantic's text as an error; the text repeats the request."""
 
-    def error(self, names: list[str]) -> Say:
+    def error(self, names: list[str]) -> ServedResponse:
         text = (
             f"1 validation error for ChatRequest\n{names[0]}\n  Extra inputs are not permitted "
             "[type=extra_forbidden, input_value={'temperature': 0, 'top_p': 1.0}, input_type=dict]"
         )
-        return says({"detail": text}, status=422)
+        return json_response({"detail": text}, status=422)
 
 
 class HtmlErrors(GeminiErrors):
     """A server that sends errors as an HTML page."""
 
-    def error(self, names: list[str]) -> Say:
+    def error(self, names: list[str]) -> ServedResponse:
         page = f"<html><head><title>400</title></head><body><p>The key <b>{names[0]}</b> is unknown.</p></body></html>"
-        return Say(page, status=400)
+        return ServedResponse(page, status=400)
 
 
 class Unlisted(ChatServer):
@@ -175,14 +177,14 @@ class Unlisted(ChatServer):
 class Empty(ChatServer):
     """A server that sends null in place of the reply to a question."""
 
-    def reply(self, body: Body) -> Say:
+    def reply(self, body: Body) -> ServedResponse:
         return self.completion(body, None, tokens=0) if self.is_question(body) else super().reply(body)
 
 
 class ToolCalls(ChatServer):
     """A server that replies to every question with the call of a tool."""
 
-    def reply(self, body: Body) -> Say:
+    def reply(self, body: Body) -> ServedResponse:
         call = {"id": "1", "type": "function", "function": {"name": "search", "arguments": "{}"}}
         if self.is_question(body):
             return self.completion(body, None, "tool_calls", tool_calls=[call])
@@ -192,32 +194,32 @@ class ToolCalls(ChatServer):
 class NullMessage(ChatServer):
     """A server with a content filter, which replaces the message of one question by null."""
 
-    def reply(self, body: Body) -> Say:
+    def reply(self, body: Body) -> ServedResponse:
         if "library" not in self.prompt(body):
             return super().reply(body)
         choices = [
             {"index": index, "message": None, "finish_reason": "content_filter"} for index in range(body.get("n", 1))
         ]
-        return says({"model": body["model"], "choices": choices})
+        return json_response({"model": body["model"], "choices": choices})
 
 
 class NoFinish(ChatServer):
     """A server whose replies have no finish_reason."""
 
-    def reply(self, body: Body) -> Say:
+    def reply(self, body: Body) -> ServedResponse:
         return self.completion(body, self.text(body), None)
 
 
 class NullLogProbs(ChatServer):
     """A server that sends null log-probabilities for every question."""
 
-    def reply(self, body: Body) -> Say:
+    def reply(self, body: Body) -> ServedResponse:
         content = json.loads(super().reply(body).body)
         for choice in content["choices"]:
             value = None if self.is_question(body) else -0.5
             tokens = re.findall(r"\s?\S+", choice["message"]["content"])
             choice["logprobs"] = {"content": [{"token": token, "logprob": value} for token in tokens]}
-        return says(content)
+        return json_response(content)
 
 
 class Deterministic(ChatServer):
@@ -230,7 +232,7 @@ class Deterministic(ChatServer):
 class Azure(ChatServer):
     """A deployment of Azure: it has no list of models, and its key is in the header api-key."""
 
-    def answer(self, request: ServedRequest) -> Say:
+    def answer(self, request: ServedRequest) -> ServedResponse:
         if request.headers.get("api-key") != "made-up-azure-key" or "authorization" in request.headers:
-            return says({"error": {"code": "401", "message": "Access denied"}}, status=401)
+            return json_response({"error": {"code": "401", "message": "Access denied"}}, status=401)
         return _NO_ROUTE if request.method == "GET" else super().answer(request)

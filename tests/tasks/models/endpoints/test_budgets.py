@@ -10,7 +10,7 @@ from swaymeter.tasks.models.endpoints.endpoint import Endpoint
 from swaymeter.tasks.models.endpoints.messages import CodePointTokenizer
 from swaymeter.tasks.models.endpoints.model import ServedModel
 from swaymeter.tasks.models.endpoints.probe import probe
-from tests.tasks.models.endpoints.made_up import made_up_server
+from tests.tasks.models.endpoints.letter_server import letter_server
 
 QUESTIONS = [f"Where is town {number}?" for number in range(8)]
 
@@ -32,7 +32,7 @@ def answers(model: ServedModel, questions: list[str]) -> list[str]:
 
 
 def test_runs_continue_after_max_requests(tmp_path: Path) -> None:
-    with made_up_server(dialect="openai") as server:
+    with letter_server(dialect="openai") as server:
         probed = served_model(server, tmp_path / "free").server.client.requests
         expected = answers(served_model(server, tmp_path / "free"), QUESTIONS)
         errors, replies, before = list[str](), list[str](), len(server.received)

@@ -14,7 +14,7 @@ from swaymeter.tasks.models.endpoints.client import Client
 from swaymeter.tasks.models.endpoints.endpoint import Endpoint
 from swaymeter.tasks.models.endpoints.model import ServedModel, load_served
 from swaymeter.tasks.models.pretrained import forget_models
-from tests.tasks.models.endpoints.made_up import made_up_server
+from tests.tasks.models.endpoints.letter_server import letter_server
 
 QUESTION = [{"role": "user", "content": "Where is Oslo?"}]
 
@@ -27,7 +27,7 @@ def texts(model: ServedModel, question: Any = QUESTION) -> list[str]:
 
 def test_cached_responses_serve_a_run_offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("A_KEY", "a key of this test")
-    with made_up_server("no log-probabilities", "one answer per request", dialect="openai") as server:
+    with letter_server("no log-probabilities", "one answer per request", dialect="openai") as server:
         endpoint = Endpoint("made-up", server.address, key_from="A_KEY")
         with pytest.raises(ServiceError, match="offline, and its server was never probed"):
             load_served(endpoint, tmp_path, offline=True)
@@ -50,7 +50,7 @@ def test_cached_responses_outlive_a_change_of_address(tmp_path: Path) -> None:
     replies = []
     for faults in ((), (), ("another version",)):
         forget_models()
-        with made_up_server(*faults, dialect="vllm") as server:
+        with letter_server(*faults, dialect="vllm") as server:
             model = load_served(Endpoint("made-up", server.address), tmp_path)
             before = len(server.received)
             replies.append(texts(model))
@@ -61,7 +61,7 @@ def test_cached_responses_outlive_a_change_of_address(tmp_path: Path) -> None:
 
 
 def test_similar_names_share_no_cached_responses(tmp_path: Path) -> None:
-    with made_up_server(dialect="openai") as server:
+    with letter_server(dialect="openai") as server:
         for name in ("Org/m", "org-m", "模型", "型模"):
             model = load_served(Endpoint(name, server.address, served_as="made-up"), tmp_path)
             before = len(server.received)
@@ -71,7 +71,7 @@ def test_similar_names_share_no_cached_responses(tmp_path: Path) -> None:
 
 
 def test_revisions_share_no_cached_responses(tmp_path: Path) -> None:
-    with made_up_server(dialect="openai") as server:
+    with letter_server(dialect="openai") as server:
         sends_requests = []
         for revision in ("", "June", "june", "June", ""):
             forget_models()
@@ -85,7 +85,7 @@ def test_revisions_share_no_cached_responses(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("rerun", "sends_requests"), [(0, False), (1, True)])
 def test_rerun_requests_each_response_once(rerun: int, sends_requests: bool, tmp_path: Path) -> None:
-    with made_up_server(dialect="openai") as server:
+    with letter_server(dialect="openai") as server:
         texts(load_served(Endpoint("made-up", server.address), tmp_path))
         for expected in (sends_requests, False):  # the second start of a rerun uses the responses of the first
             rerun_model = load_served(Endpoint("made-up", server.address), tmp_path, rerun=rerun)
@@ -97,7 +97,7 @@ def test_rerun_requests_each_response_once(rerun: int, sends_requests: bool, tmp
 
 @pytest.mark.parametrize(("rates", "max_requests"), [((600, 600), 14), ((600, 601), 28)])
 def test_clients_with_equal_rates_share_a_limit(rates: tuple[int, int], max_requests: int, tmp_path: Path) -> None:
-    with made_up_server(dialect="openai") as server:
+    with letter_server(dialect="openai") as server:
         clients = [
             Client(Endpoint(name, server.address, requests_per_minute=rate), tmp_path)
             for name, rate in zip("ab", rates, strict=True)
@@ -115,7 +115,7 @@ def test_clients_with_equal_rates_share_a_limit(rates: tuple[int, int], max_requ
 
 
 def test_seeds_depend_on_the_models_name(tmp_path: Path) -> None:
-    with made_up_server(dialect="openai") as server:
+    with letter_server(dialect="openai") as server:
         first, second = (
             load_served(Endpoint(name, server.address, served_as="made-up"), tmp_path) for name in ("one", "o n e")
         )

@@ -14,8 +14,8 @@ from swaymeter.tasks.models.endpoints.model import load_served
 from swaymeter.tasks.models.endpoints.probe import probe
 from swaymeter.tasks.models.endpoints.servers import SERVERS, RefusedParameter
 from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt, thinking_words, thinks_always
-from tests.data.sources.servers.faults import Say, ServedRequest, says, serving
-from tests.tasks.models.endpoints.made_up import MadeUpServer, made_up_server
+from tests.data.sources.servers.faults import ServedRequest, ServedResponse, json_response, serving
+from tests.tasks.models.endpoints.letter_server import LetterServer, letter_server
 
 TURNS = Prompt(turns=[{"role": "user", "content": "Which town is it?"}])
 TOKENS = Prompt(tokens=(5, 6, 7))
@@ -28,7 +28,7 @@ def chat(message: Any, finish: str | None = "stop", *, logprobs: Any = None, **o
 
 
 def reply_from(content: Any, folder: Path, api: Api = "openai", status: int = 200, prompt: Prompt = TURNS) -> Reply:
-    with serving(says(content, status=status)) as server:
+    with serving(json_response(content, status=status)) as server:
         served = SERVERS[api](Client(Endpoint("made-up", server.address), folder))
         (reply,) = served.replies(prompt, Decoding(16))
     return reply
@@ -124,7 +124,7 @@ def test_documented_response_becomes_a_reply(name: str, tmp_path: Path) -> None:
 def test_filtered_prompt_is_a_cached_reply(tmp_path: Path) -> None:
     """Azure answers 400 for a prompt that its content filter withholds."""
     error = {"message": "The response was filtered", "param": "prompt", "code": "content_filter", "status": 400}
-    with serving(says({"error": error}, status=400)) as server:
+    with serving(json_response({"error": error}, status=400)) as server:
         served = SERVERS["openai"](Client(Endpoint("made-up", server.address), tmp_path))
         for _ in range(2):
             assert served.replies(TURNS, Decoding(16)) == [Reply("", "content_filter")]
@@ -168,7 +168,7 @@ def test_refused_parameter_is_named(content: Any, status: int, parameter: str, t
 
 
 def test_refusal_in_plain_text_is_quoted(tmp_path: Path) -> None:
-    with serving(Say(b"upstream: no such route", status=400)) as server:
+    with serving(ServedResponse(b"upstream: no such route", status=400)) as server:
         served = SERVERS["openai"](Client(Endpoint("made-up", server.address), tmp_path))
         with pytest.raises(ServiceError, match=r"400 Bad Request.*no such route"):
             served.replies(TURNS, Decoding(16))
@@ -184,12 +184,12 @@ def test_refusal_in_plain_text_is_quoted(tmp_path: Path) -> None:
 )
 def test_requests_leave_out_refused_parameters(refused: tuple[str, ...], sent: set[str], tmp_path: Path) -> None:
     """The server refuses one parameter at a time."""
-    responses = MadeUpServer(frozenset({"one answer per request"}), "openai")
+    responses = LetterServer(frozenset({"one answer per request"}), "openai")
 
-    def play(request: ServedRequest) -> Say:
+    def play(request: ServedRequest) -> ServedResponse:
         body = request.body.decode()
         if request.method == "POST" and (parameter := next((name for name in refused if f'"{name}"' in body), None)):
-            return says({"error": {"message": "Unsupported parameter", "param": parameter}}, status=400)
+            return json_response({"error": {"message": "Unsupported parameter", "param": parameter}}, status=400)
         accepted = body.replace("max_completion_tokens", "max_tokens").replace("random_seed", "seed")
         defaults = {"seed": 1, "temperature": 1.0, "n": 1, **({} if request.method == "GET" else json.loads(accepted))}
         return responses.answer(
@@ -222,7 +222,7 @@ def test_thinking_is_turned_off_if_possible(
 ) -> None:
     """A chat template may have a switch of thinking. Without a switch, the model may think."""
     prompts = catalog.prompts()
-    with made_up_server(fault, dialect=dialect) as server:
+    with letter_server(fault, dialect=dialect) as server:
         model = load_served(Endpoint("made-up", server.address), tmp_path)
         assert model.lacks("token_log_probs") is None
         assert thinking_words(model, prompts, None) == words

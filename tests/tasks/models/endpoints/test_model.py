@@ -28,8 +28,8 @@ from swaymeter.tasks.models.generation.decoding import ContextAware
 from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
 from swaymeter.tasks.scoring.persuasion import persuasion
 from swaymeter.tasks.scoring.persuasion_bound import persuasion_bound
-from tests.data.sources.servers.faults import Say, ServedRequest
-from tests.tasks.models.endpoints.made_up import AsciiTokenizer, log_probs_after, made_up_server, tokens_of
+from tests.data.sources.servers.faults import ServedRequest, ServedResponse
+from tests.tasks.models.endpoints.letter_server import AsciiTokenizer, letter_server, log_probs_after, tokens_of
 
 CONTEXTS = ["Oslo is in Norway. ", "Lima is in Norway. ", "It rains. "]
 QUERIES = ["Q: Where?\nA:", "The capital is"]
@@ -47,7 +47,7 @@ def post_count(server: Any) -> int:
 
 @pytest.mark.parametrize("dialect", ["vllm", "llama.cpp"])
 def test_persuasion_equals_its_formula(tmp_path: Path, dialect: str) -> None:
-    with made_up_server(dialect=dialect) as server:
+    with letter_server(dialect=dialect) as server:
         scores = persuasion(served_model(server, tmp_path), CONTEXTS, QUERIES).scores
     for index, query in enumerate(QUERIES):
         log_probs = np.array([log_probs_after(context + query) for context in CONTEXTS])
@@ -61,7 +61,7 @@ def test_bounds_rise_to_the_exact_persuasion(tmp_path: Path, dialect: str) -> No
     log_probs = np.array([log_probs_after(context + QUERIES[0]) for context in CONTEXTS])
     mixture = np.log(np.exp(log_probs).mean(axis=0))
     exact = (np.exp(log_probs) * (log_probs - mixture)).sum(axis=1)
-    with made_up_server(dialect=dialect) as server:
+    with letter_server(dialect=dialect) as server:
         client = Client(Endpoint("made-up", server.address), tmp_path)
         tokenizer = CodePointTokenizer() if dialect == "openai" else AsciiTokenizer()
         to_prompt = None if dialect == "openai" else (lambda text: Prompt(tokens=tokens_of(text)))
@@ -75,7 +75,7 @@ def test_bounds_rise_to_the_exact_persuasion(tmp_path: Path, dialect: str) -> No
 
 @pytest.mark.parametrize("dialect", ["vllm", "llama.cpp"])
 def test_answer_set_persuasion_equals_its_formula(tmp_path: Path, dialect: str) -> None:
-    with made_up_server(dialect=dialect) as server:
+    with letter_server(dialect=dialect) as server:
         model: Any = served_model(server, tmp_path)
         log_probs, sound, engine = model.complete_answers(
             CONTEXTS[:2],
@@ -105,7 +105,7 @@ def test_answer_set_persuasion_equals_its_formula(tmp_path: Path, dialect: str) 
 @pytest.mark.parametrize("dialect", ["vllm", "llama.cpp"])
 def test_answers_depend_on_identity_and_are_cached(tmp_path: Path, dialect: str) -> None:
     prompt = tokens_of("Where is Oslo?")
-    with made_up_server(dialect=dialect) as server:
+    with letter_server(dialect=dialect) as server:
         model = served_model(server, tmp_path)
         (answers,) = model.sample_answers([prompt], [("q", "none")], samples=4, max_new_tokens=6, temperature=1.0)
         before = post_count(server)
@@ -132,7 +132,7 @@ def test_answers_depend_on_identity_and_are_cached(tmp_path: Path, dialect: str)
 
 
 def test_requests_of_a_prompt_are_sequential(tmp_path: Path) -> None:
-    with made_up_server(dialect="llama.cpp", override=lambda request: time.sleep(0.1)) as server:
+    with letter_server(dialect="llama.cpp", override=lambda request: time.sleep(0.1)) as server:
         model = served_model(server, tmp_path)
         for texts in (["Where is Oslo?"], ["Where is Rome?", "Where is Lima?"]):
             server.most_at_once = 0
@@ -141,7 +141,7 @@ def test_requests_of_a_prompt_are_sequential(tmp_path: Path) -> None:
 
 
 def test_contrastive_decoding_is_refused(tmp_path: Path) -> None:
-    with made_up_server() as server:
+    with letter_server() as server:
         model, before = served_model(server, tmp_path), post_count(server)
         with pytest.raises(UsageError, match="set decoding to greedy, or run this model from its weights"):
             model.sample_answers([tokens_of("Who?")], [("q",)], decoding=ContextAware(), contextless=[None])
@@ -149,7 +149,7 @@ def test_contrastive_decoding_is_refused(tmp_path: Path) -> None:
 
 
 def test_prompts_are_sent_as_messages(tmp_path: Path) -> None:
-    with made_up_server("thinks", dialect="openai") as server:
+    with letter_server("thinks", dialect="openai") as server:
         client = Client(Endpoint("made-up", server.address), tmp_path)
         model = ServedModel(client.endpoint, "1", *probe(client, None), CodePointTokenizer())
         turns = [{"role": "user", "content": "Où? \U0001f600"}]
@@ -172,7 +172,7 @@ def test_text_never_becomes_turns(text: str) -> None:
 
 
 def test_unsupported_top_k_is_refused(tmp_path: Path) -> None:
-    with made_up_server(dialect="openai") as server:
+    with letter_server(dialect="openai") as server:
         served, _ = probe(Client(Endpoint("made-up", server.address), tmp_path), None)
         with pytest.raises(ModelError, match="has no top_k"):
             served.replies(Prompt(text="a"), Decoding(1, 1.0, top_k=5))
@@ -203,15 +203,15 @@ def test_key_is_never_shown_or_stored(
         assert key not in str(error.value)
     monkeypatch.setenv("A_KEY", key)
 
-    def repeat(request: ServedRequest) -> Say | None:
+    def repeat(request: ServedRequest) -> ServedResponse | None:
         assert request.headers["authorization"] == f"Bearer {key}"
         if b"refuse me" in request.body:
-            return Say(f'{{"error": "key {key} may not"}}', status=403)
+            return ServedResponse(f'{{"error": "key {key} may not"}}', status=403)
         if b"repeat me" in request.body:
-            return Say(f'{{"choices": [{{"text": "{key}", "finish_reason": "stop"}}]}}')
+            return ServedResponse(f'{{"choices": [{{"text": "{key}", "finish_reason": "stop"}}]}}')
         return None
 
-    with made_up_server(override=repeat) as server:
+    with letter_server(override=repeat) as server:
         client = Client(Endpoint("made-up", server.address, key_from="A_KEY"), tmp_path)
         assert "[key]" in str(client.post("completions", {"prompt": "repeat me"}).content)
         with pytest.raises(ServiceError) as error:
@@ -250,13 +250,13 @@ def test_unencrypted_connection_is_reported_once(
 def test_transient_errors_are_retried(tmp_path: Path, status: int) -> None:
     refused_requests = []
 
-    def refuse(request: ServedRequest) -> Say | None:
+    def refuse(request: ServedRequest) -> ServedResponse | None:
         if request.method == "POST" and len(refused_requests) < 2:
             refused_requests.append(request)
-            return Say(status=status, headers={"Retry-After": "0"})
+            return ServedResponse(status=status, headers={"Retry-After": "0"})
         return None
 
-    with made_up_server(override=refuse) as server:
+    with letter_server(override=refuse) as server:
         client = Client(Endpoint("made-up", server.address), tmp_path)
         body = {"model": "made-up", "prompt": "a", "max_tokens": 1, "temperature": 0.0, "seed": 0}
         assert client.post("completions", body).content["choices"]
@@ -266,7 +266,10 @@ def test_transient_errors_are_retried(tmp_path: Path, status: int) -> None:
 
 def test_concurrent_requests_are_limited(tmp_path: Path) -> None:
     hold = Event()
-    with ThreadPoolExecutor(1) as background, made_up_server(override=lambda request: Say(hold=hold)) as server:
+    with (
+        ThreadPoolExecutor(1) as background,
+        letter_server(override=lambda request: ServedResponse(hold=hold)) as server,
+    ):
         client = Client(Endpoint("made-up", server.address, in_flight=4), tmp_path)
         post = partial(client.post, "completions")
         answers = background.submit(client.each, lambda number: post({"prompt": str(number)}).status, range(40))
@@ -325,7 +328,7 @@ def test_hostile_values_are_refused(tmp_path: Path, field: str, value: str) -> N
         f'"usage": {{"prompt_tokens": {values["usage"]}}}}}'
     )
     json.loads(body)
-    with made_up_server(override=lambda request: Say(body) if request.method == "POST" else None) as server:
+    with letter_server(override=lambda request: ServedResponse(body) if request.method == "POST" else None) as server:
         served = Vllm(Client(Endpoint("made-up", server.address), tmp_path))
         if (field, value) == ("token_logprobs", "-1e999"):
             assert served.replies(Prompt(tokens=(1,)), Decoding(1))[0].token_log_probs == (-np.inf,)
@@ -339,19 +342,21 @@ def test_hostile_values_are_refused(tmp_path: Path, field: str, value: str) -> N
 
 @pytest.mark.parametrize("version", ["[1]", '"1"', "7"])
 def test_malformed_version_is_ignored(tmp_path: Path, version: str) -> None:
-    with made_up_server(override=lambda request: Say(version) if request.path.endswith("/version") else None) as server:
+    with letter_server(
+        override=lambda request: ServedResponse(version) if request.path.endswith("/version") else None
+    ) as server:
         assert served_model(server, tmp_path).lacks("next_token_logits") is None
     close_sessions()
 
 
 def test_token_beyond_the_vocabulary_fails_the_probe(tmp_path: Path) -> None:
-    def override_response(request: ServedRequest) -> Say | None:
+    def override_response(request: ServedRequest) -> ServedResponse | None:
         body = json.loads(request.body) if request.method == "POST" else {}
         if body.get("max_tokens") != 1 or body["logprobs"] != 1:
             return None
-        return Say('{"choices": [{"text": "a", "token_ids": [500], "logprobs": {"token_logprobs": [-1]}}]}')
+        return ServedResponse('{"choices": [{"text": "a", "token_ids": [500], "logprobs": {"token_logprobs": [-1]}}]}')
 
-    with made_up_server(override=override_response) as server:
+    with letter_server(override=override_response) as server:
         assert "not the likeliest" in str(served_model(server, tmp_path).lacks("next_token_logits"))
     close_sessions()
 
@@ -360,7 +365,7 @@ def test_token_beyond_the_vocabulary_fails_the_probe(tmp_path: Path) -> None:
 def test_thoughts_are_split_from_the_text(tmp_path: Path, has_ids: bool) -> None:
     text = "<think>abc</think>Oslo"
     reply = Reply(text, token_ids=tokens_of(text) if has_ids else (), token_log_probs=(-1.0,) * 18 + (-0.5,) * 4)
-    with made_up_server() as server:
+    with letter_server() as server:
         model = served_model(server, tmp_path)
     answer = model._answer(reply, single_line=False, header="", limit=None)
     # Without ids, the tokens of the answer are unknown.
@@ -374,7 +379,7 @@ def test_log_probs_end_with_the_answer(tmp_path: Path, fields: str) -> None:
     text = "Oslo\nQ: No."
     values = tuple(-float(index) for index in range(len(text)))
     tokens: Any = {"ids": {"token_ids": tokens_of(text)}, "texts": {"token_texts": tuple(text)}, "nothing": {}}[fields]
-    with made_up_server() as server:
+    with letter_server() as server:
         model = served_model(server, tmp_path)
     reply = Reply(text, token_log_probs=values, **tokens)
     line = model._answer(reply, single_line=True, header="", limit=None)
@@ -391,10 +396,10 @@ def test_log_probs_end_with_the_answer(tmp_path: Path, fields: str) -> None:
 def test_malformed_response_is_not_cached(tmp_path: Path, broken: str) -> None:
     prompt, responses = Prompt(turns=({"role": "user", "content": "Where?"},)), [broken]
 
-    def override_first(request: ServedRequest) -> Say | None:
-        return Say(responses.pop()) if responses else None
+    def override_first(request: ServedRequest) -> ServedResponse | None:
+        return ServedResponse(responses.pop()) if responses else None
 
-    with made_up_server(dialect="openai", override=override_first) as server:
+    with letter_server(dialect="openai", override=override_first) as server:
         served = Server(Client(Endpoint("made-up", server.address), tmp_path))
         with pytest.raises(ServiceError, match="does not have the form of"):
             served.replies(prompt, Decoding(4))

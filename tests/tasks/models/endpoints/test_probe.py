@@ -12,8 +12,8 @@ from swaymeter.tasks.models.endpoints.client import Client
 from swaymeter.tasks.models.endpoints.endpoint import Endpoint, Prompt
 from swaymeter.tasks.models.endpoints.model import load_served
 from swaymeter.tasks.models.endpoints.probe import ProbeResult, probe
-from tests.data.sources.servers.faults import Say, ServedRequest, says
-from tests.tasks.models.endpoints.made_up import made_up_server, tokens_of
+from tests.data.sources.servers.faults import ServedRequest, ServedResponse, json_response
+from tests.tasks.models.endpoints.letter_server import letter_server, tokens_of
 
 WHOLE_DISTRIBUTION = {"next_token_logits", "answer_scores", "distributions"}
 
@@ -23,7 +23,7 @@ def token_prompt(text: str) -> Prompt:
 
 
 def probe_result(folder: Path, *faults: str, dialect: str = "vllm") -> ProbeResult:
-    with made_up_server(*faults, dialect=dialect) as server:
+    with letter_server(*faults, dialect=dialect) as server:
         client = Client(Endpoint("made-up", server.address), folder)
         return probe(client, token_prompt if dialect == "vllm" else None)[1]
 
@@ -86,14 +86,14 @@ def test_chat_server_has_no_whole_distribution(tmp_path: Path) -> None:
 def test_transient_fault_is_no_refusal(tmp_path: Path, key: str, value: int, is_permanent: bool) -> None:
     bodies = list[bytes]()
 
-    def fault(request: ServedRequest) -> Say | None:
+    def fault(request: ServedRequest) -> ServedResponse | None:
         has_value = request.method == "POST" and json.loads(request.body).get(key) == value
         if (has_value and not bodies) or (is_permanent and bodies):
             bodies.append(request.body)
-            return Say("<html>Welcome</html>")
+            return ServedResponse("<html>Welcome</html>")
         return None
 
-    with made_up_server(override=fault) as server:
+    with letter_server(override=fault) as server:
         client = Client(Endpoint("made-up", server.address), tmp_path)
         if is_permanent:
             with pytest.raises(ServiceError, match="not JSON"):
@@ -105,17 +105,17 @@ def test_transient_fault_is_no_refusal(tmp_path: Path, key: str, value: int, is_
 
 def test_error_instead_of_models_is_raised(tmp_path: Path) -> None:
     """If the probe ignored the error, it would take the server for another kind."""
-    error = Say('{"error": {"message": "starting"}}')
+    error = ServedResponse('{"error": {"message": "starting"}}')
     with (
-        made_up_server(override=lambda request: error if request.method == "GET" else None) as server,
+        letter_server(override=lambda request: error if request.method == "GET" else None) as server,
         pytest.raises(ServiceError, match="starting"),
     ):
         probe(Client(Endpoint("made-up", server.address), tmp_path), token_prompt)
 
 
 def test_server_without_tokenize_passes_all_checks(tmp_path: Path) -> None:
-    not_found = Say('{"detail": "Not Found"}', status=404)
-    with made_up_server(override=lambda request: not_found if request.path.endswith("/tokenize") else None) as server:
+    not_found = ServedResponse('{"detail": "Not Found"}', status=404)
+    with letter_server(override=lambda request: not_found if request.path.endswith("/tokenize") else None) as server:
         assert probe(Client(Endpoint("made-up", server.address), tmp_path), token_prompt)[1].failed == {}
 
 
@@ -126,7 +126,7 @@ def test_chat_with_wrong_tokens_fails_a_check(tmp_path: Path) -> None:
 
 
 def test_tokens_of_the_template_are_counted(tmp_path: Path) -> None:
-    with made_up_server("adds a start token") as server:
+    with letter_server("adds a start token") as server:
         description = probe(Client(Endpoint("made-up", server.address), tmp_path), None)[1].description
     read_tokens, sent_tokens = (int(number) for number in re.findall(r"\d+", description["template"]))
     assert read_tokens == sent_tokens + 1
@@ -135,11 +135,11 @@ def test_tokens_of_the_template_are_counted(tmp_path: Path) -> None:
 def test_replaced_server_is_noticed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     versions = iter(["0.0.1", "0.0.1", "0.0.2", "0.0.2"])
 
-    def version(request: ServedRequest) -> Say | None:
-        return says({"version": next(versions)}) if request.path.endswith("/version") else None
+    def version(request: ServedRequest) -> ServedResponse | None:
+        return json_response({"version": next(versions)}) if request.path.endswith("/version") else None
 
     is_reported = []
-    with made_up_server(override=version) as server:
+    with letter_server(override=version) as server:
         for run in range(4):
             model = load_served(Endpoint("made-up", server.address), tmp_path, rerun=run)
             is_reported.append("moved: version was 0.0.1 and is 0.0.2" in (model.reading or ""))

@@ -16,7 +16,7 @@ from swaymeter.tasks.models.endpoints.endpoint import Endpoint, Prompt
 from swaymeter.tasks.models.endpoints.model import load_served
 from swaymeter.tasks.models.endpoints.probe import ProbeResult, probe
 from swaymeter.tasks.models.pretrained import forget_models
-from tests.data.sources.servers.faults import Say, serving
+from tests.data.sources.servers.faults import ServedResponse, serving
 from tests.flows.small_study import PREPARED, run
 from tests.tasks.models.endpoints import fake_servers as fake
 
@@ -128,8 +128,8 @@ def test_refused_parameters_are_read_from_errors(server: fake.GeminiErrors, tmp_
 
 def test_error_quotes_the_server(tmp_path: Path) -> None:
     class Closed(fake.HtmlErrors):
-        def error(self, names: list[str]) -> Say:
-            return Say("<html><script>x()</script><h1>Closed\x1b[2J on Sundays</h1></html>", status=400)
+        def error(self, names: list[str]) -> ServedResponse:
+            return ServedResponse("<html><script>x()</script><h1>Closed\x1b[2J on Sundays</h1></html>", status=400)
 
     with pytest.raises(ServiceError, match=r"answered 400 Bad Request: 'Closed \[2J on Sundays'$"):
         probe_server(Closed(), tmp_path)
@@ -137,8 +137,8 @@ def test_error_quotes_the_server(tmp_path: Path) -> None:
 
 def test_unlisted_refused_model_gets_a_suggestion(tmp_path: Path) -> None:
     class Strict(fake.Unlisted):
-        def reply(self, body: fake.Body) -> Say:
-            return Say('{"error": {"message": "no endpoints"}}', status=404)
+        def reply(self, body: fake.Body) -> ServedResponse:
+            return ServedResponse('{"error": {"message": "no endpoints"}}', status=404)
 
     message = r"did you mean 'qwen/.*no endpoints"
     with serving(play=Strict().answer) as running, pytest.raises(ModelError, match=message):

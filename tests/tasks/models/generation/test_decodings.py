@@ -19,8 +19,8 @@ from swaymeter.tasks.models.generation.decoding import DECODINGS, Decoding, deco
 from swaymeter.tasks.models.generation.readers import PLAIN, SLOTS, engine_of_answers
 from swaymeter.tasks.models.generation.sample import sample_answers
 from swaymeter.tasks.models.network import Verdict
-from tests.tasks.models.alone import all_answers, log_probs, token_ids, tokens_of
 from tests.tasks.models.generation.test_thoughts import OPENING, prompts_of, thinking_model
+from tests.tasks.models.reference_values import all_answers, log_probs, token_ids, tokens_of
 from tests.tasks.models.tiny import byte_tokenizer, tiny_language_model, tiny_network
 
 Distribution = NDArray[np.float64]

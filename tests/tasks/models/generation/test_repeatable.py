@@ -12,7 +12,7 @@ from swaymeter.tasks.models.generation.sample import sample_answers
 from swaymeter.tasks.models.network import Verdict
 from swaymeter.tasks.models.next_token import plain
 from swaymeter.tasks.models.next_token.plain import PADDED
-from tests.tasks.models.alone import all_answers, token_ids, tokens_of
+from tests.tasks.models.reference_values import all_answers, token_ids, tokens_of
 from tests.tasks.models.tiny import tiny_language_model
 
 TEXTS = [f"Question {number}: {'why ' * (number % 4)}is it so?" for number in range(12)]

@@ -8,7 +8,7 @@ from swaymeter.tasks.models.capabilities import SampledAnswers, SampleOptions
 from swaymeter.tasks.models.generation.sample import sample_answers
 from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
 from swaymeter.tasks.models.prompts.template_options import PromptForm, end_tokens
-from tests.tasks.models.alone import all_answers, check_numbers, token_ids, tokens_of
+from tests.tasks.models.reference_values import all_answers, check_numbers, token_ids, tokens_of
 from tests.tasks.models.tiny import CHAT, tiny_language_model
 
 QUESTIONS = ["Where is Oslo?", "Who?", "What is the capital of Norway, if not Lima?", "When was that?", "Why?"]

@@ -15,7 +15,7 @@ from swaymeter.tasks.models.capabilities import SampledAnswers
 from swaymeter.tasks.models.generation.answers import AnswerEnd, Thoughts
 from swaymeter.tasks.models.generation.sample import sample_answers
 from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
-from tests.tasks.models.alone import all_answers, check_numbers, step_log_probs, token_ids, tokens_of
+from tests.tasks.models.reference_values import all_answers, check_numbers, step_log_probs, token_ids, tokens_of
 from tests.tasks.models.tiny import CHAT, byte_pair_tokenizer, tiny_language_model
 
 QUESTIONS = ["Where is Oslo?", "Who?", "What is the capital of Norway, if not Lima?"]

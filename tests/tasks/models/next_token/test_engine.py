@@ -9,8 +9,8 @@ from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.next_token import alone, reading, shared
 from swaymeter.tasks.models.next_token.by_query import PLAIN, PREFIX_TREE, engine, next_token_by_query
 from swaymeter.tasks.models.prompts.tokens import tokenize_prompts
-from tests.tasks.models.alone import ignore_position_ids, log_probs, running_out_of_memory
 from tests.tasks.models.families import family_model
+from tests.tasks.models.reference_values import ignore_position_ids, log_probs, running_out_of_memory
 from tests.tasks.models.tiny import VOCABULARY, byte_pair_tokenizer, byte_tokenizer, tiny_language_model
 
 FAMILIES = ["llama", "llama3", "qwen2", "mistral", "gpt2", "gpt_neox"]

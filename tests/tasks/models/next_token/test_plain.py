@@ -18,7 +18,7 @@ from swaymeter.tasks.models.prompts.tokens import common_prefix_length
 from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
 from swaymeter.tasks.scoring.memorization import greedy_answers
 from swaymeter.tasks.scoring.persuasion import persuasion
-from tests.tasks.models.alone import log_probs, tokens_of
+from tests.tasks.models.reference_values import log_probs, tokens_of
 from tests.tasks.models.tiny import tiny_language_model
 
 TEXTS = ["Q: Where?\nA:", "x", "The capital of Norway is Oslo.\nQ: What is the capital of Norway?\nA:", "Oslo", "x"]

@@ -22,7 +22,7 @@ from swaymeter.tasks.scoring.first_token import first_tokens
 from swaymeter.tasks.scoring.fisher import fisher_susceptibility
 from swaymeter.tasks.scoring.memorization import greedy_answers
 from swaymeter.tasks.scoring.persuasion import persuasion
-from tests.tasks.models.alone import log_probs, step_log_probs
+from tests.tasks.models.reference_values import log_probs, step_log_probs
 from tests.tasks.models.tiny import CHAT, byte_tokenizer, tiny_language_model
 
 ORACLE = Path(__file__).parents[3] / "oracle" / "start_token"

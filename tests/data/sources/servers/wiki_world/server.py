@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from tests.data.sources.servers.faults import Say, ServedRequest, says, serving
+from tests.data.sources.servers.faults import ServedRequest, ServedResponse, json_response, serving
 from tests.data.sources.servers.wiki_world.action_api import Limits, entities, query
 from tests.data.sources.servers.wiki_world.items import World
 from tests.data.sources.servers.wiki_world.pages import Views
@@ -27,8 +27,8 @@ PATHS: Mapping[str, str] = {
 SITE = "https://wiki.example.org"
 """The site in addresses of pages; unlike the server's address, it is the same in every process."""
 
-Before = Callable[[ServedRequest], Say | None]
-After = Callable[[ServedRequest, Say], Say]
+Before = Callable[[ServedRequest], ServedResponse | None]
+After = Callable[[ServedRequest, ServedResponse], ServedResponse]
 
 
 class Served(NamedTuple):
@@ -51,7 +51,7 @@ def serving_world(
         limits: The limits of responses, above which they have continuations.
     """
 
-    def play(request: ServedRequest) -> Say:
+    def play(request: ServedRequest) -> ServedResponse:
         response = before(request) if before else None
         if response is not None:
             return response
@@ -69,7 +69,7 @@ def service_of(request: ServedRequest) -> str | None:
     return names[0] if names else None
 
 
-def respond(world: World, request: ServedRequest, limits: Limits) -> Say:
+def respond(world: World, request: ServedRequest, limits: Limits) -> ServedResponse:
     service = service_of(request)
     path = request.path.removeprefix(PATHS[service]) if service else request.path
     if service in ("wikidata_api", "wikipedia") and not path:
@@ -78,43 +78,43 @@ def respond(world: World, request: ServedRequest, limits: Limits) -> Say:
         return views_response(world.views, path)
     if service == "wembedder":
         return similar_response(world.similar_items, path)
-    return Say("<html><title>404</title></html>", status=404, headers={"Content-Type": "text/html"})
+    return ServedResponse("<html><title>404</title></html>", status=404, headers={"Content-Type": "text/html"})
 
 
-def _action(world: World, service: str, form: Mapping[str, str], limits: Limits) -> Say:
+def _action(world: World, service: str, form: Mapping[str, str], limits: Limits) -> ServedResponse:
     if form["action"] == "wbgetentities":
-        return says(entities(world.wikidata, form))
-    return says(query(world.wikidata if service == "wikidata_api" else world.wikipedia, form, limits, SITE))
+        return json_response(entities(world.wikidata, form))
+    return json_response(query(world.wikidata if service == "wikidata_api" else world.wikipedia, form, limits, SITE))
 
 
-def views_response(views: Mapping[str, Views], path: str) -> Say:
+def views_response(views: Mapping[str, Views], path: str) -> ServedResponse:
     """Return the monthly views of the page whose title is a part of the path; 404 for a page without views."""
     match = _VIEWS.fullmatch(path)
     if match is None:
         kind = "https://mediawiki.org/wiki/HyperSwitch/errors/not_found#route"
-        return says({"type": kind, "title": "Not found.", "method": "get", "uri": path}, status=404)
+        return json_response({"type": kind, "title": "Not found.", "method": "get", "uri": path}, status=404)
     project, access, agent, title, first, last = match.groups()
     page = unquote(title)
     page_views = views.get(page.replace("_", " ")) if " " not in page else None
     if page_views is None or (project, access, agent) != ("en.wikipedia", "all-access", "user"):
         detail = "The date(s) you used are valid, but we either do not have data for those date(s), or …"
         problem = {"detail": detail, "method": "get", "status": 404, "title": "Not Found", "type": "about:blank"}
-        return says({**problem, "uri": path}, status=404)
+        return json_response({**problem, "uri": path}, status=404)
     months = range(_month(first), _month(last) + 1)
     items = [_item(page, month, page_views.count) for month in months if month % page_views.interval == 0]
-    return says({"items": items})
+    return json_response({"items": items})
 
 
-def similar_response(similar_items: Mapping[str, Sequence[str]], path: str) -> Say:
+def similar_response(similar_items: Mapping[str, Sequence[str]], path: str) -> ServedResponse:
     """Return the items most similar to an item; 404 in JSON for an unknown item, in HTML for any other path."""
     match = re.fullmatch(r"/most-similar/(Q[1-9][0-9]*)", path)
     if match is None:
-        return Say(_NO_SUCH_ADDRESS, status=404, headers={"Content-Type": "text/html; charset=utf-8"})
+        return ServedResponse(_NO_SUCH_ADDRESS, status=404, headers={"Content-Type": "text/html; charset=utf-8"})
     item_id = match[1]
     if item_id not in similar_items:
-        return says({"message": f"Not found: {item_id}", "q": item_id, "status": 404}, status=404)
+        return json_response({"message": f"Not found: {item_id}", "q": item_id, "status": 404}, status=404)
     ranked = [{"item": other, "similarity": similarity(rank)} for rank, other in enumerate(similar_items[item_id])]
-    return says({"model_metadata": _MODEL, "most_similar": ranked, "size_of_vocabulary": len(similar_items)})
+    return json_response({"model_metadata": _MODEL, "most_similar": ranked, "size_of_vocabulary": len(similar_items)})
 
 
 def similarity(rank: int) -> float:

@@ -18,7 +18,7 @@ def dask_setup(worker: Any) -> None:
     """Change a worker; Dask calls this function of preload modules."""
     from swaymeter.flows.execution import dask
     from swaymeter.tasks.measures import stored_chunks
-    from tests.end_to_end.preloaded import use_small_chunks
+    from tests.end_to_end.forked_programs import use_small_chunks
 
     use_small_chunks()
     store, count = stored_chunks._store, 0

@@ -6,7 +6,7 @@ from swaymeter.data.records import Question, WikidataId
 from swaymeter.data.records.judgements import Judgement
 from swaymeter.data.sources.slots import fill_slot
 from swaymeter.tasks.contexts.judged_questions import shown_text, texts
-from tests.data.a_dataset import question
+from tests.data.dataset_samples import question
 
 SNIPPET = "Ludwig Wittgenstein was born in [ENTITY], then a city of Austria-Hungary."
 

@@ -1,6 +1,6 @@
 """A made-up model server, in which every letter is a token. Its faults have been reported of real servers.
 
-with made_up_server("ignores seed", dialect="vllm") as server:
+with letter_server("ignores seed", dialect="vllm") as server:
     server.address, server.received
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.data.sources.servers.faults import Say, ServedRequest, says, serving
+from tests.data.sources.servers.faults import ServedRequest, ServedResponse, json_response, serving
 
 VOCABULARY = 128
 _END = 0
@@ -34,24 +34,26 @@ def log_probs_after(prompt: str) -> NDArray[np.float64]:
     return np.asarray(logits - np.log(np.exp(logits).sum()))
 
 
-class MadeUpServer:
-    """The responses of a server with faults; `made_up_server` explains the arguments."""
+class LetterServer:
+    """The responses of a server with faults; `letter_server` explains the arguments."""
 
     def __init__(self, faults: frozenset[str], dialect: str) -> None:
         self._faults, self._dialect = faults, dialect
         self._count = itertools.count()
 
-    def answer(self, request: ServedRequest) -> Say:
+    def answer(self, request: ServedRequest) -> ServedResponse:
         if request.method == "GET":
             return self._server_description(request.path)
         body = json.loads(request.body)
         if "another model" in self._faults:
-            return says({"error": {"message": f"model {body['model']} not found"}}, status=404)
+            return json_response({"error": {"message": f"model {body['model']} not found"}}, status=404)
         if request.path.endswith("/tokenize"):
             text = body.get("prompt", body.get("content"))
-            return says({"tokens": list(tokens_of(text[::-1] if "another tokenizer" in self._faults else text))})
+            return json_response(
+                {"tokens": list(tokens_of(text[::-1] if "another tokenizer" in self._faults else text))}
+            )
         if "refuses log-probabilities" in self._faults and body.get("logprobs"):
-            return says({"error": {"message": "logprobs are not supported"}}, status=400)
+            return json_response({"error": {"message": "logprobs are not supported"}}, status=400)
         if request.path.endswith("/completion"):
             return self._llama_completion(body)
         is_chat = request.path.endswith("/chat/completions")
@@ -63,14 +65,14 @@ class MadeUpServer:
             else "".join(map(chr, body["prompt"]))
         )
         if body.get("logprobs") == -1 and "refuses whole distributions" in self._faults:
-            return says({"error": {"message": "logprobs -1 is greater than max allowed: 20"}}, status=400)
+            return json_response({"error": {"message": "logprobs -1 is greater than max allowed: 20"}}, status=400)
         count = 1 if "one answer per request" in self._faults else body.get("n", 1)
         choices = [self._choice(prompt, body, number, is_chat) for number in range(count)]
         added = "adds a start token" in self._faults
         usage = {"prompt_tokens": len(prompt) + added, "completion_tokens": sum(map(_completion_tokens, choices))}
-        return says({"model": body["model"], "choices": choices, "usage": usage})
+        return json_response({"model": body["model"], "choices": choices, "usage": usage})
 
-    def _llama_completion(self, body: Mapping[str, Any]) -> Say:
+    def _llama_completion(self, body: Mapping[str, Any]) -> ServedResponse:
         prompt = "".join(map(chr, body["prompt"]))
         common = {"max_tokens": body["n_predict"], "logprobs": body["n_probs"]}
         choice = self._choice(prompt, {**common, "seed": body["seed"], "temperature": body["temperature"]}, 0, False)
@@ -84,7 +86,7 @@ class MadeUpServer:
             for token, value, top in zip(choice["token_ids"], values, tops, strict=True)
         ]
         is_complete = choice["finish_reason"] == "stop"
-        return says(
+        return json_response(
             {
                 "tokens": choice["token_ids"][: len(tokens) - is_complete],
                 "content": choice["text"],
@@ -95,12 +97,12 @@ class MadeUpServer:
             }
         )
 
-    def _server_description(self, path: str) -> Say:
+    def _server_description(self, path: str) -> ServedResponse:
         if path.endswith("/models"):
             name = "another" if "another model" in self._faults else "made-up"
-            return says({"data": [{"id": name, "owned_by": _OWNERS[self._dialect], "max_model_len": 512}]})
+            return json_response({"data": [{"id": name, "owned_by": _OWNERS[self._dialect], "max_model_len": 512}]})
         version = "0.0.2" if "another version" in self._faults else "0.0.1"
-        return says({"version": version}) if path.endswith("/version") else Say(status=404)
+        return json_response({"version": version}) if path.endswith("/version") else ServedResponse(status=404)
 
     def _choice(self, prompt: str, body: Mapping[str, Any], number: int, is_chat: bool) -> dict[str, Any]:
         is_same = "identical answers" in self._faults
@@ -188,8 +190,11 @@ def _completion_tokens(choice: Mapping[str, Any]) -> int:
 
 
 @contextmanager
-def made_up_server(
-    *faults: str, dialect: str = "vllm", override: Callable[[ServedRequest], Say | None] | None = None, port: int = 0
+def letter_server(
+    *faults: str,
+    dialect: str = "vllm",
+    override: Callable[[ServedRequest], ServedResponse | None] | None = None,
+    port: int = 0,
 ) -> Iterator[Any]:
     """Start the server.
 
@@ -199,9 +204,9 @@ def made_up_server(
         override: Returns the response to a request, or None for the server's own response.
         port: The port; 0 for any free port.
     """
-    responses = MadeUpServer(frozenset(faults), dialect)
+    responses = LetterServer(frozenset(faults), dialect)
 
-    def play(request: ServedRequest) -> Say:
+    def play(request: ServedRequest) -> ServedResponse:
         response = override(request) if override else None
         return response if response is not None else responses.answer(request)
 

@@ -13,7 +13,7 @@ class Prompts(int):
 
 
 @dataclass(frozen=True)
-class KilledAt:
+class Kill:
     """A function that a command calls first, and that lets the command kill itself.
 
     Attributes:

@@ -8,7 +8,7 @@ from swaymeter.data.errors import ServiceError, ServiceTimeout, shown
 from swaymeter.data.sources.http import exchange
 from swaymeter.data.sources.http.response import TEXT
 from swaymeter.data.sources.http.services import SERVICES
-from tests.data.sources.servers.faults import Say, gzipped, says, serving
+from tests.data.sources.servers.faults import ServedResponse, gzipped, json_response, serving
 from tests.data.sources.sessions import Open
 
 CONTACT_REQUIRED = r"YAGO \(http://127.*requires a contact.*`services\.contact`.*_CONTACT"
@@ -34,7 +34,7 @@ def test_without_a_contact_no_request_is_sent(contact: str | None, opened: Open)
 
 @pytest.mark.parametrize("contact", ["jane@example.org", "https://example.org/jane", "Jane Doe, jane@example.org"])
 def test_requests_name_the_contact_and_the_versions(contact: str, opened: Open) -> None:
-    with serving(says([1])) as server:
+    with serving(json_response([1])) as server:
         opened(server, contact=f" {contact} ").ask({"q": "1"}, accept="application/sparql-results+json")
     (request,) = server.received
     user_agent = f"swaymeter/{version('swaymeter')} ({contact}) python-requests/{requests.__version__}"
@@ -57,7 +57,7 @@ def test_an_invalid_address_is_refused(address: str, opened: Open) -> None:
 
 def test_the_form_is_in_address_or_body(opened: Open) -> None:
     query = 'SELECT * { ?s ?p "ünï & {x}\n" }'
-    with serving(says({"rows": []})) as server:
+    with serving(json_response({"rows": []})) as server:
         session = opened(server)
         session.ask({"query": query, "a": ""}, path="deep/Z%C3%BCrich")
         session.ask({"query": query, "a": ""}, method="POST")
@@ -69,7 +69,7 @@ def test_the_form_is_in_address_or_body(opened: Open) -> None:
 
 
 def test_a_broken_encoding_is_requested_once_more(opened: Open) -> None:
-    broken = Say(b"no gzip at all", headers={"Content-Encoding": "gzip"})
+    broken = ServedResponse(b"no gzip at all", headers={"Content-Encoding": "gzip"})
     with serving(broken, gzipped(b"[1]")) as server:
         assert opened(server).ask({}).content == [1]
     with serving(broken) as server, pytest.raises(ServiceError, match="cannot be decompressed, after 2 tries"):
@@ -98,7 +98,7 @@ UNUSABLE = {
 
 @pytest.mark.parametrize("body", UNUSABLE, ids=UNUSABLE.get)
 def test_unusable_json_is_refused_with_the_reason(body: bytes, opened: Open) -> None:
-    with serving(Say(body)) as server:
+    with serving(ServedResponse(body)) as server:
         with pytest.raises(ServiceError, match=rf"YAGO .* answered with .*{UNUSABLE[body]}") as raised:
             opened(server).ask({})
         assert raised.type is ServiceError
@@ -107,7 +107,9 @@ def test_unusable_json_is_refused_with_the_reason(body: bytes, opened: Open) -> 
 
 
 def test_an_allowed_status_is_a_response(opened: Open) -> None:
-    with serving(Say(b'{"status": 404}', status=404), Say(b"<html>Not found</html>", status=404)) as server:
+    with serving(
+        ServedResponse(b'{"status": 404}', status=404), ServedResponse(b"<html>Not found</html>", status=404)
+    ) as server:
         session = opened(server)
         assert session.ask({"q": "1"}, allow=(200, 404)).content == {"status": 404}
         missing = session.ask({"q": "2"}, allow=(200, 404))
@@ -131,7 +133,7 @@ TEXTS = [
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_text_is_cached_letter_by_letter(text: str, opened: Open) -> None:
-    with serving(Say(text.encode(), headers={"Content-Type": "text/plain; charset=iso-8859-1"})) as server:
+    with serving(ServedResponse(text.encode(), headers={"Content-Type": "text/plain; charset=iso-8859-1"})) as server:
         fresh = opened(server).ask({}, path="Static_final.csv", accept=TEXT)
         cached = opened(server, offline=True).ask({}, path="Static_final.csv", accept=TEXT)
     assert fresh.content == text
@@ -144,7 +146,7 @@ def test_a_text_is_cached_letter_by_letter(text: str, opened: Open) -> None:
 
 @pytest.mark.parametrize("body", [b"\xff\xfe", b"\xed\xa0\x80", "é".encode()[:1]])
 def test_undecodable_content_is_an_error_and_not_cached(body: bytes, opened: Open) -> None:
-    with serving(Say(b"a" + body), Say(b"a")) as server:
+    with serving(ServedResponse(b"a" + body), ServedResponse(b"a")) as server:
         with pytest.raises(ServiceError, match=r"YAGO \(http.*not text in UTF-8 \(.* in position \d"):
             opened(server).ask({}, accept=TEXT)
         assert opened(server).ask({}, accept=TEXT).content == "a"

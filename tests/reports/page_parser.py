@@ -7,7 +7,7 @@ from typing import Any
 VOID = {"meta", "link", "img", "br", "input"}
 
 
-class Parsed(HTMLParser):
+class PageParser(HTMLParser):
     """The elements of a page in order, and the text of each script and style by its id, or else by its tag."""
 
     def __init__(self, text: str) -> None:

@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from swaymeter.data.sources.infini_gram import Ids
-from tests.data.sources.servers.faults import FaultServer, Say, ServedRequest, says, serving
+from tests.data.sources.servers.faults import FaultServer, ServedRequest, ServedResponse, json_response, serving
 
 END = 65535
 _PIECE = re.compile(r" ?\w+|\s|[^\w\s]")
 
 
-class Pieces:
+class WordIndex:
     """Documents as tokens: words with the space before them, white space and signs; also the tokenizer."""
 
     def __init__(self, documents: Sequence[str], parts: int = 1) -> None:
@@ -47,7 +47,7 @@ class Pieces:
         with serving(play=lambda request: self._answer(request, has_offset)) as server:
             yield server
 
-    def _answer(self, request: ServedRequest, has_offset: bool) -> Say:
+    def _answer(self, request: ServedRequest, has_offset: bool) -> ServedResponse:
         data = json.loads(request.body)
         assert data.pop("index") == "pieces"
         kind, ids = data.pop("query_type"), data.get("query_ids")
@@ -55,18 +55,20 @@ class Pieces:
             ids = list(self.spellings(data["query"])[0]) if data["query"] else []
         if kind == "find_cnf":
             offsets = [[2 * position for position in self._occurrences(part, ids[0])] for part in self.parts]
-            return says({"cnt": sum(map(len, offsets)), "approx": False, "ptrs_by_shard": offsets, "token_ids": ids})
+            return json_response(
+                {"cnt": sum(map(len, offsets)), "approx": False, "ptrs_by_shard": offsets, "token_ids": ids}
+            )
         if kind == "get_doc_by_ptr":
-            return says(self._document(data["s"], data["ptr"] // 2, data["max_disp_len"], has_offset))
+            return json_response(self._document(data["s"], data["ptr"] // 2, data["max_disp_len"], has_offset))
         assert kind == "count"
         if ids and isinstance(ids[0], list):
             assert all(clause and all(clause) for clause in ids), "infini-gram refuses an empty clause or name"
             rarer, other = sorted((self._clause(clause) for clause in ids), key=len)
             near = sum(any(abs(first - second) <= data["max_diff_tokens"] for second in other) for first in rarer)
-            return says({"count": near, "approx": False, "token_ids": ids})
+            return json_response({"count": near, "approx": False, "token_ids": ids})
         total = sum(map(len, self.parts))
         count = sum(len(self._occurrences(part, [ids])) for part in self.parts) if ids else total
-        return says({"count": count, "approx": False, "latency": 0.7, "token_ids": ids})
+        return json_response({"count": count, "approx": False, "latency": 0.7, "token_ids": ids})
 
     def _clause(self, clause: list[list[int]]) -> list[int]:
         return [
