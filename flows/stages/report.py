@@ -46,7 +46,7 @@ def draw_report(step: Step, settings: RunSettings) -> None:
     """Draw the page, its figures and tables from the database."""
     from swaymeter.data.warehouse.warehouse import opened  # DuckDB and matplotlib take seconds to import
     from swaymeter.reports.changes import LAST_CHANGES, NUMBERS
-    from swaymeter.reports.frames import LazyFrames
+    from swaymeter.reports.frames import LazyFrames, with_empty
     from swaymeter.reports.report import queries, write_report
     from swaymeter.tasks.statistics.changes import changes_of_run
 
@@ -54,7 +54,7 @@ def draw_report(step: Step, settings: RunSettings) -> None:
     database = step.inputs["database"].folder / DATABASE
     card = replace(card_of(step), gate=gate_of(step.arguments[0], database))
     with opened(database, schema()) as warehouse:
-        frames = LazyFrames(warehouse.with_rows(queries()), warehouse.frame)
+        frames = with_empty(LazyFrames(warehouse.with_rows(queries()), warehouse.frame), queries())
         changes = changes_of_run(frames[LAST_CHANGES], frames[NUMBERS])
         write_report(frames, artifact.folder, card, artifact.key, changes, settings.show_findings)
 

@@ -19,9 +19,9 @@ PAIRS = ("entity1,entity2,label,type", "Ann,Anna,friend,x", "Bo,Cy,enemy,", "Bo,
 TEXTS_OF_PAIRS = SOUND | {"open": ["{entity1} and {entity2} are"], "contexts": {"pair": {"sentences": ["Nobody."]}}}
 
 
-def groups_section(folder: Path, rows: tuple[str, ...] = NAMES, texts: Any = SOUND, **keys: Any) -> Groups:
+def groups_section(folder: Path, rows: tuple[str, ...] = NAMES, content: Any = SOUND, **keys: Any) -> Groups:
     (folder / "mine.csv").write_text("\n".join(rows), encoding="utf-8")
-    (folder / "texts.yaml").write_text(yaml.safe_dump(texts), encoding="utf-8")
+    (folder / "texts.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     paths = {"file": "mine.csv", "texts": "texts.yaml", "relations": "all"}
     return Groups.model_validate({**paths, **keys}, context={"folder": str(folder)})
 
