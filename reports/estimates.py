@@ -2,7 +2,7 @@
 
     22.5% [9.1, 43.2]    +12.5 points [3.0, 21.4]    0.0031 [0.0012, 0.0049]
 
-A share has one decimal. The decimals of another number show two digits of the interval's width, but none is finer than
+A share has one decimal. Any other number shows two digits of the interval's width, but no decimal that is finer than
 the Monte Carlo error of the interval's ends. The decimals of a difference of shares may be finer than this error. A
 number without an interval has three digits.
 """
@@ -318,12 +318,12 @@ def neither_sentences(answers: pd.DataFrame) -> str:
 
 def _neither_sentence(rows: pd.DataFrame, total: int, variants: str) -> str:
     counts = rows.groupby("reason", sort=False)["answers"].sum().sort_values(ascending=False, kind="stable")
-    counts = counts.rename({"yes or no of neither side": "a yes or no that neither gives"})
+    counts = counts.rename({"yes or no of neither side": "a yes or no that is neither side's answer"})
     reasons = ", ".join(f"{reason}: {count}" for reason, count in counts.items())
     reason_words = "" if [*counts.index] == ["another answer or none"] else f" ({reasons})"
     return (
-        " With a context that states an answer, another answer or none is stated by "
-        f"{counts.sum()} of {total} greedy answers of {variants}{reason_words}."
+        f" With a context that states an answer, {counts.sum()} of {total} greedy answers of {variants} state another "
+        f"answer or no answer{reason_words}."
     )
 
 

@@ -123,14 +123,14 @@ def uneven(variants: Sequence[Variant]) -> str:
 
 
 def silent(frames: Frames) -> str:
-    """Return a sentence on replies to a wrong passage that state another answer or none; empty if there are none."""
+    """Return a sentence on replies to a wrong passage that state another answer or no answer; empty without them."""
     rows = [row for row in records(frames[COSTS]) if row.get("neither_with_wrong", 0) > 0]
     words = [
         f"{row['neither_with_wrong']} of {row['answers_with_wrong']} of {Model(row['model'], row['dtype'])}"
         for row in rows[:MAX_NAMED]
     ]
     more = f" and some of {len(rows) - MAX_NAMED} more" if len(rows) > MAX_NAMED else ""
-    return f" With a wrong passage, another answer or none is stated by {'; '.join(words)}{more}." if rows else ""
+    return f" With a wrong passage, another answer or no answer is stated by {'; '.join(words)}{more}." if rows else ""
 
 
 def _best(quantity: str, variants: Sequence[Variant], differences: pd.DataFrame) -> list[str]:

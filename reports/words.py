@@ -28,7 +28,7 @@ QUANTITIES: Mapping[str, str] = {
     "prefers_right": "states the right one of two answers",
     "prefers_wrong": "states the wrong one of two answers",
     "names_both": "states both of two answers",
-    "keeps": "stays as without the context",
+    "keeps": "stays what it was without the context",
     "correct": "states the original answer, without a context",
     "refuses": "declines or says nothing",
     "context_bias": "gives up its right answer for a wrong context's",
@@ -73,7 +73,7 @@ THRESHOLD_NAMES: Mapping[str, str] = {
 """Names of quantities in thresholds, such as `follow` in follow.supporting."""
 _OWN_OUTCOMES: Mapping[str, str] = {
     "persuaded": "newly follows",
-    "agreed": "follows, as without it",
+    "agreed": "followed already without it",
     "stubborn": "unchanged",
     "other": "another answer",
 }

@@ -1,6 +1,6 @@
 """Row types, declared once: a frozen dataclass from which its table, key and documentation are derived.
 
-docs/extending.md explains an example, mine/measure.py; the tests have it as tests/extensions/measure.py. The type of a
+An example is mine/measure.py in docs/extending.md; its copy for the tests is tests/extensions/measure.py. The type of a
 column follows from the annotation of its field: str, float, int, bool, a Literal, a subclass of str, another row type,
 or a tuple of any of these types. `| None` makes the column nullable. Identifiers are subclasses of str that refuse
 malformed values.

@@ -206,7 +206,7 @@ def shards(paths: Iterable[str]) -> Mapping[str, Path]:
 
 
 def _files(path: Path) -> list[tuple[str, Path]]:
-    """Return a file, or the shards in a folder, each after its name; a shard's name is its path from the folder."""
+    """Return the name and path of a file, or of each shard in a folder; a shard's name is its path from the folder."""
     if path.is_dir():
         all_files = sorted(file for file in path.rglob("*") if file.is_file())
         unsupported = [file for file in all_files if not (file.name.startswith(".") or format_of(file))]

@@ -66,7 +66,7 @@ class PerQueryPart(Options):
 
 
 class ContextsPart(Options):
-    """Contexts about each entity, by context type; the published study has two of each."""
+    """Numbers of contexts about each entity, by context type (two each in the published study), and their wording."""
 
     base: int = Field(default=2, ge=0, le=1000)
     """Contexts that state an answer: "The capital of Norway is Lima."."""
@@ -76,9 +76,9 @@ class ContextsPart(Options):
     """Contexts that deny an answer: "The capital of Norway is not Lima."."""
 
     templates: Literal["varied", "published-form"] = "varied"
-    """Context templates. varied: two sentences of each type with several lead-ins. published-form: one sentence of each
-    type, as in the published study. In this form, base ends with an answer, assertive is base after a lead-in, and
-    negation denies base."""
+    """Wording of the contexts. varied: each type has two sentence templates and several lead-ins. published-form: each
+    type has one sentence template, as in the published study. In this form, base ends with an answer, assertive is base
+    after a lead-in, and negation denies base."""
     file: NamedPath | None = None
     """A file of contexts, which replaces the generated contexts of its relations (docs/own-data.md)."""
     per_query: PerQueryPart | None = None

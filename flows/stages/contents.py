@@ -47,7 +47,7 @@ class Contents:
         }
 
     def names(self, relation: str) -> list[str]:
-        """Return the invented names for a relation's subjects; empty for a study without invented entities."""
+        """Return the invented names for the entities of a relation; empty for a study without invented entities."""
         assert self.study.facts is not None
         entity_class = self.study.facts.relation(relation).subject_class
         node = self.graph.nodes.get(FETCH_NAMES.id(entity_class))
@@ -84,7 +84,7 @@ class Contents:
     def unfinished_steps(self, partitions: Collection[Partition] = PARTITIONS) -> list[str]:
         """Return the names of unfinished steps that fetch questions of these partitions."""
         excluded: set[str] = {str(name) for name in PARTITIONS if name not in partitions}
-        # Only static and temporal questions have steps whose subject is no partition, such as a relation.
+        # A step whose id names no partition, but a relation, fetches only static or temporal questions.
         if not {"static", "temporal"} & {*partitions}:
             excluded |= {node.id.subject for node in self.graph} - {*partitions}
         steps_of_facts = (FETCH_FACTS.product, FETCH_NAMES.product)

@@ -241,7 +241,10 @@ WRITE_QUESTIONS = StepKind(
 
 
 Candidates = tuple[dict[Partition, list[StepInput]], dict[Partition, list[PlannedStep]]]
-"""By partition, the tables of candidates; and by partition, the unfinished steps whose rows become further steps."""
+"""Two mappings by partition: the tables of candidates, and the unfinished listing steps.
+
+Once a listing step is done, the graph gets further steps for the rows of its list.
+"""
 
 
 def add_wikidata_steps(graph: Graph, plan: Plan) -> Candidates:
@@ -314,7 +317,7 @@ class _WikidataSteps:
         kind, identity = FETCH_PROPERTY, FETCH_PROPERTY.id(relation)
         triple_of_fact = {fact_of(triple): triple for _, triples in lists for triple in triples}
         count = self.options.triples.per_property or len(triple_of_fact)
-        facts = drawn_first(triple_of_fact, count, self.plan.study.seed, "seeds", relation)  # "seeds": name of the draw
+        facts = drawn_first(triple_of_fact, count, self.plan.study.seed, "seeds", relation)  # "seeds" names this draw
         triples = tuple(triple_of_fact[fact] for fact in facts)
         # The key depends only on these triples, so that a change of other triples in the list keeps the key.
         digest = TRIPLES.digest(TRIPLES.of([as_row(triple) for triple in triples]))

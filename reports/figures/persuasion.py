@@ -101,7 +101,7 @@ FOLLOWS = {"context": "the context's", "original": "the original", "other": "ano
 """Words after "The greedy answer is", by the value of the column `follows`."""
 EVERY = "every context"
 CONTEXTS = (EVERY, "in conflict: substitution", "in conflict: negation", "not in conflict")
-"""Groups of contexts in the table below the figure; the figure itself draws only the group of every context."""
+"""Groups of contexts, each with rows in the table below the figure. The figure shows only the group EVERY."""
 _SHOWN = ["query_type", "contexts", "greedy_answer", "answers", "share_answers", "relations", "mean", "low", "high"]
 
 
@@ -129,12 +129,13 @@ def _draw_followed(model: Model, frames: Frames) -> Drawing | None:
         note = f" {unscored} of {answers} answers have no persuasion score; they are counted, but are in no mean."
     conflicts = int(rows.loc[rows["conflict"].notna(), "answers"].sum())
     caption = (
-        "The x axis has the greedy answer with the context: the context's answer, the query's original one, or "
-        "another, with its share of the answers. The y axis has the mean persuasion of these contexts. A thin line is "
-        f"a relation, and a diamond is the mean of the relations' means with its {interval_over('relations')}. "
+        "The x axis groups contexts by the greedy answer after them: the context's answer, the query's original answer "
+        "or another answer. A percentage is the group's share of the answers. The y axis has the mean persuasion of a "
+        f"group's contexts. A thin line is a relation, and a diamond is "
+        f"the mean of the relations' means with its {interval_over('relations')}. "
         f"{model}; n = {answers} answers in {plural(relations, 'relation')}, each query with all its contexts; "
-        f"{conflicts} answers have a context in conflict with the query's answer, and rows of their own in the table "
-        f"below.{note}"
+        f"{conflicts} answers have a context in conflict with the query's answer; the table below has separate rows "
+        f"for these answers.{note}"
     )
     tests = where(frames["statistics_summary"], comparison="followed")
     published_tests = {str(row["query_type"]): _significant_relations(row) for row in records(as_published(tests))}
@@ -175,12 +176,11 @@ def _test_sentences(tests: pd.DataFrame) -> str:
     if not words:
         return ""
     return (
-        " Relations in which contexts persuade more if they are followed than if the answer is the original "
-        f"(p ≤ {ALPHA} after Benjamini-Hochberg over relations, one-sided), by sign-flip tests with an entity as a "
-        f"row: {words}. The numbers above each panel are of the published test, by permutations of answers, which "
-        "depend on each other. A "
-        "relation with none or too few of the two answers is untestable, and not counted "
-        f"({untestable} of the published tests)."
+        " Sign-flip tests, with one value for each entity, show whether contexts persuade more if the answer is the "
+        f"context's than if it is the original: {words} (p ≤ {ALPHA} after Benjamini-Hochberg over relations, "
+        "one-sided). The numbers above each panel are of the published test. It permutes answers as if they were "
+        "independent, which they are not. A relation with too few of one of the two answers is untestable, and not "
+        f"counted ({untestable} of the published tests)."
     )
 
 
@@ -197,7 +197,7 @@ BY_FOLLOWED = Figure(
 
 _OFFSETS: Mapping[str, float] = dict(zip(CONTEXT_KINDS, (-0.26, 0.0, 0.26), strict=True))
 """Distance of each kind of context from the middle of its relation's row."""
-_KAPPA_LABEL = "entity-independent persuasion (nats)"
+_X_LABEL = "entity-independent persuasion (nats)"
 
 
 def _kind_marks() -> list[Line2D]:
@@ -232,7 +232,7 @@ def _draw_entity_independent(model: Model, frames: Frames) -> Drawing:
         "mean, largest first."
     )
     paint = partial(
-        by_relation, entity_independent_persuasion, [spread], relations, (0.36, 0.26), _KAPPA_LABEL, _kind_marks()
+        by_relation, entity_independent_persuasion, [spread], relations, (0.36, 0.26), _X_LABEL, _kind_marks()
     )
     return Drawing(caption, spread, spread, paint)
 
@@ -248,7 +248,7 @@ ENTITY_INDEPENDENT = Figure(
 )
 
 
-_OFFSET = 0.17  # of the two query forms from the middle of a relation's row
+_FORM_OFFSET = 0.17  # distance of each of the two query forms from the middle of its relation's row
 
 
 def persuasion_of_templates(axes: Axes, forms: pd.DataFrame, data: pd.DataFrame, relations: list[str]) -> None:
@@ -267,7 +267,7 @@ def persuasion_of_templates(axes: Axes, forms: pd.DataFrame, data: pd.DataFrame,
 def _heights(rows: pd.DataFrame, relations: list[str]) -> pd.Series:
     """Return the y of each row: the relation's row, with form 1 above its middle and form 2 below."""
     side = 2 * rows["form"].astype(float) - 3  # -1 for form 1, 1 for form 2; the y axis points down
-    return rows["relation"].map(relations.index).astype(float) + _OFFSET * side
+    return rows["relation"].map(relations.index).astype(float) + _FORM_OFFSET * side
 
 
 def _draw_templates(model: Model, frames: Frames) -> Drawing | None:
@@ -289,7 +289,7 @@ def _draw_templates(model: Model, frames: Frames) -> Drawing | None:
     shown.attrs["units"]["gamma"] = shown.attrs["units"]["mean"]
     marks = [*_kind_marks(), mark("|", "mean of all contexts", INK)]
     draw, data = persuasion_of_templates, [forms, templates]
-    paint = partial(by_relation, draw, data, relations, (0.34, 0.2), _KAPPA_LABEL, marks)
+    paint = partial(by_relation, draw, data, relations, (0.34, 0.2), _X_LABEL, marks)
     return Drawing(caption, templates, shown, paint)
 
 

@@ -1,7 +1,7 @@
 """Figures of the page for print in one column of a paper, as PDF and SVG: narrow, in 8 points, with searchable text.
 
 Up to four panels of a figure are printed one below the other, and more than four are printed two in a line. Panels that
-share the names of their rows, such as relations, stay side by side.
+share their y tick labels, such as relations, stay side by side.
 """
 
 import io
@@ -34,17 +34,17 @@ PRINT = {
 }
 """Settings of matplotlib for print."""
 TALLEST = 8.8
-"""Upper bound on the height of a figure in inches, unless its panels share the names of rows."""
+"""Upper bound on the height of a figure in inches, unless its panels share their y tick labels."""
 _SIDE_BY_SIDE_SCALE, _LINE_SCALE = 0.7, 0.6  # factors of the figure's height on the page
 _MIN_LINE_HEIGHT = 1.5  # inches
 _FEW_PANELS = 4
 _GAP, _LINE = 5, 11  # points between a panel and its title, and height of a line of text above the panel
-_DPI = 400  # of dots that are drawn as pixels
+_DPI = 400  # resolution of crowded points, which are pixels even in PDF and SVG
 _CHARACTER = 0.56 * POINTS / 72  # mean width of a character in inches
 _UNDATED = {"pdf": {"CreationDate": None, "Creator": None, "Producer": None}, "svg": {"Date": None, "Creator": None}}
 
 Row = list[list[Axes]]
-"""The cells of a row; a cell has several axes if they overlay each other."""
+"""A row of panels in a figure: the axes of each panel. A panel has several axes if they overlay each other."""
 
 
 def printed(drawn: DrawnFigure, limits: Limits | None = None) -> dict[str, bytes]:
@@ -73,16 +73,16 @@ def _narrow(canvas: Canvas) -> None:
     """Rearrange the panels of a figure for the width of a column."""
     rows = _rows(canvas)
     panels, widest = sum(map(len, rows)), max(map(len, rows), default=1)
-    # A panel without y ticks shares the names of its rows with the first panel beside it.
-    share_row_names = any(not len(axes.get_yticks()) for row in rows for cell in row[1:] for axes in cell)
+    # A panel without y ticks has the y tick labels of the first panel in its row.
+    share_y_labels = any(not len(axes.get_yticks()) for row in rows for cell in row[1:] for axes in cell)
     panels_per_line = 1 if panels <= _FEW_PANELS else min(2, widest)
-    if share_row_names:
+    if share_y_labels:
         panels_per_line = widest
     if panels_per_line < widest:
         _copy_titles_down(rows)
     lines = [line for row in rows for line in _lines(row, panels_per_line)]
     height = canvas.get_figheight()
-    if share_row_names:
+    if share_y_labels:
         height *= _SIDE_BY_SIDE_SCALE
     else:
         height *= _LINE_SCALE * len(lines) / max(1, len(rows))

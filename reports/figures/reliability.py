@@ -129,9 +129,10 @@ def _draw_variance(model: Model, frames: Frames) -> Drawing | None:
     reasons = "; ".join(sorted({str(reason) for reason in undefined["untestable"]}))
     untestable = f" {len(undefined)} of {len(rows)} comparisons have no variance: {reasons}." if len(undefined) else ""
     caption = (
-        f"Over seeds{seed_words}: the sample variance of a query's susceptibility, if contexts about the same entities "
-        "are drawn anew, and of its persuasion by a context that all samples have. This persuasion varies because it "
-        "is measured against the mean distribution over the sample's contexts. Over forms: the variance of an entity's "
+        f"Over seeds{seed_words}: each seed draws a sample of contexts about the same entities. The figure has the "
+        "sample variance of a query's susceptibility, and of its persuasion by a context that all samples have. This "
+        "persuasion varies with the other contexts of the sample, because it compares a context with their mean "
+        "distribution. Over forms: the variance of an entity's "
         "scores between the forms of a query type, in one sample. A value is the mean over a "
         f"relation. {how_to_read('relations')}. {model}; n = {plural(compared['relation'].nunique(), 'relation')} with "
         f"{int(compared['n'].sum())} variances.{untestable}"
@@ -143,7 +144,7 @@ def _draw_variance(model: Model, frames: Frames) -> Drawing | None:
         axes.set(title=measure, ylabel="variance (squared nats)", ylim=(0, None))
 
     marks = [mark("o", f"{query_type} queries", hue) for query_type, hue in QUERY_HUES.items()]
-    # `grid` draws one line of panels; `panel` ignores the item of the line, "-".
+    # `grid` draws a line of panels for each item of "-", here a single line; `panel` ignores the item.
     paint = partial(grid, "-", present(groups, "measure", MEASURES), 3.5, panel, marks, share_y=False)
     numbers, shown = (frame.drop(columns=["model", "dtype"]) for frame in (rows, groups))
     return Drawing(caption, numbers, shown, paint)

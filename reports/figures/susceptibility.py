@@ -29,7 +29,7 @@ from swaymeter.reports.style import QUERY_HUES, mark, strokes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_OFFSET = 0.17  # of real and of invented entities from the middle of a row
+_OFFSET = 0.17  # distance of real and of invented entities from the middle of their relation's row
 _GROUPS = {False: "real", True: "invented"}
 """Name of each group by the value of the column `invented`."""
 

@@ -315,7 +315,9 @@ def _kind_problem(question: Question, kind: Judgement, answer: Judgement | None)
     if kind.value != "conflicting":
         return ""
     if answer is None or not any(map(str.isalnum, answer.value)):
-        return "a conflicting context needs a second row, with the field answer and the answer that the context states"
+        return (
+            "a conflicting context needs a further judgement, of the field answer: the answer that the context states"
+        )
     if answer.value.casefold() in {form.casefold() for form in question.forms}:
         return f"the kind is conflicting, but {answer.value} is the right answer; correct the kind or the answer"
     return ""

@@ -24,7 +24,8 @@ from swaymeter.tasks.models.next_token.shared import inner_size
 from swaymeter.tasks.models.progress import report_prompts
 from swaymeter.tasks.models.prompts.tokens import shorten, start_tokens, tokenize
 
-# Names of the reading methods; the last method reads each query alone.
+# Names of the reading methods, all from embeddings in place of tokens. _ALONE reads each query alone, so that its name
+# in messages is only "embeddings".
 _PADDED, _EQUAL, _ALONE = (
     f"{method} of Fisher susceptibility" for method in ("padded batches", "batches of equal length", "embeddings")
 )
@@ -115,7 +116,7 @@ def _choose_method(model: Network, queries: Sequence[Tokens]) -> str:
         del sizes[_PADDED]
     methods = {method: partial(_read_compared_prompts, model, size) for method, size in sizes.items()}
     method = choose_method(model, queries, methods, fallback="")
-    reasons = [verdict.reason for (name, _), verdict in list(model.traits.verdicts.items()) if name == _ALONE]
+    reasons = [decision.reason for (name, _), decision in list(model.traits.method_decisions.items()) if name == _ALONE]
     if not method and any(reasons):
         raise ScoreError(
             f"Fisher susceptibility cannot be computed for {model.name}: with embeddings in place of tokens, "

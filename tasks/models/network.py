@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """Result of the comparison of a reading method, such as padded batches, with prompts read alone.
+class MethodDecision:
+    """The decision whether a model may use a reading method, such as padded batches.
 
-    The verdict is on the reading method, not on an answer.
+    The method is compared with prompts read alone.
 
     Attributes:
         reason: the reason against the method; None if it gives the same distributions.
@@ -30,7 +30,7 @@ class Verdict:
     compared: tuple[tuple[int, ...], ...] = ()
 
     def covers(self, shortest: int, longest: int) -> bool:
-        """Return True if the verdict holds for prompts of `shortest` to `longest` tokens; a rejection always holds."""
+        """Return True if the decision holds for prompts of `shortest` to `longest` tokens; a rejection always holds."""
         lengths = [len(prompt) for prompt in self.compared]
         return self.reason is not None or (bool(lengths) and lengths[0] <= shortest and longest <= lengths[1])
 
@@ -59,8 +59,8 @@ class ModelTraits:
     """Traits of one loaded model that are learnt in use; None for a trait that was not needed yet.
 
     Attributes:
-        verdicts: results of comparisons of reading methods. A key is the name of the method with True or False; True
-            stands for prompts so long that LongRoPE changes their positions.
+        method_decisions: the decision on each compared reading method. A key is the name of the method with True or
+            False; True stands for prompts so long that LongRoPE changes their positions.
         prompts_at_once: limit of the prompts whose replies are decoded together, set after memory ran out.
         start_tokens: the tokens that the tokenizer puts before a text.
         vocabulary: the text that each token adds to a text, by token id.
@@ -69,7 +69,7 @@ class ModelTraits:
             settings of the study's prompts.
     """
 
-    verdicts: dict[tuple[str, bool], Verdict] = field(default_factory=dict)
+    method_decisions: dict[tuple[str, bool], MethodDecision] = field(default_factory=dict)
     prompts_at_once: int | None = None
     start_tokens: tuple[int, ...] | None = None
     vocabulary: tuple[str, ...] | None = None
@@ -148,8 +148,8 @@ class Network:
     @property
     def reading(self) -> str | None:
         """Rejected reading methods with their reasons; None if no method is rejected."""
-        verdicts = list(self.traits.verdicts.items())  # a copy, because another thread may add verdicts
-        reasons = [f"not by {method}: {verdict.reason}" for (method, _), verdict in verdicts if verdict.reason]
+        decisions = list(self.traits.method_decisions.items())  # a copy, because another thread may add decisions
+        reasons = [f"not by {method}: {decision.reason}" for (method, _), decision in decisions if decision.reason]
         return "; ".join(dict.fromkeys(reasons)) or None
 
     def _count(self, module: Any, inputs: Any) -> None:

@@ -216,8 +216,8 @@ def _check_weights(identity: ModelIdentity, network: Any, missing: Iterable[str]
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         raise ModelError(
             f"model {identity.name!r}: its files lack the weight {names[0]}{more}, which its config.json needs; "
-            "download the model again, or use a model that was trained for the task that the study gives it; "
-            "entailment is such a task"
+            "download the model again, or use a model that was trained for its task in the study, such as "
+            "entailment"
         )
     for name, weights in network.named_parameters():
         if not weights.is_floating_point() or weights.is_meta or not weights.numel():

@@ -6,7 +6,7 @@ case, and removes "assistant:", colons and every "answer", also within other wor
 A match is no judgement of truth. It is unusable for scripts other than Latin: ROUGE reads only the letters a to z
 and digits, so two texts without any of them never match.
 
-y1 is the reply without the context, y2 the reply with it, and a the context's answer; = stands for the match above.
+y1 is the reply without the context, y2 is the reply with it, and `a` is the context's answer; = is a match as above.
     persuaded          y1 != a and y2 = a
     stubborn           y1 != a and y1 = y2
     context_correct    y2 = a, for any y1            (the released code counts these as persuaded)

@@ -114,7 +114,9 @@ def _aliases(model: AnswerScores, answers: Sequence[Sequence[str]]) -> tuple[lis
     groups: list[list[int]] = []
     for number, texts in enumerate(answers):
         if not texts or not all(alias.strip() for alias in texts):
-            raise UsageError(f"answer {number} has an empty text, or no text: {list(texts)}; give its texts")
+            raise UsageError(
+                f"answer {number} has no text, or a blank text: {list(texts)}; give one or more texts, none blank"
+            )
         groups.append([*range(len(aliases), len(aliases) + len(texts))])
         aliases += [alias.strip() for alias in texts]
     alias_by_tokens: dict[tuple[int, ...], str] = {}

@@ -1,8 +1,8 @@
 """Rows of what changed between two runs: settings, facts, questions, replies and headline numbers.
 
 Two `Snapshot`s are joined on the keys of their items: queries, and questions under a context. Headline numbers pair
-only replies to the same texts. `differences` compares headline numbers of two runs, and for the statistic
-`model_differences` the models of one study:
+only replies to the same texts. `differences` compares the headline numbers of two runs. For the statistic
+`model_differences`, it compares the models of one study in the same way:
 
     difference = mean of (first value - second value) over the items that have both values
     direction    the first that fits:
@@ -28,8 +28,8 @@ prompt do not vary.
 A fact's subject is identified by its IRI, and a question's subject by its Wikidata id and property. If a snapshot lacks
 these identifiers for a relation, the name identifies the subject. A disputed sentence is identified by its page and
 both answers. If a static fact has become temporal, its question stays the same, in another partition. Sources,
-revisions, and fields that only one snapshot has are not compared; another source still changes the version of the
-dataset. Of the rows of one subject, equal rows are paired first, then rows with equal answers.
+revisions, and fields that only one snapshot has are not compared; a changed source still changes the version of the
+dataset. If a subject has several rows, equal rows are paired first, then rows with equal answers.
 """
 
 import json
@@ -108,7 +108,7 @@ _CONSTRUCTION = (
 FIELDS = tuple(column.name for column in FACTS.columns if column.in_digest and column.name not in _PROVENANCE)
 """Compared fields of a fact."""
 _TEXTS = ("original_context", "counter_memory_context", "contexts")
-"""Fields in place of the column `contexts`: the two contexts of DynamicQA, and all contexts of an own question."""
+"""Fields in place of the column `contexts`: the two contexts of DynamicQA, or all contexts of a user's question."""
 QUESTION_FIELDS = tuple(
     field
     for column in QUESTIONS.columns
@@ -386,8 +386,8 @@ def _setting_changes(
 ) -> list[SettingChange]:
     """Return the settings that differ, sorted by name.
 
-    A setting that only one run has is a change if it is no setting of a model, and if the other run could have it.
-    Every completed run has all settings, and every run has the settings of its study.
+    A setting that only one run has counts as a change if the other run would have recorded it, and if it is no setting
+    of a model. A completed run records all settings; an unfinished run records only the settings of its study file.
     """
 
     def is_compared(name: str) -> bool:

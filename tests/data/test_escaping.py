@@ -125,7 +125,7 @@ def read_xml(text: str) -> str:
     return str(ElementTree.fromstring(ElementTree.tostring(ElementTree.Element("a", text=xml(text)))).get("text"))
 
 
-def expected_terminal_line(text: str) -> str:
+def one_terminal_line(text: str) -> str:
     return terminal(" ".join(text.split()))
 
 
@@ -139,11 +139,11 @@ def normalise_newlines(text: str) -> str:
 
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize(
-    ("escape", "read", "expected"),
+    ("escape", "escape_and_read", "expected"),
     [
         (terminal, terminal, terminal),
         (html, render_html, lambda text: CONTROL.sub(escape_code, normalise_newlines(text))),
-        (markdown, render_markdown, expected_terminal_line),
+        (markdown, render_markdown, one_terminal_line),
         (csv_cell, read_cell, unchanged),
         (xml, read_xml, lambda text: re.sub(r"[\ufffe\uffff]", escape_code, CONTROL.sub(escape_code, text))),
         (json_text, lambda text: json.loads(json_text(text)), unchanged),
@@ -151,11 +151,14 @@ def normalise_newlines(text: str) -> str:
     ids=["terminal", "html", "markdown", "csv", "xml", "json"],
 )
 def test_any_text_stays_text(
-    escape: Callable[[str], str], read: Callable[[str], str], expected: Callable[[str], str], text: str
+    escape: Callable[[str], str],
+    escape_and_read: Callable[[str], str],
+    expected: Callable[[str], str],
+    text: str,
 ) -> None:
     assert not CONTROL.search(str(escape(text)))
     if escape is not csv_cell or not text.startswith("'"):
-        assert read(text) == expected(text)
+        assert escape_and_read(text) == expected(text)
 
 
 def escape_code(character: re.Match[str]) -> str:
@@ -249,7 +252,7 @@ def test_formulas_are_recognised(text: str, is_formula: bool) -> None:
     + [("a\x07b\r\n\tc", "a_x0007_b_x000D_\n\tc"), ("_x0041_", "_x005F_x0041_")]
     + [('a "=b" - c = d', 'a "=b" - c = d'), ('a;=HYPERLINK("x")', 'a;_x003D_HYPERLINK("x")')],
 )
-def test_numbers_and_dates_get_an_apostrophe_in_csv(text: str, cell: str) -> None:
+def test_cells_are_escaped_for_a_spreadsheet(text: str, cell: str) -> None:
     assert sheet_cell(text) == cell
 
 

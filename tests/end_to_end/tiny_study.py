@@ -33,7 +33,10 @@ from tests.tasks.models.tiny import save_entailment_model, save_language_model
 
 ROOT = Path(__file__).resolve().parents[2]
 RELATIONS = ("capital", "birthPlace", "director")
-SECONDS, MOST_SECONDS = 560, 90
+COMMAND_SECONDS = 560
+"""Limit of the time that a command takes."""
+EVENT_SECONDS = 90
+"""Limit of the wait for an event, such as a request or the end of a task run."""
 _fork = multiprocessing.get_context("forkserver")
 
 
@@ -113,7 +116,7 @@ class TinyStudy:
             text=True,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=SECONDS,
+            timeout=COMMAND_SECONDS,
             check=False,
         )
         return Run(process.returncode, process.stdout)
@@ -153,7 +156,7 @@ class TinyStudy:
         return {path.relative_to(self.workspace): path.stat().st_mtime_ns for path in files}
 
     def stored_prompts(self, relation: str = "*", measure: str = "*") -> int:
-        """Return the number of prompts that the score files of a relation and of a pass state."""
+        """Return the sum of the numbers of prompts in the notes of score files, for a relation and a pass."""
         files = self.workspace.glob(f"scores/{relation.lower()}/*/{measure}-*.parquet")
         about = (json.loads(pq.read_schema(path).metadata[b"swaymeter"])["about"] for path in files)
         return sum(int(notes["prompts"]) for notes in about)
@@ -187,17 +190,17 @@ class Command:
         return int(self.process.pid)
 
     def poll(self) -> int | None:
-        """Return the exit status, minus the number of a signal that ended the command, or None if it still runs."""
+        """Return the exit status, such as -9 after signal 9; None while the command runs."""
         code: int | None = self.process.exitcode
         return code
 
     def wait(self) -> Run:
         """Wait for the end of the command."""
-        self.process.join(SECONDS)
+        self.process.join(COMMAND_SECONDS)
         if self.poll() is None:
             os.kill(self.pid, signal.SIGUSR1)  # the command prints the stacks of its threads
             time.sleep(2)
-        assert self.poll() is not None, f"still running after {SECONDS} s: {self.file.read_text()}"
+        assert self.poll() is not None, f"still running after {COMMAND_SECONDS} s: {self.file.read_text()}"
         return Run(self.poll() or 0, self.file.read_text())
 
     def __enter__(self) -> "Command":
@@ -246,9 +249,9 @@ def wait_until(reached: Callable[[], bool], command: Command) -> None:
     """Wait until a condition holds.
 
     Raises:
-        AssertionError: The command has ended, or `MOST_SECONDS` have passed.
+        AssertionError: The command has ended, or `EVENT_SECONDS` have passed.
     """
-    deadline = time.monotonic() + MOST_SECONDS
+    deadline = time.monotonic() + EVENT_SECONDS
     while not reached():
         assert command.poll() is None, command.wait().output
         assert time.monotonic() < deadline
@@ -257,7 +260,7 @@ def wait_until(reached: Callable[[], bool], command: Command) -> None:
 
 def task_runs(api: httpx.Client, flow_run: str) -> list[dict[str, Any]]:
     """Wait until the server has recorded all task runs of a flow run that has ended, and return them."""
-    deadline = time.monotonic() + MOST_SECONDS
+    deadline = time.monotonic() + EVENT_SECONDS
     while True:
         body = {"flow_runs": {"id": {"any_": [flow_run]}}}
         rows: list[dict[str, Any]] = api.post("/task_runs/filter", json=body).json()

@@ -24,7 +24,7 @@ from swaymeter.flows.server.settings import QUIET, TEMPORARY
 from tests.docker.test_docker import free_port
 from tests.end_to_end import worker_preload
 from tests.end_to_end.test_deployment import Deployed, deployments
-from tests.end_to_end.tiny_study import MOST_SECONDS, ROOT, Command, TinyStudy, wait_until
+from tests.end_to_end.tiny_study import EVENT_SECONDS, ROOT, Command, TinyStudy, wait_until
 from tests.faults.case import Case
 from tests.faults.faulty_server import FAULTS, FOR_GOOD, IN_FLIGHT, Server
 from tests.mounts import MIB, can_mount, mounted
@@ -212,7 +212,7 @@ def test_operations_restart_prefects_server(
 def test_operations_cancel_and_retry(case: Case, slow_server: Server, generator: random.Random, tmp_path: Path) -> None:
     with deployments(case.study, tmp_path / "worker.log") as deployed:
         run = deployed.start(case.study)
-        assert slow_server.reached.wait(MOST_SECONDS)
+        assert slow_server.reached.wait(EVENT_SECONDS)
         time.sleep(generator.uniform(0.0, 2.0))
         set_state(deployed, run, type="CANCELLING")
         assert deployed.wait(run)["state_type"] == "CANCELLED"
@@ -229,7 +229,7 @@ def test_operations_cancel_and_retry(case: Case, slow_server: Server, generator:
 def test_operations_of_two_schedules(case: Case, slow_server: Server, tmp_path: Path) -> None:
     with deployments(case.study, tmp_path / "worker.log") as deployed:
         runs = [deployed.start(case.study), deployed.start(case.study)]
-        assert slow_server.reached.wait(MOST_SECONDS)
+        assert slow_server.reached.wait(EVENT_SECONDS)
         slow_server.left = 3
         assert [deployed.wait(run)["state_type"] for run in runs] == ["COMPLETED"] * 2
         wait_for_worker(case)
@@ -275,7 +275,7 @@ def prefect_server(study: TinyStudy) -> Iterator[subprocess.Popen[bytes]]:
     settings = {**QUIET, **TEMPORARY, "PREFECT_HOME": str(study.prefect_home), temporary.PARENT: str(os.getpid())}
     command = f"uvicorn --factory {temporary.APP} --port {urlsplit(study.api).port} --log-level error"
     with background(command, os.environ | settings) as process:
-        while api._connection_error(study.api, "ready", MOST_SECONDS):
+        while api._connection_error(study.api, "ready", EVENT_SECONDS):
             time.sleep(0.2)
         yield process
 
@@ -300,7 +300,7 @@ def set_state(deployed: Deployed, run: str, **state: str) -> None:
 
 def wait_for_worker(case: Case) -> None:
     """Wait until the worker is the only process of the study."""
-    deadline = time.monotonic() + MOST_SECONDS
+    deadline = time.monotonic() + EVENT_SECONDS
     while len(left := case.study.processes()) > 1:
         assert time.monotonic() < deadline, [process.cmdline() for process in left]
         time.sleep(0.1)

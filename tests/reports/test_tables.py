@@ -197,8 +197,8 @@ def test_many_variants_are_counted_together() -> None:
         for reason in ("denied", "empty")
     ]
     assert neither_sentences(pd.DataFrame(reasons)) == (
-        " With a context that states an answer, another answer or none is stated by 30 of 45 greedy answers of the 5 "
-        "variants with such answers, 2 to 10 of each (denied: 15, empty: 15)."
+        " With a context that states an answer, 30 of 45 greedy answers of the 5 variants with such answers, 2 to 10 "
+        "of each state another answer or no answer (denied: 15, empty: 15)."
     )
     servers = pd.DataFrame(
         [{**variant, "server": "vllm" if number else "llama.cpp"} for number, variant in enumerate(variants)]
@@ -268,11 +268,13 @@ def test_answers_that_state_neither_are_counted_by_reason() -> None:
     frame = pd.DataFrame(rows, columns=["model", "dtype", "greedy_answers", "reason", "answers"])
     text = neither_sentences(frame)
     assert text == (
-        " With a context that states an answer, another answer or none is stated by 12 of 40 greedy answers of m "
-        "(float32) (denied: 7, part of another name: 5)."
+        " With a context that states an answer, 12 of 40 greedy answers of m (float32) state another answer or no "
+        "answer (denied: 7, part of another name: 5)."
     )
     assert neither_sentences(frame.iloc[:0]) == ""
-    assert neither_sentences(frame.iloc[:1].assign(reason="another answer or none")).endswith(" of m (float32).")
+    assert neither_sentences(frame.iloc[:1].assign(reason="another answer or none")).endswith(
+        " of m (float32) state another answer or no answer."
+    )
 
 
 def test_regressions_name_untestable_predictors(

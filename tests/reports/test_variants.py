@@ -155,4 +155,4 @@ def test_caption_counts_answers_that_state_neither() -> None:
     study = frames({"a": (0.9, 0.2), "b": (0.5, 0.5)})
     study[variants.COSTS] = study[variants.COSTS].assign(answers_with_wrong=8, neither_with_wrong=2)
     caption = filled(COMPARISON, study).caption
-    assert "With a wrong passage, another answer or none is stated by 2 of 8 of a (float32)." in caption
+    assert "With a wrong passage, another answer or no answer is stated by 2 of 8 of a (float32)." in caption

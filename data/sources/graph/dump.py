@@ -104,8 +104,8 @@ class Dump:
             ) from None
         except (OSError, RuntimeError) as error:
             raise ServiceError(
-                f"{self.address} cannot answer a query ({error}); remove {self._folder} and run again with the dump's "
-                f"files at the paths in the study file; the query was: {query[:200]}"
+                f"{self.address} cannot answer a query ({error}); remove {self._folder}, put the dump's files at "
+                f"the paths in the study file, and run again; the query was: {query[:200]}"
             ) from None
         usable = tuple(row for row in rows if row is not None)
         return Rows(usable, self.address, query, self._loaded_at, len(rows) - len(usable))

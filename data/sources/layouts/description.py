@@ -86,7 +86,7 @@ class Layout(Entry):
 
 
 class DataSet(Layout):
-    """A published data set, which is a source of questions under the name of its file."""
+    """A published data set. As a source of questions, it has the name NAME of this description, data_sets/NAME.yaml."""
 
     measures: str
     """The measured behaviour, as a clause of the documentation, such as "whether models follow wrong contexts"."""
@@ -96,7 +96,7 @@ class DataSet(Layout):
     address: str
     """The address of the publication."""
     file: str
-    """The name of the file, for the documentation and for errors."""
+    """The name of the published file, for the documentation and for errors."""
     becomes: str
     """The question and contexts that a row becomes, for the documentation."""
     version: int = 1

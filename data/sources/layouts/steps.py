@@ -266,7 +266,7 @@ def _joined_parts(cells: Cells, column: str) -> list[str]:
     if any(isinstance(part, list) for part in passages):
         parts = [[str(passage) for passage in part] for part in passages if isinstance(part, list)]
         if not all(parts):
-            raise InputError(f"{column}: a part of the answer has no passage")
+            raise InputError(f"{column}: the list of passages for one part of the answer is empty")
         return ["\n\n".join(context) for context in zip(*parts, strict=False)]
     return [str(passage) for passage in passages if passage]
 

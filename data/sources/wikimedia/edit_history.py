@@ -151,7 +151,7 @@ def edit_history(wikidata: Wikidata, item_id: str, property_id: str) -> EditHist
     effects = [_effect(revision, property_name) for revision in revisions]
     contents = _Contents(wikidata.wiki, revisions, property_name)
     while True:  # again without the contents that turned out to be unreadable
-        readable = [contents.key(revision) is not None for revision in revisions]
+        readable = [contents.content_id(revision) is not None for revision in revisions]
         trail = _trail(revisions, effects, readable)
         if contents.request(trail.comparisons):
             break
@@ -228,8 +228,8 @@ class _Contents:
         for revision in revisions:
             self._ids_by_fingerprint.setdefault(_fingerprint(revision), []).append(revision.revision_id)
 
-    def key(self, revision: Revision) -> int | None:
-        """Return the first readable revision with the same content; None if the revision cannot be read."""
+    def content_id(self, revision: Revision) -> int | None:
+        """Return the id of the first readable revision with this content; None if the content cannot be read."""
         if revision.content_hidden or revision.revision_id in self._missing:
             return None
         ids = self._ids_by_fingerprint[_fingerprint(revision)]
@@ -239,9 +239,9 @@ class _Contents:
         """Request the contents that are compared; return False if an unreadable content changes the comparisons."""
         needed: set[int | None] = set()
         for comparison in comparisons:
-            before, after = self._keys(comparison)
+            before, after = self._content_ids(comparison)
             needed |= {before, after} if before != after else set()
-        new = sorted(key for key in needed if key is not None and key not in self._values)
+        new = sorted(number for number in needed if number is not None and number not in self._values)
         contents = self._wiki.contents(new)
         self._values |= {number: self._values_in(number, content) for number, content in contents.items()}
         unreadable = set(new) - contents.keys()
@@ -252,7 +252,7 @@ class _Contents:
         """Return the later revision of each comparison that shows a change beyond the certain changes."""
         revision_ids = []
         for comparison in comparisons:
-            before, after = self._keys(comparison)
+            before, after = self._content_ids(comparison)
             is_same = before == after or self._values[before] == self._values[after]
             # Different contents without a certain change in between: the later revision counts as the change.
             # Equal contents with one certain change in between: the later revision counts as its reversal.
@@ -261,8 +261,8 @@ class _Contents:
                 revision_ids.append(comparison.after.revision_id)
         return revision_ids
 
-    def _keys(self, comparison: _Comparison) -> tuple[int | None, int | None]:
-        return self.key(comparison.before) if comparison.before else None, self.key(comparison.after)
+    def _content_ids(self, comparison: _Comparison) -> tuple[int | None, int | None]:
+        return self.content_id(comparison.before) if comparison.before else None, self.content_id(comparison.after)
 
     def _values_in(self, number: int, content: str) -> Values:
         """Return the values of the property in the content of a revision; ServiceError if it is not an item."""

@@ -86,6 +86,8 @@ def _views(content: Any, months: list[str]) -> dict[str, int]:
     for item in content["items"]:
         month, count = f"{item['timestamp'][:4]}-{item['timestamp'][4:6]}", item["views"]
         if month not in months or month in views or type(count) is not int or not 0 <= count < _MAX_VIEWS:
-            raise ValueError(f"page views of an unrequested or repeated month, or an invalid count: {shown(item)}")
+            raise ValueError(
+                f"a month of page views was not requested, comes twice or has an invalid count: {shown(item)}"
+            )
         views[month] = count
     return views

@@ -60,7 +60,7 @@ def models(
 
 @listing.command()
 def sources(as_json: AsJson = False) -> None:
-    """List the sources of facts and questions with their keys.
+    """List the sources of facts and questions, with their keys in a study file.
 
     Example: [bold]swaymeter list sources[/bold]
     """

@@ -170,11 +170,11 @@ def rounding(model: Network) -> float:
     """
     if model.dtype != "float32":
         return 0.0
-    verdicts = list(model.traits.verdicts.items())  # a copy, because another thread may add verdicts
-    slots_rejected = any(method == SLOTS and verdict.reason for (method, _), verdict in verdicts)
+    decisions = list(model.traits.method_decisions.items())  # a copy, because another thread may add decisions
+    slots_rejected = any(method == SLOTS and decision.reason for (method, _), decision in decisions)
     methods = (SLOTS, PADDED, EQUAL) if slots_rejected else (SLOTS,)
     # Like _ROUNDING, the bound is about twice a measured difference.
-    return max([_ROUNDING, *(2 * verdict.rounding for (method, _), verdict in verdicts if method in methods)])
+    return max([_ROUNDING, *(2 * decision.rounding for (method, _), decision in decisions if method in methods)])
 
 
 def _read_compared_prompts(model: Network, compared_prompts: ComparedPrompts) -> torch.Tensor:

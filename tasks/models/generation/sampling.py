@@ -46,7 +46,7 @@ class Sampling:
         if not 0 < self.top_p <= 1:
             raise UsageError(f"top_p is {self.top_p}; it must lie in (0, 1], 1 keeps every token")
         if self.top_k < 0:
-            raise UsageError(f"top_k is {self.top_k}; it must be 0, which keeps every token, or more")
+            raise UsageError(f"top_k is {self.top_k}; it must be at least 0 (0 keeps every token)")
 
 
 def draw(

@@ -22,7 +22,7 @@ import torch
 
 from swaymeter.tasks.models.capabilities import Tokens
 from swaymeter.tasks.models.memory import Halving, is_out_of_memory
-from swaymeter.tasks.models.network import Network, Verdict
+from swaymeter.tasks.models.network import MethodDecision, Network
 from swaymeter.tasks.models.next_token.distributions import Distributions, is_rounding, largest_divergence
 from swaymeter.tasks.models.prompts.tokens import shorten
 
@@ -130,7 +130,7 @@ def choose_method(
     Raises:
         ScoreError: a prompt does not fit the memory.
     """
-    verdicts = model.traits.verdicts  # results of earlier comparisons
+    decisions = model.traits.method_decisions  # results of earlier comparisons
     lengths = sorted(map(len, prompts)) or [0]
     long = long_positions(model, lengths[-1] + (new_tokens if in_parts else 0))
     longest_compared = _longest_length(model, lengths, new_tokens, long)
@@ -138,15 +138,15 @@ def choose_method(
     longest = longest_compared if in_parts else min(lengths[-1], longest_compared)
     compared_prompts: ComparedPrompts | None = None
     for method, read in methods.items():
-        verdict = verdicts.get((method, long), Verdict())
-        if prompts and not verdict.covers(shortest, longest):
+        decision = decisions.get((method, long), MethodDecision())
+        if prompts and not decision.covers(shortest, longest):
             # Earlier compared prompts count, too, so that the result covers all lengths so far. The longest prompt is
             # repeated up to the length that it can reach with new tokens.
-            by_length = sorted((*verdict.compared, *prompts), key=len)
-            length = max(longest_compared, *map(len, verdict.compared), 0)
+            by_length = sorted((*decision.compared, *prompts), key=len)
+            length = max(longest_compared, *map(len, decision.compared), 0)
             extremes = tuple(by_length[0][:longest_compared]), tuple(islice(cycle(by_length[-1]), length))
             if long and in_parts:
-                verdict = Verdict("its positions change with the longest prompt of a pass")
+                decision = MethodDecision("its positions change with the longest prompt of a pass")
             else:
                 if compared_prompts is None:
                     compared_prompts = ComparedPrompts.of(*extremes, halved=not long)
@@ -154,11 +154,11 @@ def choose_method(
                 if not torch.isfinite(alone.log_normaliser).all():
                     return fallback  # the reference is not finite; the caller reports the prompt
                 reason, rounding = _compare(model, compared_prompts, read, alone)
-                verdict = Verdict(reason, max(rounding, verdict.rounding), extremes)
-            verdicts[method, long] = verdict
-            if verdict.reason:
-                log.warning("%s is not read by %s, which would be faster: %s", model.name, method, verdict.reason)
-        if (method, long) in verdicts and not verdict.reason:
+                decision = MethodDecision(reason, max(rounding, decision.rounding), extremes)
+            decisions[method, long] = decision
+            if decision.reason:
+                log.warning("%s is not read by %s, which would be faster: %s", model.name, method, decision.reason)
+        if (method, long) in decisions and not decision.reason:
             return method
     return fallback
 

@@ -22,7 +22,7 @@ from swaymeter.data.errors import ScoreError
 Scores = NDArray[np.float64]
 
 ROUNDING = 1e-12
-"""Largest relative spread that counts as rounding: equal means can differ by some units in the last digit."""
+"""Largest relative spread that counts as rounding: computed means of equal scores may differ in their last digits."""
 
 
 class Result(NamedTuple):

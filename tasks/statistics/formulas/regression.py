@@ -4,10 +4,11 @@ Ordinary least squares of a score on standardised predictors, with two standard 
 
     y = b_0 + sum_j b_j (x_j - mean_j) / sd_j + e,  sd_j over n
 
-b_j is in the unit of y for one standard deviation of x_j. The published standard errors take rows as independent. The
-standard errors of the sandwich over clusters let the rows of a cluster depend on each other. For n rows in G clusters
-and k coefficients, the sandwich has the small-sample factor G/(G-1) (n-1)/(n-k) and a t distribution with G - 1 degrees
-of freedom. A regression shows which predictors go together with y given the other predictors, not what causes y.
+b_j is in the unit of y for one standard deviation of x_j. The standard errors of the published studies take rows as
+independent. The standard errors of the sandwich over clusters let the rows of a cluster depend on each other. For n
+rows in G clusters and k coefficients, the sandwich has the small-sample factor G/(G-1) (n-1)/(n-k) and a t distribution
+with G - 1 degrees of freedom. A regression shows which predictors go together with y given the other predictors, not
+what causes y.
 
 Source: Liang and Zeger 1986 for the clusters. statsmodels' OLS gives the same numbers, but takes a second to import.
 
@@ -184,7 +185,7 @@ def adjusted_difference(
     if not coefficient.cluster_standard_error:
         return Result(None, None, f"no spread between the clusters, or {result.clusters} are too few"), None
     t = coefficient.beta / coefficient.cluster_standard_error
-    difference = coefficient.beta / float(group.std())  # b_1, of the group as 1 and 0
+    difference = coefficient.beta / float(group.std())  # the coefficient of the group as 1 and 0, not standardised
     return Result(t, float(stdtr(result.clusters - 1, -t))), difference / math.sqrt(pooled_variance(a, b))
 
 

@@ -29,10 +29,10 @@ KING_TEXT = "The King was {}, and his horse was old."
 
 
 def corrected(
-    question: Question, text: str | None, answer: str | None, replacement: str | None, context: str | None
+    item: Question, question: str | None, answer: str | None, replacement: str | None, text: str | None
 ) -> Question:
-    corrections = {"question": text, "answer": answer, "replacement": replacement, "text": context}
-    return correct(question, {name: value for name, value in corrections.items() if value is not None})
+    corrections = {"question": question, "answer": answer, "replacement": replacement, "text": text}
+    return correct(item, {name: value for name, value in corrections.items() if value is not None})
 
 
 def with_contexts(question: Question, original: str, counter_memory: str) -> Question:
@@ -89,7 +89,7 @@ def test_another_form_of_the_answer_keeps_the_item() -> None:
             "He lives in New York City, in Boston.",
         ),
     ],
-    ids=["longer", "shorter", "shorter, a form", "beside the old one"],
+    ids=["longer", "shorter, only accepted answer", "shorter, Wien also accepted", "beside the old one"],
 )
 def test_answer_in_context_gets_the_slot(question: Question, answer: str, original: str, counter_memory: str) -> None:
     changed = corrected(question, None, answer, None, None)
@@ -136,7 +136,7 @@ def test_flags_of_a_new_context(question: Question, answer: str | None, context:
     assert corrected(question, None, answer, None, context).flags == ((names[flags],) if flags else ())
 
 
-def test_disputed_text_has_answer_replaced_in_any_case() -> None:
+def test_answer_in_disputed_text_matches_despite_case() -> None:
     question = a_question(
         partition="disputable",
         object="Certificates",

@@ -194,7 +194,7 @@ def test_judged_kinds_replace_kinds_of_the_file() -> None:
         (
             own_question("unknown"),
             [kind("c0", "conflicting")],
-            "a conflicting context needs a second row, with the field answer",
+            "a conflicting context needs a further judgement, of the field answer",
         ),
         (
             own_question("unknown"),

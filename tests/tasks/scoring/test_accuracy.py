@@ -25,7 +25,7 @@ def test_stems_match_and_blank_texts_match_nothing() -> None:
     assert not answers_match(" ", " ", threshold=0.3)
 
 
-def test_released_cleaning_removes_answer_also_within_words() -> None:
+def test_cleaning_of_published_code_removes_part_of_words() -> None:
     assert cleaned_as_released("Assistant: The Answer: 12:30, answered") == "the  1230, ed"
     answer = "The answer to it is: Oslo"
     assert not answers_match(answer, "Oslo", threshold=0.3)  # 1 of 6 words matches: F = 2/7
@@ -33,22 +33,22 @@ def test_released_cleaning_removes_answer_also_within_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("without", "with_context", "persuaded", "stubborn", "correct", "released"),
+    ("without", "with_context", "persuaded", "stubborn", "correct", "stubborn_released"),
     [
         ("Oslo", "Lima", True, False, True, False),
         ("Oslo", "Oslo", False, True, False, True),
-        ("Lima", "Lima", False, False, True, False),  # the reply without the context already has its answer
+        ("Lima", "Lima", False, False, True, False),  # the context's answer, Lima, is given without the context, too
         ("Oslo", "Rome", False, False, False, False),
         ("Oslo the city", "the city Lima", True, True, True, False),  # a match is not transitive
         ("", "", False, False, False, False),
     ],
 )
 def test_answers_are_compared(
-    without: str, with_context: str, persuaded: bool, stubborn: bool, correct: bool, released: bool
+    without: str, with_context: str, persuaded: bool, stubborn: bool, correct: bool, stubborn_released: bool
 ) -> None:
     assert compare_answers(without, with_context, "Lima", threshold=0.3) == {
         "persuaded": persuaded,
         "stubborn": stubborn,
         "context_correct": correct,
-        "stubborn_released": released,
+        "stubborn_released": stubborn_released,
     }

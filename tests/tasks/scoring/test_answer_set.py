@@ -140,8 +140,8 @@ def test_memory_order_and_slices_change_nothing(tiny: LanguageModel, monkeypatch
     ("answers", "message"),
     [
         ([], "has no answers"),
-        ([["Oslo"], []], "answer 1 has an empty text, or no text"),
-        ([["Oslo", " "]], "answer 0 has an empty text, or no text"),
+        ([["Oslo"], []], "answer 1 has no text, or a blank text"),
+        ([["Oslo", " "]], "answer 0 has no text, or a blank text"),
         ([["Oslo"], ["Rome", "Oslo"]], "'Oslo' and 'Oslo'"),
         ([["Oslo", "Oslo "]], "'Oslo' and 'Oslo'"),
     ],

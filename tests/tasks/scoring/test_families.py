@@ -78,7 +78,7 @@ def test_batches_match_prompts_read_alone(family: tuple[str, LanguageModel]) -> 
     prompts = [prompt for row in tokenize_prompts(model, CONTEXTS, QUERIES) for prompt in row]
     result = torch.log_softmax(read_plain(model, prompts).float(), dim=1)
     torch.testing.assert_close(result, log_probs(model, prompts), atol=1e-4, rtol=0)
-    refused = {method for (method, _), verdict in model.traits.verdicts.items() if verdict.reason}
+    refused = {method for (method, _), decision in model.traits.method_decisions.items() if decision.reason}
     assert next(method for method in (PADDED, EQUAL, ALONE) if method not in refused) == EXPECTED[name][1]
 
 

@@ -30,7 +30,7 @@ VERDICTS = ("context", "context", "original", "refusal")
 
 def run(resistance: float = 0.0, *, text: str = "", models: Sequence[str] = ("m1", "m2")) -> Snapshot:
     """Return a run; a share `resistance` of the replies after counter-memory is forced to the original answer."""
-    verdicts, forced = generator(0, "world"), generator(0, "night")
+    verdicts, forced = generator(0, "world"), generator(0, "night")  # two independent draws
     rows = []
     for model in models:
         for number in range(QUESTIONS):
@@ -69,7 +69,7 @@ def rows_of(source: Snapshot, model: str) -> list[Row]:
     return frame.drop(columns="context_id").rename(columns={"context": "context_id"}).to_dict("records")
 
 
-def test_differences_of_studies_have_the_opposite_sign() -> None:
+def test_differences_of_studies_are_minus_those_over_time() -> None:
     over_time, of_studies = (compare_snapshots(run(), run(0.8), over_time=flag).numbers for flag in (True, False))
     assert [row["difference"] for row in of_studies] == [-row["difference"] for row in over_time]
     assert [row["p"] for row in of_studies] == [row["p"] for row in over_time]
@@ -89,7 +89,7 @@ def test_models_of_two_runs_are_paired(models: Any, over_time: bool, pairs: list
     assert [*dict.fromkeys(tuple(row[name] for name in names) for row in numbers)] == pairs
 
 
-def test_the_only_models_of_two_runs_are_compared() -> None:
+def test_single_models_with_different_names_are_compared() -> None:
     (row, *_) = compare_snapshots(run(models=("m",)), run(models=("n",)), over_time=True).numbers
     assert (row["model"], row["against_model"]) == ("n", "m")
 
@@ -118,9 +118,9 @@ def test_items_with_other_texts_are_not_paired() -> None:
     assert changes(run(), run(text="It is Lima.")) == []
 
 
-def test_unchanged_nights_rarely_show_a_change() -> None:
+def test_unchanged_runs_rarely_show_a_change() -> None:
     def numbers(seed: int) -> list[Row]:
-        nights = generator(seed, "nights").random((8, 2, 20)) < 0.6  # quantities, nights, answers
+        values = generator(seed, "nights").random((8, 2, 20)) < 0.6  # quantities, runs, answers
         return [
             {
                 "model": "m",
@@ -130,7 +130,7 @@ def test_unchanged_nights_rarely_show_a_change() -> None:
                 "against_mean": before.mean(),
                 **paired_difference(now.astype(float) - before, range(20), 0, shares=True)._asdict(),
             }
-            for quantity, (before, now) in enumerate(nights)
+            for quantity, (before, now) in enumerate(values)
         ]
 
     assert sum(bool(decided(add_directions(adjust(numbers(seed), ())))) for seed in range(100)) <= 5

@@ -301,7 +301,7 @@ def test_rgb_needs_a_passage_of_each_part(tmp_path: Path) -> None:
     row = {"id": 0, "query": "Who and where?", "answer": ["Ada", "Arn"], "positive": [["Ada."], []], "negative": ["x"]}
     file.write_text(json.dumps(row))
     (rejected,) = read_questions(options("rgb", file)).rejected
-    assert rejected.detail == "positive: a part of the answer has no passage"
+    assert rejected.detail == "positive: the list of passages for one part of the answer is empty"
 
 
 def test_the_nearest_form_is_named(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def test_sets_without_enough_passages_are_reported(tmp_path: Path) -> None:
     assert "the question has too few passages for each of the sets conflicting" in (lacking.rejected[0].detail or "")
 
 
-def test_set_without_a_possible_order_stays_given(tmp_path: Path) -> None:
+def test_impossible_order_leaves_passages_in_given_order(tmp_path: Path) -> None:
     question = arranged_question(tmp_path, RIGHT, OTHER[0], sets=["supporting+irrelevant"], orders=["wrong_first"])
     assert [case.context_id for case in question.contexts] == ["supporting+irrelevant, given"]
 
@@ -169,7 +169,7 @@ def test_set_may_have_all_of_a_kind(tmp_path: Path) -> None:
     assert len(with_set_contexts([question], PassagesPart())[0].contexts[0].passages) == 3
 
 
-def test_a_context_without_a_passage_is_numbered_anew(tmp_path: Path) -> None:
+def test_passages_are_renumbered_after_one_is_removed(tmp_path: Path) -> None:
     (case,) = arranged_question(tmp_path, RIGHT, WRONG, OTHER[0], form="numbered").contexts
     assert case.without(1).text == "[1] It opens at ten.\n\n[2] It has 3 doors."
     assert case.without(3).text == "[1] It opens at nine.\n\n[2] It opens at ten."

@@ -39,7 +39,7 @@ def nested(kind: str, **cells: Any) -> dict[str, Any]:
         ([nested("supporting", answer="I"), nested("conflicting")], {"1"}, UnusableKinds(("conflicting",))),
     ],
 )
-def test_kinds_of_only_rejected_rows_are_unusable(
+def test_a_kind_without_usable_rows_is_unusable(
     rows: list[dict[str, Any]], rejected: set[str], unusable: UnusableKinds
 ) -> None:
     assert unusable_kinds({str(number): cells for number, cells in enumerate(rows)}, rejected) == unusable

@@ -136,8 +136,12 @@ CASES: dict[str, tuple[tuple[Edit, ...], tuple[int, ...], tuple[int, ...]]] = {
     "hidden: rolled back": ((CREATE, ADD, hidden(SET), ROLLBACK, LABEL_OSLO), (101,), (102,)),
     "hidden: changed right after": ((CREATE, ADD, hidden(SET), SET_OTHER), (101, 103), (102,)),
     "hidden: a certain change rolled back": ((CREATE, ADD, hidden(SET, "content"), ROLLBACK), (101, 102, 103), ()),
-    "hidden: explained": ((CREATE, ADD, hidden(SET, "content"), edit("", BERGEN, reference="Q1")), (101, 102), ()),
-    "hidden: explained twice": (
+    "hidden: certain change explains contents": (
+        (CREATE, ADD, hidden(SET, "content"), edit("", BERGEN, reference="Q1")),
+        (101, 102),
+        (),
+    ),
+    "hidden: two certain changes explain contents": (
         (CREATE, ADD, hidden(SET, "content"), hidden(SET_BACK, "content"), edit("", OSLO, label="X")),
         (101, 102, 103),
         (),

@@ -194,6 +194,7 @@ OLD, NEW = (changed(STATIC, original_context="x" * 500 + f"Oslo is {word}" + "y"
         ([NORWAY], [replace(NORWAY, object="O" * 5000)], f"object Oslo → {'O' * MAX_TEXT}… (5000 characters)\n"),
         ([BERGEN_TOO], [VARDO_TOO], "~ Norway: further objects - Bergen, + Vardø\n"),
         ([NORWAY, KENYA], [replace(NORWAY, object_uri=None), KENYA], f"object's IRI {iri('Oslo')} → none\n"),
+        # A fact of which only the degree changed comes last, after facts with other changes.
         ([KENYA, PERU], [replace(KENYA, subject_degree=9), replace(PERU, object="Cusco")], "~ Kenya: degree 120 → 9\n"),
         (
             [NORWAY],
@@ -204,7 +205,6 @@ OLD, NEW = (changed(STATIC, original_context="x" * 500 + f"Oslo is {word}" + "y"
     ],
 )
 def test_the_last_line_shows_the_change(before: list[Any], after: list[Any], line: str) -> None:
-    """A fact with only a changed degree comes after facts with other changes."""
     questions = before == [OLD]
     sides = (Dataset(Path("a"), (), (), tuple(rows)) if questions else dataset(*rows) for rows in (before, after))
     assert printed(dataset_changes(*sides)).endswith(line)

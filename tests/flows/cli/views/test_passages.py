@@ -77,7 +77,7 @@ def test_replies_are_stored_and_later_calls_continue(file: Path) -> None:
 def test_impossible_kinds_are_asked_again(file: Path) -> None:
     _, printed = annotate(file, ["c", "", "c", "8 KG", "c", "5 kg", "q"])
     wrong = [text for text in printed if text.startswith("not stored")]
-    assert ["needs a second row" in wrong[0], "8 KG is the right answer" in wrong[1]] == [True, True]
+    assert ["needs a further judgement" in wrong[0], "8 KG is the right answer" in wrong[1]] == [True, True]
     assert kinds(file)[0] == ("supporting", "conflicting", "unknown")
 
 

@@ -68,7 +68,7 @@ def never(texts: Sequence[str]) -> NDArray[np.float32]:
     raise AssertionError(f"the embedder was called with {texts}")
 
 
-def seed(subject: str, property_id: str, answer: str, **changes: object) -> Triple:
+def triple(subject: str, property_id: str, answer: str, **changes: object) -> Triple:
     relations = {"P106": "occupation", "P19": "birthPlace", "P57": "director"}
     fields: dict[str, object] = {"source": "a list", "licence": "CC0 1.0", **changes}
     ids = map(WikidataId, (subject, property_id, answer))
@@ -92,10 +92,10 @@ Building = Callable[..., BuiltQuestions]
 
 
 def building(folder: Path) -> Building:
-    """Return a function that builds the questions of seeds in a world, and caches responses in a folder."""
+    """Return a function that builds the questions of triples in a world, and caches responses in a folder."""
 
-    def build(wiki: World, *seeds: Triple, wembedder: bool = True, **options: Any) -> BuiltQuestions:
+    def build(wiki: World, *triples: Triple, wembedder: bool = True, **options: Any) -> BuiltQuestions:
         with serving_world(wiki) as (addresses, _), clients(addresses, folder, wembedder=wembedder) as services:
-            return questions_of_property(seeds, services, **{"months": MONTHS, "embed": never, **options})
+            return questions_of_property(triples, services, **{"months": MONTHS, "embed": never, **options})
 
     return build

@@ -8,14 +8,14 @@ from swaymeter.tasks.contexts.questions import BuiltQuestions
 from swaymeter.tasks.contexts.wikidata.questions import questions_of_property
 from tests.data.sources.servers.faults import ServedRequest
 from tests.data.sources.servers.wiki_world import OUTCOME, Limits, World, serving_world, world
-from tests.tasks.contexts.wikidata.live import MONTHS, by_words, clients, seed
+from tests.tasks.contexts.wikidata.live import MONTHS, by_words, clients, triple
 
 
 def questions_of_films(
     wiki: World, before: Callable[[ServedRequest], None], folder: Path, revisions: int = 4
 ) -> BuiltQuestions:
     """Return the questions of films. `before` sees each request before its response, and may change the wiki."""
-    films = [seed(*fact) for fact in OUTCOME if fact[1] == "P57"]
+    films = [triple(*fact) for fact in OUTCOME if fact[1] == "P57"]
     limits = Limits(revisions=revisions)
     with serving_world(wiki, before=before, limits=limits) as served, clients(served.addresses, folder) as services:
         return questions_of_property(films, services, months=MONTHS, embed=by_words())

@@ -21,7 +21,7 @@ from tests.data.sources.servers.wiki_world import (
     serving_world,
     world,
 )
-from tests.tasks.contexts.wikidata.live import MONTHS, Building, building, by_words, clients, never, seed, small_world
+from tests.tasks.contexts.wikidata.live import MONTHS, Building, building, by_words, clients, never, small_world, triple
 
 FactIds = tuple[str, str, str]
 
@@ -32,8 +32,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[World, dict[str, Bu
     wiki, by_property = world(), {}
     with serving_world(wiki) as (addresses, _), clients(addresses, tmp_path_factory.mktemp("answers")) as services:
         for property_id in sorted({fact[1] for fact in OUTCOME}):
-            seeds = [seed(*fact, list_id=fact[0]) for fact in OUTCOME if fact[1] == property_id]
-            by_property[property_id] = questions_of_property(seeds, services, months=MONTHS, embed=by_words())
+            triples = [triple(*fact, list_id=fact[0]) for fact in OUTCOME if fact[1] == property_id]
+            by_property[property_id] = questions_of_property(triples, services, months=MONTHS, embed=by_words())
     return wiki, by_property
 
 
@@ -115,7 +115,7 @@ def build(tmp_path: Path) -> Building:
 
 
 def test_question_and_answers_of_the_list_are_used(build: Building) -> None:
-    listed = seed(
+    listed = triple(
         "Q1", "P106", "Q10", question=" What did Ada do? ", answers=("painter", "dauber", " "), property="job"
     )
     (question,) = build(small_world(), listed, words=6).questions
@@ -125,14 +125,14 @@ def test_question_and_answers_of_the_list_are_used(build: Building) -> None:
 
 
 def test_accepted_answers_are_no_replacement(build: Building) -> None:
-    result = build(small_world(), seed("Q1", "P106", "Q10", answers=("Chemist",)), embed=by_words())
+    result = build(small_world(), triple("Q1", "P106", "Q10", answers=("Chemist",)), embed=by_words())
     assert [row.reason for row in result.rejected] == [reasons.NO_REPLACEMENT]
 
 
 def test_without_wembedder_other_answers_of_property_are_candidates(build: Building) -> None:
     wiki = small_world()
     wiki.item("Q2", "Bo Example", article="Bo Example", claims=[("P106", "Q11")])
-    result = build(wiki, seed("Q1", "P106", "Q10"), seed("Q2", "P106", "Q11"), wembedder=False, embed=by_words())
+    result = build(wiki, triple("Q1", "P106", "Q10"), triple("Q2", "P106", "Q11"), wembedder=False, embed=by_words())
     (question,) = result.questions
     assert (question.replacement, question.replacement_by) == ("chemist", "embeddings")
     assert question.replacement_quality == pytest.approx(0.5)  # "painter: trade", "chemist: trade"
@@ -142,10 +142,10 @@ def test_without_wembedder_other_answers_of_property_are_candidates(build: Build
 def test_rejection_without_replacement_counts_its_candidates(build: Building) -> None:
     wiki = small_world()
     wiki.similar_items.clear()
-    (row,) = build(wiki, seed("Q1", "P106", "Q10")).rejected
+    (row,) = build(wiki, triple("Q1", "P106", "Q10")).rejected
     assert row.detail == "no candidate fits (0 by Wembedder, 1 among the answers of the property)"
     assert (row.reason, row.partition, len(row.revisions)) == (reasons.NO_REPLACEMENT, "static", 1)
-    (row,) = build(small_world(), seed("Q1", "P106", "Q10"), wembedder=False).rejected
+    (row,) = build(small_world(), triple("Q1", "P106", "Q10"), wembedder=False).rejected
     assert (row.reason, row.detail) == (
         reasons.NO_REPLACEMENT,
         "no candidate fits (1 among the answers of the property)",
@@ -165,7 +165,7 @@ def test_error_of_wembedder_gives_advice(tmp_path: Path, response: ServedRespons
         clients(addresses, tmp_path) as services,
         pytest.raises(ServiceError, match="; or set `counter_memory: embeddings` under `questions`") as raised,
     ):
-        questions_of_property([seed("Q1", "P106", "Q10")], services, months=MONTHS, embed=never)
+        questions_of_property([triple("Q1", "P106", "Q10")], services, months=MONTHS, embed=never)
     assert raised.type is error
 
 
@@ -173,7 +173,7 @@ def test_a_fact_with_hidden_beginning_is_rejected(build: Building) -> None:
     wiki = small_world()
     bo = wiki.item("Q2", "Bo Example", article="Bo Example", claims=[("P106", "Q10")])
     bo.hide()
-    (row,) = build(wiki, seed("Q2", "P106", "Q10")).rejected
+    (row,) = build(wiki, triple("Q2", "P106", "Q10")).rejected
     assert (row.reason, row.detail, row.partition) == (reasons.NOT_EDITED, "hidden revisions: 1", None)
 
 
@@ -181,18 +181,18 @@ def test_page_of_a_merged_item_is_found(build: Building) -> None:
     wiki = small_world()
     wiki.item("Q3", "Example, Ada").merge_into(wiki.items["Q1"])
     wiki.wikipedia.pages["Ada Example"].item_id = "Q3"
-    assert len(build(wiki, seed("Q1", "P106", "Q10")).questions) == 1
+    assert len(build(wiki, triple("Q1", "P106", "Q10")).questions) == 1
 
 
 def test_facts_of_two_properties_are_refused(build: Building) -> None:
     assert build(World()) == BuiltQuestions([], [])
     with pytest.raises(InputError, match="P106, P4000"):
-        build(small_world(), seed("Q1", "P106", "Q10"), seed("Q1", "P4000", "Q10"))
+        build(small_world(), triple("Q1", "P106", "Q10"), triple("Q1", "P4000", "Q10"))
 
 
 @pytest.mark.parametrize("service", ["wikidata_api", "wikipedia", "pageviews", "wembedder"])
 def test_a_failing_service_rejects_nothing(service: str, tmp_path: Path) -> None:
-    seeds = [seed(*fact) for fact in OUTCOME if fact[1] == "P57"]
+    triples = [triple(*fact) for fact in OUTCOME if fact[1] == "P57"]
 
     def before(request: ServedRequest) -> ServedResponse | None:
         return ServedResponse("<html>ill</html>", status=403) if service_of(request) == service else None
@@ -202,18 +202,18 @@ def test_a_failing_service_rejects_nothing(service: str, tmp_path: Path) -> None
         clients(addresses, tmp_path) as services,
         pytest.raises(ServiceError),
     ):
-        questions_of_property(seeds, services, months=MONTHS, embed=by_words())
+        questions_of_property(triples, services, months=MONTHS, embed=by_words())
 
 
 def test_order_of_facts_does_not_change_questions(tmp_path: Path) -> None:
-    seeds = [seed(*fact) for fact in OUTCOME if fact[1] == "P57"]
+    triples = [triple(*fact) for fact in OUTCOME if fact[1] == "P57"]
 
     def without_time(row: Question | Rejected) -> Question | Rejected:
         return replace(row, retrieved_at=None)
 
     with serving_world(world()) as (addresses, _), clients(addresses, tmp_path) as services:
-        forward = questions_of_property(seeds, services, months=MONTHS, embed=by_words())
-        backward = questions_of_property(seeds[::-1], services, months=MONTHS, embed=by_words())
+        forward = questions_of_property(triples, services, months=MONTHS, embed=by_words())
+        backward = questions_of_property(triples[::-1], services, months=MONTHS, embed=by_words())
     assert {without_time(row) for row in forward.questions} == {without_time(row) for row in backward.questions}
     assert {without_time(row) for row in forward.rejected} == {without_time(row) for row in backward.rejected}
 
@@ -231,7 +231,7 @@ def test_order_of_facts_does_not_change_questions(tmp_path: Path) -> None:
 def test_a_question_that_names_the_answer_is_rejected(
     build: Building, text: str, answers: tuple[str, ...], is_rejected: bool
 ) -> None:
-    result = build(small_world(), seed("Q1", "P106", "Q10", question=text, answers=answers))
+    result = build(small_world(), triple("Q1", "P106", "Q10", question=text, answers=answers))
     assert [(row.reason, row.detail) for row in result.rejected] == [(QUESTION_CONTAINS_ANSWER, text)] * is_rejected
     assert [question.flags for question in result.questions] == [()] * (not is_rejected)
 
@@ -240,7 +240,7 @@ def test_answer_within_the_subject_is_rejected(build: Building) -> None:
     wiki = small_world()
     wiki.item("Q20", "Oslo", aliases=["Kristiania"], claims=[("P31", "Q7")])
     wiki.item("Q2", "Kristiania Opera House", article="Opera", claims=[("P4000", "Q20")])
-    (row,) = build(wiki, seed("Q2", "P4000", "Q20")).rejected
+    (row,) = build(wiki, triple("Q2", "P4000", "Q20")).rejected
     assert row.reason == QUESTION_CONTAINS_ANSWER
     assert row.detail == "What is the has a liking for of Kristiania Opera House?"
     assert row.reason in reasons.REASONS
@@ -263,7 +263,7 @@ def test_facts_with_unusable_names_are_rejected(build: Building, subject: str, a
     wiki.item("Q20", answer, claims=[("P31", "Q7")])
     wiki.item("Q2", subject, article="Load", claims=[("P4000", "Q20")])
     wiki.article("Load", "A record was made by Metallica. A Record, that is.", item_id="Q2")
-    (row,) = build(wiki, seed("Q2", "P4000", "Q20", question="Who made it?")).rejected
+    (row,) = build(wiki, triple("Q2", "P4000", "Q20", question="Who made it?")).rejected
     assert row.reason == reason
 
 
@@ -295,7 +295,7 @@ def test_common_words_and_codes_are_no_answers(
     wiki.item("Q2", "Bo Example", article="Bo Example", claims=[("P106", "Q20")])
     wiki.article("Bo Example", page, item_id="Q2")
     wiki.similar_items["Q20"] = ("Q21",)
-    (question,) = build(wiki, seed("Q2", "P106", "Q20")).questions
+    (question,) = build(wiki, triple("Q2", "P106", "Q20")).questions
     assert (question.counter_memory_context, question.flags) == (context, ())
 
 
@@ -303,6 +303,6 @@ def test_answer_in_the_subjects_name_is_flagged(build: Building) -> None:
     wiki = small_world()
     wiki.item("Q2", "Painter of Ships", article="Painter of Ships", claims=[("P106", "Q10")])
     wiki.article("Painter of Ships", "Painter of Ships was a painter.", item_id="Q2")
-    (question,) = build(wiki, seed("Q2", "P106", "Q10", question="What did she do?")).questions
+    (question,) = build(wiki, triple("Q2", "P106", "Q10", question="What did she do?")).questions
     assert question.counter_memory_context == "Painter of Ships was a chemist."
     assert ANSWER_LEFT_IN_CONTEXT in question.flags

@@ -95,7 +95,7 @@ def test_compared_prompts_include_new_tokens() -> None:
     longest = max(map(len, prompts[0]))
     for new_tokens, length in ((0, longest), (20, longest + 20), (10, longest + 20), (500, 128)):
         assert engine(model, prompts, new_tokens=new_tokens) == PREFIX_TREE
-        assert len(model.traits.verdicts[PREFIX_TREE, False].compared[1]) == length
+        assert len(model.traits.method_decisions[PREFIX_TREE, False].compared[1]) == length
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_long_prompts_are_compared_by_their_beginnings(
         before = model.forward_passes
         assert engine(model, tokenize_prompts(model, ["x" * (length - 4)], ["Who?", "What"])) == PREFIX_TREE
         passes.append(model.forward_passes > before)
-        longest = len(model.traits.verdicts[PREFIX_TREE, False].compared[1])
+        longest = len(model.traits.method_decisions[PREFIX_TREE, False].compared[1])
     assert (passes, longest) == (([True, False, True], 34) if is_whole else ([True, False, False], 20))
 
 

@@ -13,7 +13,7 @@ from tokenizers import processors
 from swaymeter.data import catalog
 from swaymeter.tasks.models import LanguageModel, load_language_model
 from swaymeter.tasks.models.generation.sample import sample_answers
-from swaymeter.tasks.models.network import Verdict
+from swaymeter.tasks.models.network import MethodDecision
 from swaymeter.tasks.models.next_token.by_query import PLAIN, PREFIX_TREE
 from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
 from swaymeter.tasks.models.prompts.tokens import start_tokens, tokenize, tokenize_prompts
@@ -45,7 +45,7 @@ def test_persuasion_agrees_with_plain_passes(
     model: LanguageModel, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if engine == PLAIN:
-        monkeypatch.setitem(model.traits.verdicts, (PREFIX_TREE, False), Verdict("for this test"))
+        monkeypatch.setitem(model.traits.method_decisions, (PREFIX_TREE, False), MethodDecision(reason="for this test"))
     result = persuasion(model, CONTEXTS, QUERIES)
     assert result.engine == engine
     np.testing.assert_allclose(result.scores, EXPECTED["persuasion"], atol=1e-4, rtol=0)
@@ -63,7 +63,7 @@ def test_greedy_answer_agrees_with_plain_passes(model: LanguageModel) -> None:
     np.testing.assert_allclose(answers.greedy.token_log_probs, greedy["token_log_probs"], atol=1e-4)
 
 
-def test_greedy_lines_follow_the_start_token(model: LanguageModel) -> None:
+def test_line_of_greedy_answers_follows_start_token(model: LanguageModel) -> None:
     (texts,), _ = greedy_answers(model, CONTEXTS[:2], QUERIES[2:3], max_new_tokens=6)
     ids: list[int] = list(EXPECTED["prompt_token_ids"][2][0])
     for _ in range(6):

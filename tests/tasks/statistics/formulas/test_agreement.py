@@ -42,7 +42,7 @@ def test_kappa_matches_hand_worked_values(counts: Sequence[Sequence[int]], kappa
     assert cohens_kappa(np.array(counts, dtype=np.float64)) == (None if kappa is None else pytest.approx(kappa))
 
 
-def test_counts_have_both_verdicts_of_an_item() -> None:
+def test_items_are_counted_by_their_two_verdicts() -> None:
     assert counts_of(["b", "a", "a"], ["b", "b", "a"]).tolist() == [[1, 1], [0, 1]]
 
 
