@@ -78,8 +78,8 @@ def test_the_study_can_be_read(tmp_path: Path) -> None:
 
 
 def test_names_of_quantities_are_those_of_thresholds() -> None:
-    (table,) = re.findall(r"^\| name .*?\n\n", AUDIT, re.MULTILINE | re.DOTALL)
-    named = re.findall(r"`(\w+)\.", table)
+    tables = re.findall(r"^\| name .*?\n\n", AUDIT, re.MULTILINE | re.DOTALL)
+    named = re.findall(r"`(\w+)\.", "".join(tables))
     assert {*named} == {*QUANTITIES}
     for text in re.findall(r"--fail-(?:under|over) (\S+?=[\d.]+)", AUDIT):
         assert Threshold.parse(text, at_least=True).group in ("supporting", "conflicting")

@@ -38,7 +38,7 @@ _GROUP = ["model", "dtype", "partition", "condition"]
 _REGRESSION_TABLES = "marjanovic-table-3", "marjanovic-table-6", "marjanovic-table-7"
 
 
-def without_pools_of_one(frame: pd.DataFrame) -> pd.DataFrame:
+def drop_single_pools(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rows in order, without rows "all" that pool a single partition or a single context."""
     for column, names_to_ignore in (("partition", {"all"}), ("condition", {"all", "none"})):
         if len(set(frame[column]) - names_to_ignore) == 1:
@@ -68,7 +68,7 @@ def side_by_side(
         published_names: The item's name for each quantity. Published values stand in the column after the study's.
     """
     frame = frames["partition_means"]
-    rows = without_pools_of_one(frame[frame["quantity"].isin(quantities)])
+    rows = drop_single_pools(frame[frame["quantity"].isin(quantities)])
     rows = rows.assign(largest_n=rows.groupby(_GROUP)["n"].transform("max"))
     by_group: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in records(rows):
@@ -86,14 +86,14 @@ def side_by_side(
 
 def _numbers(frames: Frames) -> pd.DataFrame:
     rows = with_published(
-        without_pools_of_one(frames["partition_means"]), frames[RUNS], ("marjanovic-table-2",), published=None
+        drop_single_pools(frames["partition_means"]), frames[RUNS], ("marjanovic-table-2",), published=None
     )
     rows = contexts_in_words(rows)
     return rows.assign(quantity=rows["quantity"].str.replace("_", " "))
 
 
 def _correlations(frames: Frames) -> pd.DataFrame:
-    rows = without_pools_of_one(frames["instance_correlations"])
+    rows = drop_single_pools(frames["instance_correlations"])
     rows = in_order(rows, measure_a=PREDICTORS)
     items = "marjanovic-section-6.3", "marjanovic-section-6.5"
     rows = with_published(rows, frames[RUNS], items, published="pearson", published_p="p")
@@ -118,7 +118,7 @@ def _regressions(frames: Frames) -> pd.DataFrame:
     if not frames["regressions"]["n"].any():  # such as a user's own questions, whose edits are not counted
         return pd.DataFrame()
     rows = in_order(frames["regressions"], entropies=("summed", "length-normalised"), predictor=PREDICTORS)
-    rows = without_pools_of_one(rows)
+    rows = drop_single_pools(rows)
     published_columns = {f"published_{name}": name for name in ("beta", "standard_error", "p", "r_squared")}
     rows = with_published(rows, frames[RUNS], _REGRESSION_TABLES, **published_columns)
     predictors = rows["predictor"].str.replace("_length_normalised", "").map(PREDICTORS)
@@ -240,7 +240,7 @@ WORDS = Table(
 
 def by_condition(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
     """Return these columns, with models sorted by name, and partitions and contexts in their fixed order."""
-    return contexts_in_words(without_pools_of_one(frame))[["model", "dtype", "partition", "context", *columns]]
+    return contexts_in_words(drop_single_pools(frame))[["model", "dtype", "partition", "context", *columns]]
 
 
 def _standard_errors(frames: Frames) -> str:

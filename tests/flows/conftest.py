@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
+from prefect.client.base import PrefectHttpxSyncClient
 
 from swaymeter.flows.cli import main as cli
 from swaymeter.flows.server.api import running_server
@@ -99,7 +100,8 @@ def server_client(
     with (
         log.open("w+b") as log_file,
         running_server(settings, log_file) as (_, url),
-        httpx.Client(base_url=url, trust_env=False, timeout=30) as client,
+        # Like Prefect's page, this client repeats a request if a busy server answers 503.
+        PrefectHttpxSyncClient(base_url=url, trust_env=False, timeout=30) as client,
     ):
         yield client
 
