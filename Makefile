@@ -1,7 +1,10 @@
 # Everything a person does with Swaymeter by hand; `make help` lists it. Needs GNU make and Python 3.11 or newer.
 
 PYTHON ?= python3
-STUDY ?= flows/studies/quickstart.yaml
+QUICKSTART := flows/studies/quickstart.yaml
+STUDY ?= $(QUICKSTART)
+# Without a GPU, two worker processes score the quickstart sooner than one process with two threads.
+RUNNER ?= $(if $(filter $(QUICKSTART),$(STUDY)),processes)
 PORT ?= 4200
 DOCS_PORT ?= 8000
 
@@ -21,7 +24,7 @@ help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 study: setup ## run a study: STUDY=file, by default the bundled quickstart; again = only what is missing
-	@$(BIN)/swaymeter run "$(STUDY)"
+	@$(BIN)/swaymeter run "$(STUDY)" $(if $(RUNNER),--runner $(RUNNER))
 
 # Five processes keep two cores busy: tests of whole studies start commands and wait for them. The shortest part last.
 PARTS := studies failures rest flows reports data
