@@ -44,10 +44,17 @@ SAMPLES, STEPS, TEMPERATURE = 10, 20, 0.5
 OTHER_BATCHES = (1, 7, 64)
 """Numbers of prompts at once; the replies are compared with those for the number that the engine chooses itself."""
 COLUMNS = (
-    "dtype", "engine, s a question", "one at a time", "ten at once", "one at a time / engine",
-    "float32 one at a time / engine", "ten at once / engine", "log-probabilities apart", "distributions apart",
+    "dtype",
+    "engine, s a question",
+    "one at a time",
+    "ten at once",
+    "one at a time / engine",
+    "float32 one at a time / engine",
+    "ten at once / engine",
+    "log-probabilities apart",
+    "distributions apart",
     "equal answers",
-)  # fmt: skip
+)
 
 DATA = "folder of the published CSV files; else $SWAYMETER_DYNAMICQA, else the bundled sample"
 
@@ -194,8 +201,11 @@ def engine_answers(
         model,
         [prompts[place][condition] for place, condition in cases],
         [(f"question {place}", f"condition {condition}") for place, condition in cases],
-        samples=SAMPLES, max_new_tokens=STEPS, temperature=TEMPERATURE, batch_size=batch_size,
-    )  # fmt: skip
+        samples=SAMPLES,
+        max_new_tokens=STEPS,
+        temperature=TEMPERATURE,
+        batch_size=batch_size,
+    )
     answers = {case: [*result.samples, result.greedy] for case, result in zip(cases, results, strict=True)}
     return [[answers[place, condition] for condition in range(len(prompts[place]))] for place in places]
 
@@ -217,8 +227,16 @@ def _generated(model: LanguageModel, questions: list[list[list[int]]], at_once: 
         for prompt in question:
             ids = torch.tensor([prompt], device=model.device)
             for _ in range(SAMPLES // at_once):
-                counts += _generate(model, ids, ends, do_sample=True, temperature=TEMPERATURE, top_k=0, top_p=1.0,
-                                    num_return_sequences=at_once)  # fmt: skip
+                counts += _generate(
+                    model,
+                    ids,
+                    ends,
+                    do_sample=True,
+                    temperature=TEMPERATURE,
+                    top_k=0,
+                    top_p=1.0,
+                    num_return_sequences=at_once,
+                )
             counts += _generate(model, ids, ends, do_sample=False)
         lengths.append([np.mean(counts)])
     return np.array(lengths)
@@ -228,9 +246,14 @@ def _generate(model: LanguageModel, ids: torch.Tensor, ends: list[int], **settin
     """Return the lengths of the answers; also compute log-probabilities and mean distributions, which a study needs."""
     options = {"eos_token_id": ends, "pad_token_id": ends[0]} if ends else {"pad_token_id": 0}
     out = cast(Any, model.model).generate(
-        ids, attention_mask=torch.ones_like(ids), max_new_tokens=STEPS, output_logits=True,
-        return_dict_in_generate=True, **options, **settings,
-    )  # fmt: skip
+        ids,
+        attention_mask=torch.ones_like(ids),
+        max_new_tokens=STEPS,
+        output_logits=True,
+        return_dict_in_generate=True,
+        **options,
+        **settings,
+    )
     tokens = out.sequences[:, ids.shape[1] :]
     log_probs = torch.log_softmax(torch.stack(out.logits, dim=1).float(), dim=2)
     counts = []

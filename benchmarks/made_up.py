@@ -38,13 +38,18 @@ def write_study(folder: Path, relations: int, entities: int, models: int = 1) ->
         "name": "made-up",
         "workspace": str(folder / "workspace"),
         "facts": {
-            "source": "yago", "relations": list(catalog.relations_of_yago())[:relations], "pairs": PAIRS,
-            "real_entities": entities, "invented_entities": entities, "absent_from": [], "invented": "names",
+            "source": "yago",
+            "relations": list(catalog.relations_of_yago())[:relations],
+            "pairs": PAIRS,
+            "real_entities": entities,
+            "invented_entities": entities,
+            "absent_from": [],
+            "invented": "names",
         },
         "contexts": dict.fromkeys(("base", "assertive", "negation"), PER_KIND),
         "models": [{"name": name, "dtype": DTYPE} for name in (MODEL, *others)],
         "measures": {"persuasion": {}, "susceptibility": {}},
-    }  # fmt: skip
+    }
     file = folder / "study.yaml"
     file.write_text(yaml.safe_dump(study), encoding="utf-8")
     return file
@@ -108,12 +113,25 @@ def _facts(relation: str) -> list[Mapping[str, Any]]:
 
 def _fact(relation: RelationName, number: int) -> Fact:
     return Fact(
-        relation, f"Quell {number}", f"Vandrov {number % (PAIRS // 2)}", None, None, None,
-        "made up", "CC0 1.0", subject_uri=f"http://quell.example/{number}",
-        object_uri=f"http://vandrov.example/{number}", other_objects=(f"Ulv {number}", f"Morv {number}"),
-        subject_degree=number, subject_relation_degree=1, object_degree=number, object_relation_degree=1,
-        address="http://quell.example/query", query="SELECT " * 60, retrieved_at="2026-01-01T00:00:00+00:00",
-    )  # fmt: skip
+        relation,
+        f"Quell {number}",
+        f"Vandrov {number % (PAIRS // 2)}",
+        None,
+        None,
+        None,
+        "made up",
+        "CC0 1.0",
+        subject_uri=f"http://quell.example/{number}",
+        object_uri=f"http://vandrov.example/{number}",
+        other_objects=(f"Ulv {number}", f"Morv {number}"),
+        subject_degree=number,
+        subject_relation_degree=1,
+        object_degree=number,
+        object_relation_degree=1,
+        address="http://quell.example/query",
+        query="SELECT " * 60,
+        retrieved_at="2026-01-01T00:00:00+00:00",
+    )
 
 
 def _names(entity_class: str) -> list[Mapping[str, Any]]:

@@ -19,17 +19,27 @@ _FIRST = ("Ilka", "Bertil", "Runa", "Casimo", "Odette", "Torvin", "Maelis", "Jor
 _GOODS = ("tide gauges", "bread ovens", "signal lamps", "cargo sledges", "church bells", "paper lanterns")
 
 QUESTIONS = (
-    "In which town is the head office of {company}?", "Who founded {company}?", "In which year was {company} founded?",
-    "What does {company} make?", "Who leads {company}?", "How many people work at {company}?",
-    "Which company did {company} buy?", "Where is the oldest workshop of {company}?",
-)  # fmt: skip
+    "In which town is the head office of {company}?",
+    "Who founded {company}?",
+    "In which year was {company} founded?",
+    "What does {company} make?",
+    "Who leads {company}?",
+    "How many people work at {company}?",
+    "Which company did {company} buy?",
+    "Where is the oldest workshop of {company}?",
+)
 """Questions to which the first and the second passage of a company give different answers."""
 
 _FACTS = (
-    "The head office of {company} is in {town}.", "{company} was founded by {person}.", "It was founded in {year}.",
-    "{company} makes {goods}.", "The head of {company} is {other_person}.", "{number} people work at {company}.",
-    "{company} has bought {other_company}.", "The oldest workshop of {company} is in {other_town}.",
-)  # fmt: skip
+    "The head office of {company} is in {town}.",
+    "{company} was founded by {person}.",
+    "It was founded in {year}.",
+    "{company} makes {goods}.",
+    "The head of {company} is {other_person}.",
+    "{number} people work at {company}.",
+    "{company} has bought {other_company}.",
+    "The oldest workshop of {company} is in {other_town}.",
+)
 _SENTENCES = (
     "In {year}, {number} {goods} were sent to {town} by barge.",
     "{person} keeps the accounts of the warehouse in {town}.",
@@ -88,10 +98,16 @@ def _passage(
 
 def _filled(rng: random.Random, sentence: str, company: str) -> str:
     return sentence.format(
-        company=company, town=_name(rng), other_town=_name(rng), other_company=f"{_name(rng)} Brothers",
-        person=f"{rng.choice(_FIRST)} {_name(rng)}", other_person=f"{rng.choice(_FIRST)} {_name(rng)}",
-        goods=rng.choice(_GOODS), year=rng.randrange(1800, 2000), number=rng.randrange(12, 990),
-    )  # fmt: skip
+        company=company,
+        town=_name(rng),
+        other_town=_name(rng),
+        other_company=f"{_name(rng)} Brothers",
+        person=f"{rng.choice(_FIRST)} {_name(rng)}",
+        other_person=f"{rng.choice(_FIRST)} {_name(rng)}",
+        goods=rng.choice(_GOODS),
+        year=rng.randrange(1800, 2000),
+        number=rng.randrange(12, 990),
+    )
 
 
 def _name(rng: random.Random) -> str:

@@ -51,9 +51,14 @@ def write_made_up(step: Any, group: str, rng: np.random.Generator) -> None:
         means = {"contexts": np.full(shape[0], shape[1]), "susceptibility": scores.mean(axis=1)}
         columns = {"query_id": queries["query_id"], **means}
     about_file = {
-        **versions(), "pass": group, "started_at": "2026-01-01T00:00:00+00:00", "seconds": 1.0,
-        "finished_at": "2026-01-01T00:00:01+00:00", "forward_passes": 1, "prompts": len(columns["query_id"]),
-    }  # fmt: skip
+        **versions(),
+        "pass": group,
+        "started_at": "2026-01-01T00:00:00+00:00",
+        "seconds": 1.0,
+        "finished_at": "2026-01-01T00:00:01+00:00",
+        "forward_passes": 1,
+        "prompts": len(columns["query_id"]),
+    }
     model = step.table(group).key_inputs["parameters"]["model"]
     step.table(group).write(_with_origin(step.table(group).table, step.id.subject, model, columns), about_file)
 
@@ -61,9 +66,16 @@ def write_made_up(step: Any, group: str, rng: np.random.Generator) -> None:
 def _with_origin(table: Table, relation: str, model: str, columns: Mapping[str, Any]) -> pa.Table:
     """Return the scores with the columns on their origin, such as model and device."""
     shared = {
-        "relation": relation, "variant": f"{model}/{DTYPE}", "model": model, "model_revision": "made up",
-        "dtype": DTYPE, "device": "cpu", "engine": "made up", "dataset_version": "1", "stand_in": None,
-    }  # fmt: skip
+        "relation": relation,
+        "variant": f"{model}/{DTYPE}",
+        "model": model,
+        "model_revision": "made up",
+        "dtype": DTYPE,
+        "device": "cpu",
+        "engine": "made up",
+        "dataset_version": "1",
+        "stand_in": None,
+    }
     count = len(columns["query_id"])
     rows = {
         field.name: pa.repeat(pa.scalar(shared[field.name], field.type), count)

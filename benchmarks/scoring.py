@@ -40,17 +40,31 @@ PUBLISHED_QUERIES = 122 * 100 * 4
 # By the number of contexts: the number of entities that they are about, and an entity's number of contexts by type.
 CONTEXTS = {128: (32, {"base": 4}), 256: (32, {"base": 8}), 600: (100, workload.TWO_OF_EACH)}
 SMALL: dict[str, Any] = {
-    "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 8, "vocab_size": 512,
+    "hidden_size": 64,
+    "intermediate_size": 128,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 8,
+    "vocab_size": 512,
     "initializer_range": 0.2,
-}  # fmt: skip
+}
 """Settings of a small network, for --quick."""
 CHECKED = 8
 """Number of queries whose distributions are compared with a plain pass."""
 COLUMNS = (
-    "model", "dtype", "contexts", "engine, prompts/s", "published", "best plain", "engine / published",
-    "engine / best plain", "TFLOP/s", "of the ceiling", "KL from plain, nats", "mean persuasion",
+    "model",
+    "dtype",
+    "contexts",
+    "engine, prompts/s",
+    "published",
+    "best plain",
+    "engine / published",
+    "engine / best plain",
+    "TFLOP/s",
+    "of the ceiling",
+    "KL from plain, nats",
+    "mean persuasion",
     f"{PUBLISHED_QUERIES:,} queries",
-)  # fmt: skip
+)
 
 Prompts = Sequence[Sequence[Sequence[int]]]
 
@@ -58,20 +72,30 @@ Prompts = Sequence[Sequence[Sequence[int]]]
 def pythia_6_9b(small: bool) -> GPTNeoXForCausalLM:
     """Make a network in the shape of Pythia-6.9b, or a small one of its family."""
     shape: dict[str, Any] = {
-        "hidden_size": 4096, "intermediate_size": 16384, "num_hidden_layers": 32, "num_attention_heads": 32,
-        "vocab_size": 50432, "max_position_embeddings": 2048, "use_parallel_residual": True,
+        "hidden_size": 4096,
+        "intermediate_size": 16384,
+        "num_hidden_layers": 32,
+        "num_attention_heads": 32,
+        "vocab_size": 50432,
+        "max_position_embeddings": 2048,
+        "use_parallel_residual": True,
         "rope_parameters": {"rope_type": "default", "rope_theta": 10_000.0, "partial_rotary_factor": 0.25},
-    }  # fmt: skip
+    }
     return GPTNeoXForCausalLM(GPTNeoXConfig(**shape | (SMALL if small else {})))
 
 
 def llama_3_8b(small: bool) -> LlamaForCausalLM:
     """Make a network in the shape of Llama-3-8B, or a small one of its family."""
     shape: dict[str, Any] = {
-        "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32, "num_attention_heads": 32,
-        "num_key_value_heads": 8, "vocab_size": 128256, "max_position_embeddings": 8192,
+        "hidden_size": 4096,
+        "intermediate_size": 14336,
+        "num_hidden_layers": 32,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 8,
+        "vocab_size": 128256,
+        "max_position_embeddings": 8192,
         "rope_parameters": {"rope_type": "default", "rope_theta": 500_000.0},
-    }  # fmt: skip
+    }
     return LlamaForCausalLM(LlamaConfig(**shape | (SMALL if small else {})))
 
 

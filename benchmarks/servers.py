@@ -159,15 +159,23 @@ def _clients(options: argparse.Namespace, machine: str) -> tuple[Table, dict[str
             return _ones(sum(len(reply.token_ids) for reply in replies), positions)
 
         def send(place: int) -> int:
-            body = {"prompt": list(prompt("Two", place).tokens), "n_predict": TOKENS, "temperature": 0.0, "n_probs": 1,
-                    "return_tokens": True, "samplers": ["top_k", "top_p", "temperature"]}  # fmt: skip
+            body = {
+                "prompt": list(prompt("Two", place).tokens),
+                "n_predict": TOKENS,
+                "temperature": 0.0,
+                "n_probs": 1,
+                "return_tokens": True,
+                "samplers": ["top_k", "top_p", "temperature"],
+            }
             reply = http.post(f"{model.server.client.root}/completion", json=body, timeout=600)
             reply.raise_for_status()
             return len(reply.content)
 
         with ThreadPoolExecutor(THREADS) as pool:
-            sides = [Side("plain threads", lambda positions: _ones(sum(pool.map(send, positions)), positions), places),
-                     Side("swaymeter", ours, places)]  # fmt: skip
+            sides = [
+                Side("plain threads", lambda positions: _ones(sum(pool.map(send, positions)), positions), places),
+                Side("swaymeter", ours, places),
+            ]
             interleaved(sides, options.rounds)
     rows = [(side.name, f"{1 / side.median:.1f}", f"{times(sides[0], side):.2f}") for side in sides]
     title = f"Greedy replies of {TOKENS} tokens from llama.cpp's server, {machine}"
@@ -326,8 +334,10 @@ def _of_server(work: str, name: str, address: str, model: LanguageModel, texts: 
             return [{"prompt": [*prompt, *answer], length: 1, "prompt_logprobs": 0} for answer in answers]
         temperatures = [0.0] + SAMPLES * [0.5]
         log_probs = {"logprobs": 1} if name == "vLLM" else {"n_probs": 1}  # no seed: vLLM's CPU build can fail with one
-        return [{"prompt": prompt, length: TOKENS, "temperature": temperature, "top_p": 1.0, **log_probs}
-                for temperature in temperatures]  # fmt: skip
+        return [
+            {"prompt": prompt, length: TOKENS, "temperature": temperature, "top_p": 1.0, **log_probs}
+            for temperature in temperatures
+        ]
 
     def ask(body: dict[str, Any]) -> int:
         reply = http.post(f"{address}{path}", json={**fields, **body}, timeout=3600)
@@ -345,9 +355,13 @@ def _of_server(work: str, name: str, address: str, model: LanguageModel, texts: 
 
 
 def _setting(
-    work: str, texts: Texts, side: Side, sides: dict[str, Side], models: dict[str, LanguageModel],
+    work: str,
+    texts: Texts,
+    side: Side,
+    sides: dict[str, Side],
+    models: dict[str, LanguageModel],
     ceilings: dict[str, float],
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Return the row of a side for the JSON file."""
     name, dtype = side.name.split(", ")
     # The work for one prompt: distributions, replies or scored answers.
@@ -355,11 +369,14 @@ def _setting(
     engine_dtype = dtype if dtype in models else next(iter(models))  # llama.cpp's weights have another number format
     operations = _operations(models[engine_dtype], texts, work)
     return {
-        "work": work, "tokens": texts.tokens, "dtype": dtype, "side": name,
+        "work": work,
+        "tokens": texts.tokens,
+        "dtype": dtype,
+        "side": name,
         "a_second": items / side.median,
         "over_this": times(side, sides[f"swaymeter, {engine_dtype}"]),
         "share_of_ceiling": operations / side.median / 1e9 / ceilings[engine_dtype] if dtype in ceilings else None,
-    }  # fmt: skip
+    }
 
 
 def _operations(model: LanguageModel, texts: Texts, work: str) -> float:
@@ -381,9 +398,14 @@ def _operations(model: LanguageModel, texts: Texts, work: str) -> float:
 def _cells(entry: dict[str, Any]) -> list[str]:
     share = "" if entry["share_of_ceiling"] is None else f"{entry['share_of_ceiling']:.2f}"
     return [
-        entry["work"], str(entry["tokens"]), entry["dtype"], entry["side"], f"{entry['a_second']:.3g}",
-        f"{entry['over_this']:.2f}", share,
-    ]  # fmt: skip
+        entry["work"],
+        str(entry["tokens"]),
+        entry["dtype"],
+        entry["side"],
+        f"{entry['a_second']:.3g}",
+        f"{entry['over_this']:.2f}",
+        share,
+    ]
 
 
 if __name__ == "__main__":

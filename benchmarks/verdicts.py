@@ -145,13 +145,17 @@ def agreements(rows: Sequence[Row], options: argparse.Namespace) -> dict[str, An
     pairs = [(row | {"judge": one.verdict}) for row, one in zip(sample, verdicts, strict=True) if one.verdict]
     parts = {ALL: pairs, "undecided": [row for row in pairs if row["undecided"]]}
     return {
-        "name": model.name, "dtype": model.dtype, "seconds_a_reply": seconds, "unjudged": len(sample) - len(pairs),
+        "name": model.name,
+        "dtype": model.dtype,
+        "seconds_a_reply": seconds,
+        "unjudged": len(sample) - len(pairs),
         "agreement": [
             {"who": who, "replies": part, **_agreement(of_part, who)}
             for who in ("judge", "verdict")  # "verdict" is the rule's
-            for part, of_part in parts.items() if of_part
+            for part, of_part in parts.items()
+            if of_part
         ],
-    }  # fmt: skip
+    }
 
 
 def _agreement(rows: Sequence[Row], who: str) -> dict[str, Any]:
@@ -165,12 +169,15 @@ def _agreement(rows: Sequence[Row], who: str) -> dict[str, Any]:
 def _table_of_judge(judge: Row) -> Table:
     cells = [
         [
-            "rule" if row["who"] == "verdict" else row["who"], row["replies"], str(row["n"]), f"{row['same']:.3f}",
+            "rule" if row["who"] == "verdict" else row["who"],
+            row["replies"],
+            str(row["n"]),
+            f"{row['same']:.3f}",
             " to ".join(f"{end:.3f}" for end in row["interval"] if end is not None),
             "undefined" if row["kappa"] is None else f"{row['kappa']:.3f}",
         ]
         for row in judge["agreement"]
-    ]  # fmt: skip
+    ]
     seconds, unjudged = judge["seconds_a_reply"], judge["unjudged"]
     note = f"{judge['name']} in {judge['dtype']}: {seconds:.2g} s a reply; {unjudged} without a verdict."
     columns = ("who", "replies", "n", "same verdict", "interval", "kappa")

@@ -180,9 +180,12 @@ def _data_set(source: QuestionSource) -> tuple[str, ...]:
     assert issubclass(source.options, PublishedFile)
     data_set = source.options.data_set
     return (
-        f"`{source.name}`: {data_set.title} ({data_set.citation})", data_set.measures,
-        f"{data_set.file} of {data_set.address}", data_set.licence, data_set.becomes,
-    )  # fmt: skip
+        f"`{source.name}`: {data_set.title} ({data_set.citation})",
+        data_set.measures,
+        f"{data_set.file} of {data_set.address}",
+        data_set.licence,
+        data_set.becomes,
+    )
 
 
 def _section(
