@@ -103,7 +103,7 @@ def test_a_failing_store_says_what_to_do(tmp_path: Path, monkeypatch: pytest.Mon
     (folder,) = graphs(tmp_path / "graphs")
     monkeypatch.setattr(dump, "_store", Broken())
     with pytest.raises(
-        ServiceError, match=rf"file:a\.ttl cannot answer a query \(Corruption.*; remove {folder} and run again"
+        ServiceError, match=rf"file:a\.ttl cannot answer a query \(Corruption.*; remove {folder}, put the dump"
     ):
         dump.select(ALL)
 
