@@ -229,8 +229,8 @@ def test_a_full_disk_at_the_checkpoint_is_named(database: Path) -> None:
 
 def test_log_of_old_database_is_not_replayed(database: Path) -> None:
     script = (
-        "import duckdb, os, signal, sys; held = duckdb.connect(sys.argv[1])\n"
-        "held.execute('CREATE TABLE notes (note VARCHAR)'); os.kill(os.getpid(), signal.SIGKILL)"
+        "import duckdb, os, signal, sys; connection = duckdb.connect(sys.argv[1])\n"
+        "connection.execute('CREATE TABLE notes (note VARCHAR)'); os.kill(os.getpid(), signal.SIGKILL)"
     )
     assert subprocess.run([sys.executable, "-c", script, str(database)], check=False).returncode == -9
     assert database.with_name(f"{database.name}.wal").exists()
@@ -303,7 +303,7 @@ def test_columns_have_their_units(tmp_path: Path) -> None:
 
 
 def test_database_open_in_another_program_is_busy(database: Path) -> None:
-    script = "import duckdb, sys; held = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
+    script = "import duckdb, sys; connection = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
     with subprocess.Popen(
         [sys.executable, "-c", script, str(database)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as other:

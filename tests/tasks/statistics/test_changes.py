@@ -70,9 +70,9 @@ def rows_of(source: Snapshot, model: str) -> list[Row]:
 
 
 def test_differences_of_studies_are_minus_those_over_time() -> None:
-    over_time, of_studies = (compare_snapshots(run(), run(0.8), over_time=flag).numbers for flag in (True, False))
-    assert [row["difference"] for row in of_studies] == [-row["difference"] for row in over_time]
-    assert [row["p"] for row in of_studies] == [row["p"] for row in over_time]
+    over_time, between_studies = (compare_snapshots(run(), run(0.8), over_time=flag).numbers for flag in (True, False))
+    assert [row["difference"] for row in between_studies] == [-row["difference"] for row in over_time]
+    assert [row["p"] for row in between_studies] == [row["p"] for row in over_time]
 
 
 @pytest.mark.parametrize(
