@@ -7,8 +7,7 @@ from collections import Counter
 import pytest
 
 from swaymeter.data import reasons
-from tests.data.sources.servers import wiki_world
-from tests.data.sources.servers.wiki_world import OUTCOME, WARS, Unusable, Usable
+from tests.data.sources.servers.wiki_world import EXPECTED, FACTS, UNCOUNTED, UNUSABLE, WARS
 from tests.end_to_end.constant_model import QUESTION
 from tests.end_to_end.tiny_study import Run, TinyStudy, start_command
 from tests.end_to_end.wiki_runs import (
@@ -60,8 +59,7 @@ class TestQuestions:
     def test_facts_become_the_expected_questions(self, done: Done) -> None:
         usable = {
             (fact if result.current_ids is None else (result.current_ids[0], fact[1], result.current_ids[1])): result
-            for fact, result in OUTCOME.items()
-            if isinstance(result, Usable)
+            for fact, result in EXPECTED.items()
         }
         questions = fact_questions(done.study)
         assert questions.keys() == usable.keys()
@@ -72,7 +70,7 @@ class TestQuestions:
             assert row["hidden_edits"] == len(expected.hidden), fact
             assert (row["subject_popularity"], row["object_popularity"]) == expected.views, fact
             assert row["page"] == (expected.page or row["subject"]), fact
-            if expected.replacement == wiki_world.EMBEDDINGS:
+            if expected.replacement == "embeddings":
                 assert row["replacement_by"] == "embeddings", fact
             else:
                 assert (row["replacement_by"], row["replacement_id"]) == ("wembedder", expected.replacement), fact
@@ -84,8 +82,8 @@ class TestQuestions:
                 done.world.wikipedia.numbers(title, [number for pair in war.pairs for number in pair]),
                 war.views,
             )
-            for title, page in WARS.items()
-            for war in page.wars
+            for title, wars_of_page in WARS.items()
+            for war in wars_of_page
         }
         assert {
             (row["page"], row["object"], row["replacement"], row["context"]): (
@@ -107,7 +105,7 @@ class TestQuestions:
         assert {row["question"] for row in questions} == {QUESTION.strip()}
 
     def test_scored_questions_have_their_origins_in_the_database(self, done: Done) -> None:
-        assert sorted(map(triple, rows(done.study, "triples"))) == sorted(OUTCOME)
+        assert sorted(map(triple, rows(done.study, "triples"))) == sorted(FACTS)
         assert SKIRMISH in {row["page"] for row in rows(done.study, "pages")}
         files, questions = fetched_rows(done.study), rows(done.study, "questions")
         assert {row["question_id"] for row in questions} == {
@@ -122,14 +120,13 @@ class TestQuestions:
         assert prompts == {(row["question_id"], condition) for row in questions for condition in conditions}
 
     def test_rejections_have_reasons_counted_on_page(self, done: Done) -> None:
-        unusable = {fact: result.reason for fact, result in OUTCOME.items() if isinstance(result, Unusable)}
         rejected = rows(done.study, "rejected")
-        assert {triple(row): row["reason"] for row in rejected if row["partition"] != "disputable"} == unusable
-        expected = Counter(unusable.values())
-        expected.update(reason for page in WARS.values() for reason in page.uncounted)
+        assert {triple(row): row["reason"] for row in rejected if row["partition"] != "disputable"} == UNUSABLE
+        expected = Counter(UNUSABLE.values())
+        expected.update(reason for counts in UNCOUNTED.values() for reason in counts)
         # Rejected pages: a red link, a redirect to another page, and UNWRITTEN.
         expected.update([reasons.PAGE_MISSING, reasons.DOUBLED, reasons.NO_QUESTION_WRITTEN])
-        assert len(rows(done.study, "disputes")) == sum(len(page.wars) for page in WARS.values())
+        assert len(rows(done.study, "disputes")) == sum(map(len, WARS.values()))
         assert Counter(row["reason"] for row in rejected) == expected
         html = (done.study.workspace / "report" / "index.html").read_text(encoding="utf-8")
         counted: Counter[str] = Counter()

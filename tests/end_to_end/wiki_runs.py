@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.data.sources.servers import wiki_world
 from tests.data.sources.servers.faults import ServedRequest, ServedResponse
-from tests.data.sources.servers.wiki_world import Served, Views, World, serving_world
+from tests.data.sources.servers.wiki_world import Served, World, serving_world, world
 from tests.end_to_end.tiny_study import Run, TinyStudy, wait_until
 from tests.end_to_end.wiki_studies import ResponseGate, WikiStudies, disputable_questions, request_kind, rows
 
@@ -97,7 +96,7 @@ class Killed:
 @contextmanager
 def run_before_and_after_repair(studies: WikiStudies) -> Iterator[Done]:
     """Run a study while parts fail, and once more after their repair."""
-    world, gate = wiki_world.world(), ResponseGate()
+    invented, gate = world(), ResponseGate()
     broken = {title: response for title, response, _ in BROKEN.values()}
     failed: list[ServedRequest] = []
 
@@ -107,7 +106,7 @@ def run_before_and_after_repair(studies: WikiStudies) -> Iterator[Done]:
             failed.append(request)
         return response
 
-    with serving_world(world, before=before, after=gate) as served:
+    with serving_world(invented, before=before, after=gate) as served:
         study = studies.study(served.addresses)
         run, status = study.run("run"), study.run("status")
         scored = frozenset(row["relation"] for row in rows(study, "answers"))
@@ -116,13 +115,13 @@ def run_before_and_after_repair(studies: WikiStudies) -> Iterator[Done]:
         broken.clear()
         run = study.run("run")
         received = tuple(request for request in served.received if request not in failed)
-        yield Done(study, before_repair, run, received, world, served, gate)
+        yield Done(study, before_repair, run, received, invented, served, gate)
 
 
 def kill_fetch(studies: WikiStudies) -> Killed:
     """Kill the fetch of a study three times, and run it to its end."""
     gate = ResponseGate()
-    with serving_world(wiki_world.world(), after=gate) as served:
+    with serving_world(world(), after=gate) as served:
         study = studies.study(served.addresses)
         for moment in KILLED_AT:
             _kill_while_waiting(study, gate, moment, "run", "--stage", "fetch")
@@ -137,12 +136,12 @@ def kill_refresh(done: Done, studies: WikiStudies) -> Killed:
     pages have other views.
     """
     person, turns = done.world.items["Q505"], done.world.wikipedia.pages[SKIRMISH].revisions[-2:]
-    person.change("P106", "Q101", "Q103")
-    person.change("P106", "Q103", "Q101")
-    done.world.items["Q405"].set_label("en", "Two Doors Up")
+    for trade in ("Q103", "Q101"):
+        person.edit(f"/* wbsetclaimvalue:1| */ [[Property:P106]]: [[{trade}]]", values={"P106": trade})
+    done.world.items["Q405"].edit("/* wbsetlabel-set:1|en */ Two Doors Up", label="Two Doors Up")
     for turn in turns:
         done.world.wikipedia.save(SKIRMISH, turn.content, user=turn.user)
-    done.world.views |= {"Adela Fenwick": Views(250), SKIRMISH: Views(900)}
+    done.world.views |= {"Adela Fenwick": [250], SKIRMISH: [900]}
     study, before, unanswered = studies.copy(done.study), len(done.served.received), len(done.gate.unanswered)
     _kill_while_waiting(study, done.gate, KILLED_AT[-1], "run", "--refresh")
     run = study.run("run")

@@ -14,7 +14,7 @@ import duckdb
 import pyarrow.parquet as pq
 
 from tests.data.sources.servers.faults import ServedRequest, ServedResponse
-from tests.data.sources.servers.wiki_world import OUTCOME, Fact, as_csv, service_of
+from tests.data.sources.servers.wiki_world import FACTS, Fact, service_of
 from tests.end_to_end.constant_model import save_constant_model
 from tests.end_to_end.tiny_study import TinyStudy
 from tests.tasks.models.tiny import save_entailment_model, save_language_model
@@ -36,7 +36,8 @@ class WikiStudies:
         save_language_model(folder / "model")
         save_entailment_model(folder / "judge")
         save_constant_model(folder / "writer")
-        (folder / "facts.csv").write_text(as_csv(OUTCOME))
+        lines = map(",".join, [("subject_id", "property_id", "object_id"), *FACTS])
+        (folder / "facts.csv").write_text("\n".join(lines) + "\n")
         return cls(folder, api)
 
     def study(self, addresses: Mapping[str, str], *, contact: bool = True, **questions: Any) -> TinyStudy:

@@ -1,6 +1,6 @@
 """Wikis with one page: the page "Ada Example" and an item from recorded responses, and items from a list of edits.
 
-    edit("/* wbsetclaimvalue:1| */ [[Property:P36]]: [[Q585]]", {"P36": {"a": "Q585"}})
+    Edit("/* wbsetclaimvalue:1| */ [[Property:P36]]: [[Q585]]", {"P36": {"a": "Q585"}})
 
 The first argument is the summary of the edit, the second has the statements after it: here, the value Q585 of P36 in
 the statement whose id ends in "a".
@@ -8,17 +8,17 @@ the statement whose id ends in "a".
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tests.data.sources.servers.faults import ANSWERS, ServedRequest, ServedResponse, json_response, recorded_response
-from tests.data.sources.servers.wiki_world.action_api import Limits, query
+from tests.data.sources.servers.wiki_world.action_api import query
+from tests.data.sources.servers.wiki_world.items import item_content
 from tests.data.sources.servers.wiki_world.pages import Page, Part, Revision, Wiki
 
 ITEM = "Q20"
 FIRST = 100
 """The number of the first revision; the next revision is 101."""
-UNKNOWN_VALUE, NO_VALUE = "?", "-"
 Values = Mapping[str, Mapping[str, str]]
 Play = Callable[[ServedRequest], ServedResponse]
 
@@ -30,20 +30,17 @@ def page_in(name: str) -> dict[str, Any]:
 
 
 def playing(wiki: Wiki) -> Play:
-    return lambda request: json_response(
-        query(wiki, request.form, Limits(revisions=500, contents=50), "https://wiki.example")
-    )
+    return lambda request: json_response(query(wiki, request.form, limit=500))
 
 
 def recorded_wiki(metadata: str, contents: str, comment: Callable[[str], str] = str) -> Wiki:
     """Return the wiki with the page of two recorded responses; `comment` changes the summaries."""
     texts = {entry["revid"]: entry["slots"]["main"].get("content", "") for entry in page_in(contents)["revisions"]}
     recorded = page_in(metadata)
-    wiki, page = Wiki("wikitext", "text/x-wiki"), Page(recorded["pageid"], recorded["ns"], recorded["title"])
+    wiki, page = Wiki(), Page(recorded["pageid"], recorded["title"])
     wiki.pages[page.title] = page
+    hides: Mapping[Part, str] = {"user": "userhidden", "comment": "commenthidden", "content": "sha1hidden"}
     for entry in sorted(recorded["revisions"], key=lambda entry: entry["revid"]):
-        hides: dict[Part, str] = {"user": "userhidden", "comment": "commenthidden", "content": "sha1hidden"}
-        hidden = frozenset(part for part, key in hides.items() if key in entry)
         page.revisions.append(
             Revision(
                 entry["revid"],
@@ -53,7 +50,7 @@ def recorded_wiki(metadata: str, contents: str, comment: Callable[[str], str] = 
                 comment(entry.get("comment", "")),
                 tuple(entry["tags"]),
                 entry["timestamp"],
-                hidden,
+                tuple(part for part, key in hides.items() if key in entry),
             )
         )
     return wiki
@@ -90,7 +87,6 @@ class Edit:
         label: The English label after the edit.
         qualifier: The qualifier of every statement.
         reference: The reference of every statement.
-        rank: The rank of every statement.
         hidden: The hidden parts of the revision: "user", "comment" or "content".
         tags: The tags of the revision.
         deleted: True if the history lacks the revision.
@@ -98,11 +94,10 @@ class Edit:
     """
 
     summary: str
-    values: Values
+    values: Values = field(default_factory=dict)
     label: str = ""
     qualifier: str = ""
     reference: str = ""
-    rank: str = "normal"
     hidden: tuple[Any, ...] = ()
     tags: tuple[str, ...] = ()
     deleted: bool = False
@@ -112,53 +107,24 @@ class Edit:
     def content(self) -> str:
         if self.raw_content is not None:
             return self.raw_content
-        claims = {
-            name: [self._statement(name, letter, value) for letter, value in values.items()]
-            for name, values in self.values.items()
-        }
-        labels = {"en": {"language": "en", "value": self.label}} if self.label else []
-        item = {"type": "item", "id": ITEM, "labels": labels, "claims": claims or [], "sitelinks": []}
-        return json.dumps(item, ensure_ascii=False)
-
-    def _statement(self, name: str, letter: str, value: str) -> dict[str, Any]:
-        statement = {"mainsnak": snak(name, value), "type": "statement", "id": f"{ITEM}${letter}", "rank": self.rank}
-        if self.qualifier:
-            statement["qualifiers"] = {"P585": [snak("P585", self.qualifier)]}
-        if self.reference:
-            statement["references"] = [{"hash": "0", "snaks": {"P143": [snak("P143", self.reference)]}}]
-        return statement
-
-
-def edit(summary: str, values: Values | None = None, **other: Any) -> Edit:
-    return Edit(summary, values or {}, **other)
+        parts = {"label": self.label, "qualifier": self.qualifier, "reference": self.reference}
+        return item_content(ITEM, values=self.values, **parts)
 
 
 OSLO: Values = {"P36": {"a": "Q585"}}
 BERGEN: Values = {"P36": {"a": "Q26793"}}
 BOTH: Values = {"P36": {"a": "Q585", "b": "Q26793"}}
-CREATE = edit("/* wbeditentity-create-item:0| */")
-ADD = edit("/* wbcreateclaim-create:1| */ [[Property:P36]]: [[Q585]]", OSLO)
-SET = edit("/* wbsetclaimvalue:1| */ [[Property:P36]]: [[Q26793]]", BERGEN)
+CREATE = Edit("/* wbeditentity-create-item:0| */")
+ADD = Edit("/* wbcreateclaim-create:1| */ [[Property:P36]]: [[Q585]]", OSLO)
+SET = Edit("/* wbsetclaimvalue:1| */ [[Property:P36]]: [[Q26793]]", BERGEN)
 """Edits that create the item, add the capital Oslo, and set the capital to Bergen."""
-
-
-def snak(name: str, value: str) -> dict[str, Any]:
-    """Return a snak with an item (Q585), an unknown value, no value or a text."""
-    if value in (UNKNOWN_VALUE, NO_VALUE):
-        return {"snaktype": "somevalue" if value == UNKNOWN_VALUE else "novalue", "property": name, "hash": "0"}
-    datavalue: dict[str, Any] = {"value": value, "type": "string"}
-    if value.startswith("Q"):
-        item = {"entity-type": "item", "numeric-id": int(value[1:]), "id": value}
-        datavalue = {"value": item, "type": "wikibase-entityid"}
-    return {"snaktype": "value", "property": name, "hash": "0", "datavalue": datavalue}
 
 
 def play_edits(edits: Sequence[Edit]) -> Play:
     """Play a wiki with the item after these edits."""
-    wiki = Wiki("wikibase-item", "application/json", FIRST)
+    wiki = Wiki(FIRST)
     for each in edits:
-        revision = wiki.save(ITEM, each.content, user="Example", comment=each.summary, tags=each.tags)
-        revision.hidden = frozenset(each.hidden)
+        wiki.save(ITEM, each.content, comment=each.summary, tags=each.tags, hidden=each.hidden)
     revisions = wiki.pages[ITEM].revisions
     revisions[:] = [revision for revision, each in zip(revisions, edits, strict=True) if not each.deleted]
     return playing(wiki)

@@ -14,8 +14,9 @@ from tests.data.sources.servers.faults import (
     recorded_response,
     serving,
 )
+from tests.data.sources.servers.wiki_world.items import snak
 from tests.data.sources.wikimedia.conftest import OpenWikidata
-from tests.data.sources.wikimedia.small_wiki import page_in, snak
+from tests.data.sources.wikimedia.small_wiki import page_in
 
 HOSTILE = ['"quoted"', "{0} {slot}", "two\nlines", "\u202eright to left", "<script>", "../../etc/passwd", "[ENTITY]"]
 

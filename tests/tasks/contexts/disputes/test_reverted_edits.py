@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import cycle
 from pathlib import Path
 
 import numpy as np
@@ -18,13 +19,11 @@ from swaymeter.tasks.contexts.disputes.reverted_edits import (
     reverted_pairs,
 )
 from tests.data.sources.servers.faults import ServedRequest, ServedResponse
-from tests.data.sources.servers.wiki_world import WARS, Limits, World, serving_world, world
-from tests.data.sources.servers.wiki_world.wars import ALICE, BOB, QUIET
+from tests.data.sources.servers.wiki_world import UNCOUNTED, WARS, World, serving_world, world
 from tests.tasks.contexts.wikidata.live import MONTHS, clients, never
 from tests.tasks.contexts.wikidata.live import by_letters as embed
 
 PAGE = "Velm"
-WHOLE = Limits(revisions=500, contents=50)
 A, B, C = (
     f"'''Velm''' is a town.\n\nIts founder, Ada Kelm, was a {role} of the people there."
     for role in ("friend", "foe", "king")
@@ -37,16 +36,12 @@ def _disputes_of(wiki: World, title: str, folder: Path, **changes: object) -> Pa
         return disputes_of_page(title, services.wikipedia, **options)  # type: ignore[arg-type]
 
 
-def _history(*revisions: tuple[str, str]) -> World:
-    """Return a world with one page. Each revision is a text and its user."""
+def _edited_in_turn(*texts: str) -> World:
+    """Return a world with one page, whose texts two users save in turn."""
     wiki = World()
-    for text, user in revisions:
+    for text, user in zip(texts, cycle(("Alice Editor", "Bob Reverter")), strict=False):
         wiki.wikipedia.save(PAGE, text, user=user)
     return wiki
-
-
-def _edited_in_turn(*texts: str, users: Sequence[str] = (ALICE, BOB)) -> World:
-    return _history(*((text, users[number % len(users)]) for number, text in enumerate(texts)))
 
 
 def _counts(rejected: Sequence[Rejected]) -> dict[str, int]:
@@ -80,9 +75,9 @@ def test_disputes_of_the_small_world_are_counted(title: str, tmp_path: Path) -> 
             tuple(revision_ids[place - 1] for pair in war.pairs for place in pair),
             war.views,
         )
-        for war in WARS[title].wars
+        for war in WARS[title]
     ]
-    assert _counts(page.rejected) == WARS[title].uncounted
+    assert _counts(page.rejected) == UNCOUNTED[title]
     assert all(dispute.page == title for dispute in page.disputes)
 
 
@@ -127,7 +122,7 @@ def test_spans_that_differ_in_capitals_are_rejected(tmp_path: Path) -> None:
 def test_many_texts_are_read_in_batches(tmp_path: Path) -> None:
     texts = [text for number in range(25) for text in (A, A.replace("friend", f"friend{number}"))]
     with (
-        serving_world(_edited_in_turn(*texts, A), limits=WHOLE) as served,
+        serving_world(_edited_in_turn(*texts, A), limit=500) as served,
         clients(served.addresses, tmp_path) as services,
     ):
         page = disputes_of_page(PAGE, services.wikipedia, embed=embed)
@@ -140,7 +135,7 @@ def test_many_texts_are_read_in_batches(tmp_path: Path) -> None:
 
 def test_a_page_without_counted_pairs_costs_one_request(tmp_path: Path) -> None:
     with serving_world(world()) as served, clients(served.addresses, tmp_path) as services:
-        disputes_of_page(QUIET, services.wikipedia, embed=never, pageviews=services.pageviews, months=MONTHS)
+        disputes_of_page("Quiet Matter", services.wikipedia, embed=never, pageviews=services.pageviews, months=MONTHS)
         assert len(served.received) == 1
     with (
         serving_world(_edited_in_turn(A, A + "x" * 1200, A)) as served,
@@ -156,14 +151,14 @@ def test_hidden_content_is_no_evidence(tmp_path: Path) -> None:
 
     def hide(request: ServedRequest) -> ServedResponse | None:
         if "revids" in request.form:
-            wiki.wikipedia.pages[PAGE].revisions[1].hidden = frozenset({"content"})
+            wiki.wikipedia.pages[PAGE].revisions[1].hidden = ("content",)
         return None
 
     with serving_world(wiki, before=hide) as served, clients(served.addresses, tmp_path / "1") as services:
         page = disputes_of_page(PAGE, services.wikipedia, embed=never)
     assert _counts(page.rejected) == {reasons.HIDDEN_CONTENT: 1}  # hidden between two requests
     wiki = _edited_in_turn(A, B, A, B, A)
-    wiki.wikipedia.pages[PAGE].revisions[2].hidden = frozenset({"user", "comment", "content"})
+    wiki.wikipedia.pages[PAGE].revisions[2].hidden = ("user", "comment", "content")
     page = _disputes_of(wiki, PAGE, tmp_path / "2")
     # A B ? B A: the middle of B ? B is unknown; A B ? and ? B A show no pair
     assert _counts(page.rejected) == {reasons.HIDDEN_CONTENT: 1}

@@ -81,9 +81,9 @@ def small_world() -> World:
     wiki.property("P106", "occupation")
     wiki.property("P4000", "has a liking for")
     for trade, name in (("Q10", "painter"), ("Q11", "chemist")):
-        wiki.item(trade, name, description="trade", claims=[("P31", "Q6")])
-    wiki.item("Q1", "Ada Example", article="Ada Example", claims=[("P106", "Q10"), ("P4000", "Q10")])
-    wiki.article("Ada Example", "Ada Example was a painter. She was old.", item_id="Q1", views=7)
+        wiki.item(trade, name, description="trade", values={"P31": "Q6"})
+    wiki.item("Q1", "Ada Example", article="Ada Example", values={"P106": "Q10", "P4000": "Q10"})
+    wiki.article("Ada Example", "Ada Example was a painter. She was old.", item_id="Q1", views=[7])
     wiki.similar_items["Q10"] = ("Q11",)
     return wiki
 

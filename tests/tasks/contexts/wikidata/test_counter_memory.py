@@ -122,16 +122,15 @@ def items_of_world(tmp_path: Path, fill: Callable[[World], None]) -> Iterator[It
 
 def small_world(wiki: World) -> None:
     wiki.item(TRADE, "trade")
-    wiki.item(ARTIST, "artist", claims=[("P31", TRADE)])
-    wiki.item(PAINTER, "painter", claims=[("P31", TRADE), ("P279", ARTIST)])
-    wiki.item("Q12", "Chemist", aliases=["Analyst"], claims=[("P31", TRADE)])
-    wiki.item("Q13", "baker", claims=[("P31", TRADE)])
-    wiki.item("Q14", "old baker", claims=[("P31", TRADE)]).merge_into(wiki.items["Q13"])
-    wiki.item("Q15", "wheelwright", claims=[("P31", TRADE)])
-    wiki.item("Q16", "smith", claims=[("P31", TRADE)])
-    ada = wiki.item("Q1", "Ada Example", claims=[(OCCUPATION, PAINTER), (OCCUPATION, "Q12"), (OCCUPATION, "Q14")])
-    ada.add(OCCUPATION, "somevalue")
-    ada.rank(OCCUPATION, "Q12", "deprecated")
+    wiki.item(ARTIST, "artist", values={"P31": TRADE})
+    wiki.item(PAINTER, "painter", values={"P31": TRADE, "P279": ARTIST})
+    wiki.item("Q12", "Chemist", aliases=["Analyst"], values={"P31": TRADE})
+    wiki.item("Q13", "baker", values={"P31": TRADE})
+    wiki.wikidata.redirects["Q14"] = "Q13"
+    wiki.item("Q15", "wheelwright", values={"P31": TRADE})
+    wiki.item("Q16", "smith", values={"P31": TRADE})
+    trades = {"a": PAINTER, "b": "Q12 deprecated", "c": "Q14", "d": "?"}
+    wiki.item("Q1", "Ada Example", values={OCCUPATION: trades})
 
 
 def learned_items(items: Items, *ids: str) -> list[KnownItem]:

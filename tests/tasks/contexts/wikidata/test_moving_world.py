@@ -7,17 +7,16 @@ from swaymeter.data import reasons
 from swaymeter.tasks.contexts.questions import BuiltQuestions
 from swaymeter.tasks.contexts.wikidata.questions import questions_of_property
 from tests.data.sources.servers.faults import ServedRequest
-from tests.data.sources.servers.wiki_world import OUTCOME, Limits, World, serving_world, world
+from tests.data.sources.servers.wiki_world import FACTS, World, serving_world, world
 from tests.tasks.contexts.wikidata.live import MONTHS, by_words, clients, triple
 
 
 def questions_of_films(
-    wiki: World, before: Callable[[ServedRequest], None], folder: Path, revisions: int = 4
+    wiki: World, before: Callable[[ServedRequest], None], folder: Path, limit: int = 4
 ) -> BuiltQuestions:
     """Return the questions of films. `before` sees each request before its response, and may change the wiki."""
-    films = [triple(*fact) for fact in OUTCOME if fact[1] == "P57"]
-    limits = Limits(revisions=revisions)
-    with serving_world(wiki, before=before, limits=limits) as served, clients(served.addresses, folder) as services:
+    films = [triple(*fact) for fact in FACTS if fact[1] == "P57"]
+    with serving_world(wiki, before=before, limit=limit) as served, clients(served.addresses, folder) as services:
         return questions_of_property(films, services, months=MONTHS, embed=by_words())
 
 
@@ -26,7 +25,7 @@ def test_item_deleted_after_reading_is_rejected(tmp_path: Path) -> None:
 
     def before(request: ServedRequest) -> None:
         if request.form.get("titles") == "Q401":
-            wiki.wikidata.delete("Q401")
+            wiki.wikidata.pages.pop("Q401", None)
 
     built = questions_of_films(wiki, before, tmp_path)
     assert ("Q401", reasons.SUBJECT_MISSING) in {(row.subject_id, row.reason) for row in built.rejected}
@@ -37,7 +36,7 @@ def test_changed_label_stays_consistent(tmp_path: Path) -> None:
 
     def before(request: ServedRequest) -> None:
         if request.form.get("titles") == "Q402":
-            wiki.items["Q302"].set_label("en", "Marek D.")
+            wiki.items["Q302"].edit("/* wbsetlabel-set:1|en */ Marek D.", label="Marek D.")
 
     question = next(row for row in questions_of_films(wiki, before, tmp_path).questions if row.subject_id == "Q402")
     assert question.object == "Marek Dovelund"
@@ -52,7 +51,7 @@ def test_revision_between_parts_of_history_is_counted(tmp_path: Path) -> None:
     def before(request: ServedRequest) -> None:
         if "rvcontinue" in request.form and not changes:
             changes.append("changed")
-            wiki.items["Q402"].change("P57", "Q302", "Q301")
+            wiki.items["Q402"].edit("/* wbsetclaimvalue:1| */ [[Property:P57]]: [[Q301]]", values={"P57": "Q301"})
 
     question = next(row for row in questions_of_films(wiki, before, tmp_path, 1).questions if row.subject_id == "Q402")
     assert changes

@@ -11,16 +11,7 @@ from swaymeter.data.sources.slots import ANSWER_LEFT_IN_CONTEXT, QUESTION_CONTAI
 from swaymeter.tasks.contexts.questions import BuiltQuestions
 from swaymeter.tasks.contexts.wikidata.questions import questions_of_property
 from tests.data.sources.servers.faults import ServedRequest, ServedResponse
-from tests.data.sources.servers.wiki_world import (
-    EMBEDDINGS,
-    OUTCOME,
-    Unusable,
-    Usable,
-    World,
-    service_of,
-    serving_world,
-    world,
-)
+from tests.data.sources.servers.wiki_world import EXPECTED, FACTS, UNUSABLE, World, service_of, serving_world, world
 from tests.tasks.contexts.wikidata.live import MONTHS, Building, building, by_words, clients, never, small_world, triple
 
 FactIds = tuple[str, str, str]
@@ -31,29 +22,22 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[World, dict[str, Bu
     """Return the small world, and the questions of each property, built separately."""
     wiki, by_property = world(), {}
     with serving_world(wiki) as (addresses, _), clients(addresses, tmp_path_factory.mktemp("answers")) as services:
-        for property_id in sorted({fact[1] for fact in OUTCOME}):
-            triples = [triple(*fact, list_id=fact[0]) for fact in OUTCOME if fact[1] == property_id]
+        for property_id in sorted({fact[1] for fact in FACTS}):
+            triples = [triple(*fact, list_id=fact[0]) for fact in FACTS if fact[1] == property_id]
             by_property[property_id] = questions_of_property(triples, services, months=MONTHS, embed=by_words())
     return wiki, by_property
 
 
 def question_of(built: BuiltQuestions, fact: FactIds) -> Question:
-    expected = OUTCOME[fact]
-    assert isinstance(expected, Usable)
-    subject, answer = expected.current_ids or (fact[0], fact[2])
+    subject, answer = EXPECTED[fact].current_ids or (fact[0], fact[2])
     (question,) = [row for row in built.questions if (row.subject_id, row.object_id) == (subject, answer)]
     return question
 
 
-USABLE_FACTS = [fact for fact, outcome in OUTCOME.items() if isinstance(outcome, Usable)]
-UNUSABLE_FACTS = [fact for fact, outcome in OUTCOME.items() if isinstance(outcome, Unusable)]
-
-
-@pytest.mark.parametrize("fact", USABLE_FACTS, ids="-".join)
+@pytest.mark.parametrize("fact", EXPECTED, ids="-".join)
 def test_usable_fact_becomes_a_question(built: tuple[World, dict[str, BuiltQuestions]], fact: FactIds) -> None:
     wiki, by_property = built
-    expected, question = OUTCOME[fact], question_of(by_property[fact[1]], fact)
-    assert isinstance(expected, Usable)
+    expected, question = EXPECTED[fact], question_of(by_property[fact[1]], fact)
     revisions = [revision.revision_id for revision in wiki.wikidata.pages[question.subject_id or ""].revisions]
     assert question.partition == expected.partition
     assert question.edit_revisions == tuple(revisions[number - 1] for number in expected.edits)
@@ -61,7 +45,7 @@ def test_usable_fact_becomes_a_question(built: tuple[World, dict[str, BuiltQuest
     assert question.item_revision == revisions[-1]
     assert (question.subject_popularity, question.object_popularity) == expected.views
     assert question.list_id == fact[0]
-    if expected.replacement == EMBEDDINGS:
+    if expected.replacement == "embeddings":
         assert question.replacement_by == "embeddings"
     else:
         assert (question.replacement_id, question.replacement_by) == (expected.replacement, "wembedder")
@@ -70,19 +54,17 @@ def test_usable_fact_becomes_a_question(built: tuple[World, dict[str, BuiltQuest
     assert question.page_revision == wiki.wikipedia.pages[page].latest.revision_id
 
 
-@pytest.mark.parametrize("fact", UNUSABLE_FACTS, ids="-".join)
+@pytest.mark.parametrize("fact", UNUSABLE, ids="-".join)
 def test_unusable_fact_is_rejected_with_its_reason(
     built: tuple[World, dict[str, BuiltQuestions]], fact: FactIds
 ) -> None:
-    expected = OUTCOME[fact]
-    assert isinstance(expected, Unusable)
     rows = [row for row in built[1][fact[1]].rejected if row.subject_id == fact[0]]
-    assert expected.reason in [row.reason for row in rows]
+    assert UNUSABLE[fact] in [row.reason for row in rows]
 
 
 def test_all_rows_are_consistent(built: tuple[World, dict[str, BuiltQuestions]]) -> None:
     for property_id, result in built[1].items():
-        assert len(result.questions) + len(result.rejected) == sum(fact[1] == property_id for fact in OUTCOME)
+        assert len(result.questions) + len(result.rejected) == sum(fact[1] == property_id for fact in FACTS)
         assert len({question.question_id for question in result.questions}) == len(result.questions)
         assert len(QUESTIONS.of([as_row(question) for question in result.questions])) == len(result.questions)
         assert len(REJECTED.of([as_row(row) for row in result.rejected])) == len(result.rejected)
@@ -131,7 +113,7 @@ def test_accepted_answers_are_no_replacement(build: Building) -> None:
 
 def test_without_wembedder_other_answers_of_property_are_candidates(build: Building) -> None:
     wiki = small_world()
-    wiki.item("Q2", "Bo Example", article="Bo Example", claims=[("P106", "Q11")])
+    wiki.item("Q2", "Bo Example", article="Bo Example", values={"P106": "Q11"})
     result = build(wiki, triple("Q1", "P106", "Q10"), triple("Q2", "P106", "Q11"), wembedder=False, embed=by_words())
     (question,) = result.questions
     assert (question.replacement, question.replacement_by) == ("chemist", "embeddings")
@@ -171,15 +153,16 @@ def test_error_of_wembedder_gives_advice(tmp_path: Path, response: ServedRespons
 
 def test_a_fact_with_hidden_beginning_is_rejected(build: Building) -> None:
     wiki = small_world()
-    bo = wiki.item("Q2", "Bo Example", article="Bo Example", claims=[("P106", "Q10")])
-    bo.hide()
+    hidden = ("user", "comment", "content")
+    wiki.item("Q2", "Bo Example", article="Bo Example", values={"P106": "Q10"}, hidden=hidden)
     (row,) = build(wiki, triple("Q2", "P106", "Q10")).rejected
     assert (row.reason, row.detail, row.partition) == (reasons.NOT_EDITED, "hidden revisions: 1", None)
 
 
 def test_page_of_a_merged_item_is_found(build: Building) -> None:
     wiki = small_world()
-    wiki.item("Q3", "Example, Ada").merge_into(wiki.items["Q1"])
+    wiki.items["Q1"].edit("/* wbmergeitems-from:0||Q3 */")
+    wiki.wikidata.redirects["Q3"] = "Q1"
     wiki.wikipedia.pages["Ada Example"].item_id = "Q3"
     assert len(build(wiki, triple("Q1", "P106", "Q10")).questions) == 1
 
@@ -192,7 +175,7 @@ def test_facts_of_two_properties_are_refused(build: Building) -> None:
 
 @pytest.mark.parametrize("service", ["wikidata_api", "wikipedia", "pageviews", "wembedder"])
 def test_a_failing_service_rejects_nothing(service: str, tmp_path: Path) -> None:
-    triples = [triple(*fact) for fact in OUTCOME if fact[1] == "P57"]
+    triples = [triple(*fact) for fact in FACTS if fact[1] == "P57"]
 
     def before(request: ServedRequest) -> ServedResponse | None:
         return ServedResponse("<html>ill</html>", status=403) if service_of(request) == service else None
@@ -206,7 +189,7 @@ def test_a_failing_service_rejects_nothing(service: str, tmp_path: Path) -> None
 
 
 def test_order_of_facts_does_not_change_questions(tmp_path: Path) -> None:
-    triples = [triple(*fact) for fact in OUTCOME if fact[1] == "P57"]
+    triples = [triple(*fact) for fact in FACTS if fact[1] == "P57"]
 
     def without_time(row: Question | Rejected) -> Question | Rejected:
         return replace(row, retrieved_at=None)
@@ -238,8 +221,8 @@ def test_a_question_that_names_the_answer_is_rejected(
 
 def test_answer_within_the_subject_is_rejected(build: Building) -> None:
     wiki = small_world()
-    wiki.item("Q20", "Oslo", aliases=["Kristiania"], claims=[("P31", "Q7")])
-    wiki.item("Q2", "Kristiania Opera House", article="Opera", claims=[("P4000", "Q20")])
+    wiki.item("Q20", "Oslo", aliases=["Kristiania"], values={"P31": "Q7"})
+    wiki.item("Q2", "Kristiania Opera House", article="Opera", values={"P4000": "Q20"})
     (row,) = build(wiki, triple("Q2", "P4000", "Q20")).rejected
     assert row.reason == QUESTION_CONTAINS_ANSWER
     assert row.detail == "What is the has a liking for of Kristiania Opera House?"
@@ -260,8 +243,8 @@ def test_answer_within_the_subject_is_rejected(build: Building) -> None:
 )
 def test_facts_with_unusable_names_are_rejected(build: Building, subject: str, answer: str, reason: str) -> None:
     wiki = small_world()
-    wiki.item("Q20", answer, claims=[("P31", "Q7")])
-    wiki.item("Q2", subject, article="Load", claims=[("P4000", "Q20")])
+    wiki.item("Q20", answer, values={"P31": "Q7"})
+    wiki.item("Q2", subject, article="Load", values={"P4000": "Q20"})
     wiki.article("Load", "A record was made by Metallica. A Record, that is.", item_id="Q2")
     (row,) = build(wiki, triple("Q2", "P4000", "Q20", question="Who made it?")).rejected
     assert row.reason == reason
@@ -290,9 +273,9 @@ def test_common_words_and_codes_are_no_answers(
     build: Building, answer: str, aliases: list[str], replacement: str, page: str, context: str
 ) -> None:
     wiki = small_world()
-    wiki.item("Q20", answer, aliases=aliases, claims=[("P31", "Q7")])
-    wiki.item("Q21", replacement, claims=[("P31", "Q7")])
-    wiki.item("Q2", "Bo Example", article="Bo Example", claims=[("P106", "Q20")])
+    wiki.item("Q20", answer, aliases=aliases, values={"P31": "Q7"})
+    wiki.item("Q21", replacement, values={"P31": "Q7"})
+    wiki.item("Q2", "Bo Example", article="Bo Example", values={"P106": "Q20"})
     wiki.article("Bo Example", page, item_id="Q2")
     wiki.similar_items["Q20"] = ("Q21",)
     (question,) = build(wiki, triple("Q2", "P106", "Q20")).questions
@@ -301,7 +284,7 @@ def test_common_words_and_codes_are_no_answers(
 
 def test_answer_in_the_subjects_name_is_flagged(build: Building) -> None:
     wiki = small_world()
-    wiki.item("Q2", "Painter of Ships", article="Painter of Ships", claims=[("P106", "Q10")])
+    wiki.item("Q2", "Painter of Ships", article="Painter of Ships", values={"P106": "Q10"})
     wiki.article("Painter of Ships", "Painter of Ships was a painter.", item_id="Q2")
     (question,) = build(wiki, triple("Q2", "P106", "Q10", question="What did she do?")).questions
     assert question.counter_memory_context == "Painter of Ships was a chemist."

@@ -5,10 +5,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Literal
+from itertools import count
+from typing import Any, Literal
 
 Part = Literal["user", "comment", "content"]
-EVERYTHING: frozenset[Part] = frozenset({"user", "comment", "content"})
 _START = datetime(2025, 1, 1, tzinfo=UTC)
 _ADDRESS = re.compile(r"[0-9]{1,3}(\.[0-9]{1,3}){3}")
 
@@ -24,26 +24,35 @@ class Revision:
     comment: str
     tags: tuple[str, ...]
     timestamp: str
-    hidden: frozenset[Part] = frozenset()
+    hidden: tuple[Part, ...] = ()
 
-    @property
-    def anonymous(self) -> bool:
-        return _ADDRESS.fullmatch(self.user) is not None
-
-    @property
-    def sha1(self) -> str:
-        return hashlib.sha1(self.content.encode(), usedforsecurity=False).hexdigest()
+    def metadata(self) -> dict[str, Any]:
+        """Return the fields of the Action API, without the content."""
+        content = self.content.encode()
+        is_anonymous = _ADDRESS.fullmatch(self.user) is not None
+        editor = {"user": self.user, "userid": 0, "anon": True} if is_anonymous else {"user": self.user, "userid": 1}
+        sha1 = hashlib.sha1(content, usedforsecurity=False).hexdigest()
+        return {
+            "revid": self.revision_id,
+            "parentid": self.parent_id,
+            "timestamp": self.timestamp,
+            "size": len(content),
+            "tags": list(self.tags),
+            **({"userhidden": True} if "user" in self.hidden else editor),
+            **({"commenthidden": True} if "comment" in self.hidden else {"comment": self.comment}),
+            **({"sha1hidden": True} if "content" in self.hidden else {"sha1": sha1}),
+        }
 
 
 @dataclass
 class Page:
-    """A page; `item_id` is the item about its subject."""
+    """A page; `item_id` is the item about its subject, and `links` are the titles of articles."""
 
     page_id: int
-    namespace: int
     title: str
     revisions: list[Revision] = field(default_factory=list)
     item_id: str | None = None
+    links: Iterable[str] = ()
 
     @property
     def latest(self) -> Revision:
@@ -51,67 +60,33 @@ class Page:
 
 
 class Wiki:
-    """A wiki.
+    """A wiki with its pages by their titles, and the targets of its redirects."""
 
-    Attributes:
-        model: The content model of its pages.
-        content_format: The format of its contents.
-        pages: The pages by their titles.
-        redirects: The target of each redirect, both by their titles.
-        users: The numbers of the accounts by their names.
-    """
-
-    def __init__(self, model: str, content_format: str, first: int = 1001) -> None:
+    def __init__(self, first: int = 1001) -> None:
         """Begin a wiki without pages, whose first revision will have the number `first`."""
-        self.model, self.content_format = model, content_format
         self.pages: dict[str, Page] = {}
         self.redirects: dict[str, str] = {}
-        self.users: dict[str, int] = {}
-        self._first, self._saved = first, 0
+        self._revision_ids = count(first)
 
     def save(
-        self, title: str, content: str, *, user: str, comment: str = "", tags: Iterable[str] = (), namespace: int = 0
+        self,
+        title: str,
+        content: str,
+        *,
+        user: str = "Carol Claims",
+        comment: str = "",
+        tags: Iterable[str] = (),
+        hidden: Iterable[Part] = (),
     ) -> Revision:
         """Save a revision, an hour after the wiki's last revision; the first revision of a title makes the page."""
-        page = self.pages.setdefault(title, Page(len(self.pages) + 1, namespace, title))
-        number = self._first + self._saved
-        self._saved += 1
-        timestamp = f"{_START + timedelta(hours=self._saved):%Y-%m-%dT%H:%M:%SZ}"
-        parent = page.latest.revision_id if page.revisions else 0
-        revision = Revision(number, parent, content, user, comment, tuple(tags), timestamp)
+        page = self.pages.setdefault(title, Page(len(self.pages) + 1, title))
+        revision_id = next(self._revision_ids)
+        timestamp = f"{_START + timedelta(hours=revision_id):%Y-%m-%dT%H:%M:%SZ}"
+        parent_id = page.latest.revision_id if page.revisions else 0
+        revision = Revision(revision_id, parent_id, content, user, comment, tuple(tags), timestamp, tuple(hidden))
         page.revisions.append(revision)
-        if not revision.anonymous:
-            self.users.setdefault(user, len(self.users) + 1)
         return revision
-
-    def redirect(self, title: str, target: str, *, user: str) -> None:
-        self.save(title, f"#REDIRECT [[{target}]]", user=user, comment=f"moved to [[{target}]]")
-        self.redirects[title] = target
-
-    def delete(self, title: str) -> None:
-        del self.pages[title]
-
-    def revision(self, revision_id: int) -> tuple[Page, Revision] | None:
-        """Return a page and its revision with this number; None without such a revision."""
-        for page in self.pages.values():
-            for revision in page.revisions:
-                if revision.revision_id == revision_id:
-                    return page, revision
-        return None
 
     def numbers(self, title: str, places: Iterable[int]) -> tuple[int, ...]:
         """Return the numbers of revisions by their places in the history of their page, from 1."""
         return tuple(self.pages[title].revisions[place - 1].revision_id for place in places)
-
-
-@dataclass(frozen=True)
-class Views:
-    """Page views.
-
-    Attributes:
-        count: Number of views in each month that has views.
-        interval: Number of months from one month with views to the next.
-    """
-
-    count: int
-    interval: int = 1

@@ -1,0 +1,152 @@
+"""The world of all items, pages, views and similar items, and the expected questions and disputes."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from swaymeter.data.records import Partition
+from tests.data.sources.servers.wiki_world.items import Item
+from tests.data.sources.servers.wiki_world.pages import Wiki
+
+
+def _data(name: str) -> Any:
+    return yaml.safe_load((Path(__file__).parent / f"{name}.yaml").read_text(encoding="utf-8"))
+
+
+@dataclass
+class World:
+    """The content of all services; edits of items and pages may change it while it is served.
+
+    Attributes:
+        wikidata: The wiki with items and properties.
+        wikipedia: The wiki with articles.
+        items: The items by their ids.
+        views: The monthly page views by titles; they repeat after the last number.
+        similar_items: The most similar items of an item, the most similar first.
+    """
+
+    wikidata: Wiki = field(default_factory=Wiki)
+    wikipedia: Wiki = field(default_factory=Wiki)
+    items: dict[str, Item] = field(default_factory=dict)
+    views: dict[str, Sequence[int]] = field(default_factory=dict)
+    similar_items: dict[str, Sequence[str]] = field(default_factory=dict)
+
+    def item(self, item_id: str, label: str | Mapping[str, str], **fields: Any) -> Item:
+        """Add an item; `fields` are arguments of `Item`."""
+        self.items[item_id] = Item(self.wikidata, item_id, label=label, **fields)
+        return self.items[item_id]
+
+    def property(self, property_id: str, label: str) -> None:
+        entity = {"type": "property", "datatype": "wikibase-item", "id": property_id}
+        terms = {"labels": {"en": {"language": "en", "value": label}}, "descriptions": [], "aliases": [], "claims": []}
+        self.wikidata.save(f"Property:{property_id}", json.dumps(entity | terms))
+
+    def article(
+        self, title: str, text: str, *, item_id: str | None = None, views: Sequence[int] = (), links: Sequence[str] = ()
+    ) -> None:
+        self.wikipedia.save(title, text)
+        page = self.wikipedia.pages[title]
+        page.item_id, page.links = item_id, links
+        if views:
+            self.views[title] = views
+
+
+def world() -> World:
+    """Return the world of `world.yaml` and `wars.yaml`."""
+    invented, content = World(), _data("world")
+    for property_id, label in content["properties"].items():
+        invented.property(property_id, label)
+    for item_id, fields in content["items"].items():
+        edits = fields.pop("edits", ())
+        item = invented.item(item_id, **fields)
+        for edit in edits:
+            item.edit(**edit)
+    for title, fields in content["articles"].items():
+        if "trade" in fields:
+            fields["text"] = content["person"].format(name=title, trade=fields.pop("trade"))
+        invented.article(title, **fields)
+    for title, war in _data("wars").items():
+        for user, *changes in war["revisions"]:
+            spans = dict(enumerate(war["spans"], start=1)) | (changes[0] if changes else {})
+            text = war["text"]
+            for number, span in spans.items():
+                text = text.replace(f"@{number}", span)
+            invented.wikipedia.save(title, text, user=user, hidden=changes[1] if len(changes) > 1 else ())
+        if "views" in war:
+            invented.views[title] = war["views"]
+    invented.wikidata.redirects |= content["redirects"]["wikidata"]
+    invented.wikipedia.redirects |= content["redirects"]["wikipedia"]
+    invented.similar_items |= content["similar_items"]
+    return invented
+
+
+Fact = tuple[str, str, str]
+"""Subject, property and object in a list of facts, by their ids."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The expected question about a fact.
+
+    Attributes:
+        partition: The partition.
+        edits: Numbers of the item's revisions that changed the value, from 1.
+        replacement: The item's id, or "embeddings": the embedder chooses among the objects of other facts.
+        views: Monthly views of the articles of subject and object; None without an article.
+        hidden: Numbers of the item's revisions that may have changed the value, but are hidden.
+        page: The article of the snippet; None for the article whose title is the subject's name.
+        current_ids: Ids of subject and object, if the list has the id of a merged item.
+    """
+
+    partition: Partition
+    edits: Sequence[int]
+    replacement: str
+    views: tuple[float, float | None]
+    hidden: Sequence[int] = ()
+    page: str | None = None
+    current_ids: Sequence[str] | None = None
+
+
+@dataclass(frozen=True)
+class War:
+    """An expected dispute on a page.
+
+    Attributes:
+        object: The text that was put back last.
+        replacement: The text that was put in place of the object.
+        sentence: The sentence with the object.
+        pairs: The numbers of each edit and its reversion in the page's history, from 1.
+        views: Monthly views of the page.
+    """
+
+    object: str
+    replacement: str
+    sentence: str
+    pairs: Sequence[tuple[int, int]]
+    views: float
+
+
+def _fact(ids: str) -> Fact:
+    subject, property_id, answer = ids.split()
+    return subject, property_id, answer
+
+
+_OUTCOMES = {_fact(ids): outcome for ids, outcome in _data("facts").items()}
+FACTS = tuple(_OUTCOMES)
+"""The list of facts."""
+EXPECTED = {
+    fact: Expected(**{**outcome, "views": tuple(outcome["views"])})
+    for fact, outcome in _OUTCOMES.items()
+    if isinstance(outcome, dict)
+}
+"""The expected question of each fact that has one."""
+UNUSABLE = {fact: outcome for fact, outcome in _OUTCOMES.items() if isinstance(outcome, str)}
+"""The expected rejection reason of each other fact."""
+WARS = {title: tuple(War(**war) for war in page.get("disputes", ())) for title, page in _data("wars").items()}
+"""The expected disputes of each controversial page."""
+UNCOUNTED: Mapping[str, Mapping[str, int]] = {title: page.get("uncounted", {}) for title, page in _data("wars").items()}
+"""The numbers of other reverted pairs of each controversial page, by their rejection reasons."""
