@@ -15,7 +15,7 @@ from swaymeter.data.sources.wikimedia.mediawiki import Wiki
 from swaymeter.data.sources.wikimedia.wikipedia import Wikipedia
 from swaymeter.tasks.contexts.disputes.reverted_edits import disputes_of_page
 from tests.mediawiki.wiki_server import ADMIN, Editor, RunningWiki, is_installed, running_wiki
-from tests.tasks.contexts.wikidata.live import by_letters as embed
+from tests.tasks.contexts.wikidata.live import embedder
 
 pytestmark = pytest.mark.mediawiki
 
@@ -63,7 +63,7 @@ def editors(wiki: RunningWiki) -> Editors:
 
 def _only_dispute(title: str, wikipedia: Wikipedia) -> tuple[Dispute, dict[str, int]]:
     """Return the only dispute of a page, and the number of rejected pairs for each reason."""
-    result = disputes_of_page(title, wikipedia, embed=embed)
+    result = disputes_of_page(title, wikipedia, embed=embedder(list))
     (dispute,) = result.disputes
     return dispute, _reasons(result.rejected)
 
@@ -163,7 +163,7 @@ def test_other_edits_are_rejected_with_their_reasons(
     title = f"Pier {reason} {first[:20]}".translate(str.maketrans("", "", "[]{}|=\n'<>"))
     editors.alice.writes(title, HARBOUR)
     _war(title, first, second, (editors.bob, editors.alice))
-    result = disputes_of_page(title, wikipedia, embed=embed)
+    result = disputes_of_page(title, wikipedia, embed=embedder(list))
     assert result.disputes == []
     assert _reasons(result.rejected) == {reason: 1}
 

@@ -20,10 +20,10 @@ from swaymeter.tasks.contexts.disputes.reverted_edits import (
 )
 from tests.data.sources.servers.faults import ServedRequest, ServedResponse
 from tests.data.sources.servers.wiki_world import UNCOUNTED, WARS, World, serving_world, world
-from tests.tasks.contexts.wikidata.live import MONTHS, clients, never
-from tests.tasks.contexts.wikidata.live import by_letters as embed
+from tests.tasks.contexts.wikidata.live import MONTHS, clients, embedder, never
 
 PAGE = "Velm"
+embed = embedder(list)
 A, B, C = (
     f"'''Velm''' is a town.\n\nIts founder, Ada Kelm, was a {role} of the people there."
     for role in ("friend", "foe", "king")

@@ -22,7 +22,7 @@ from swaymeter.tasks.contexts.wikidata.counter_memory import (
 )
 from swaymeter.tasks.contexts.wikidata.facts import Items, KnownItem
 from tests.data.sources.servers.wiki_world import World, serving_world
-from tests.tasks.contexts.wikidata.live import by_words, clients, never
+from tests.tasks.contexts.wikidata.live import clients, embedder, never
 
 PAINTER, ARTIST, HUMAN, TRADE, TOWN = map(WikidataId, ("Q10", "Q11", "Q5", "Q6", "Q7"))
 OCCUPATION = WikidataId("P106")
@@ -175,7 +175,7 @@ def test_embeddings_choose_by_label_and_description() -> None:
     near = known_item("Q42", "bb", description="tall tower by the lake", kinds=[TOWN])
     far = known_item("Q43", "cc", description="small hut", kinds=[TOWN])
     nearest_of_other_kind = known_item("Q44", "dd", description="tall tower by the sea", kinds=[TRADE])
-    chosen = embeddings_answer([far, nearest_of_other_kind, tall, near, near], fact_of(tall), by_words())
+    chosen = embeddings_answer([far, nearest_of_other_kind, tall, near, near], fact_of(tall), embedder())
     assert chosen is not None
     assert (chosen.item_id, chosen.name, chosen.by) == ("Q42", "bb", EMBEDDINGS)
     assert chosen.quality == pytest.approx(4 / 6)  # of six words, "aa:" and "bb:" as well as sea and lake differ
@@ -184,16 +184,16 @@ def test_embeddings_choose_by_label_and_description() -> None:
 def test_only_candidates_are_embedded() -> None:
     embedded: list[str] = []
     embeddings_answer(
-        [known_item("Q42", "bb")], fact_of(known_item("Q41", "aa", description="x")), by_words(embedded=embedded)
+        [known_item("Q42", "bb")], fact_of(known_item("Q41", "aa", description="x")), embedder(embedded=embedded)
     )
     assert embedded == ["aa: x", "bb"]
     assert embeddings_answer([A_PAINTER, known_item("Q50", None)], fact_of(A_PAINTER), never) is None
-    assert embeddings_answer([known_item("Q50", "town", kinds=[TOWN])], fact_of(A_PAINTER), by_words()) is None
+    assert embeddings_answer([known_item("Q50", "town", kinds=[TOWN])], fact_of(A_PAINTER), embedder()) is None
 
 
 def test_each_text_is_embedded_once() -> None:
     embedded: list[str] = []
-    embed = cached_embeddings(by_words(embedded=embedded))
+    embed = cached_embeddings(embedder(embedded=embedded))
     first = embed(["one two", "two"])
     second = embed(["two", "three", "one two", "two"])
     assert embedded == ["one two", "two", "three"]

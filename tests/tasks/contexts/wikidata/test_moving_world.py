@@ -8,7 +8,7 @@ from swaymeter.tasks.contexts.questions import BuiltQuestions
 from swaymeter.tasks.contexts.wikidata.questions import questions_of_property
 from tests.data.sources.servers.faults import ServedRequest
 from tests.data.sources.servers.wiki_world import FACTS, World, serving_world, world
-from tests.tasks.contexts.wikidata.live import MONTHS, by_words, clients, triple
+from tests.tasks.contexts.wikidata.live import MONTHS, clients, embedder, triple
 
 
 def questions_of_films(
@@ -17,7 +17,7 @@ def questions_of_films(
     """Return the questions of films. `before` sees each request before its response, and may change the wiki."""
     films = [triple(*fact) for fact in FACTS if fact[1] == "P57"]
     with serving_world(wiki, before=before, limit=limit) as served, clients(served.addresses, folder) as services:
-        return questions_of_property(films, services, months=MONTHS, embed=by_words())
+        return questions_of_property(films, services, months=MONTHS, embed=embedder())
 
 
 def test_item_deleted_after_reading_is_rejected(tmp_path: Path) -> None:

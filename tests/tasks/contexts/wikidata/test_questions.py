@@ -1,18 +1,20 @@
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from swaymeter.data import reasons
 from swaymeter.data.errors import InputError, ServiceError, ServiceTimeout
-from swaymeter.data.records import Question, Rejected, as_row
+from swaymeter.data.records import Question, Rejected, Triple, as_row
 from swaymeter.data.records.tables import QUESTIONS, REJECTED
 from swaymeter.data.sources.slots import ANSWER_LEFT_IN_CONTEXT, QUESTION_CONTAINS_ANSWER
 from swaymeter.tasks.contexts.questions import BuiltQuestions
 from swaymeter.tasks.contexts.wikidata.questions import questions_of_property
 from tests.data.sources.servers.faults import ServedRequest, ServedResponse
 from tests.data.sources.servers.wiki_world import EXPECTED, FACTS, UNUSABLE, World, service_of, serving_world, world
-from tests.tasks.contexts.wikidata.live import MONTHS, Building, building, by_words, clients, never, small_world, triple
+from tests.tasks.contexts.wikidata.live import MONTHS, clients, embedder, never, triple
 
 FactIds = tuple[str, str, str]
 
@@ -24,7 +26,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[World, dict[str, Bu
     with serving_world(wiki) as (addresses, _), clients(addresses, tmp_path_factory.mktemp("answers")) as services:
         for property_id in sorted({fact[1] for fact in FACTS}):
             triples = [triple(*fact, list_id=fact[0]) for fact in FACTS if fact[1] == property_id]
-            by_property[property_id] = questions_of_property(triples, services, months=MONTHS, embed=by_words())
+            by_property[property_id] = questions_of_property(triples, services, months=MONTHS, embed=embedder())
     return wiki, by_property
 
 
@@ -91,12 +93,34 @@ def test_questions_and_rejections_have_their_origin(built: tuple[World, dict[str
         assert row.partition == ("static" if row.revisions else None)
 
 
+def small_world() -> World:
+    """Return a world with a painter, her page, and an occupation similar to hers."""
+    wiki = World()
+    wiki.property("P106", "occupation")
+    wiki.property("P4000", "has a liking for")
+    for trade, name in (("Q10", "painter"), ("Q11", "chemist")):
+        wiki.item(trade, name, description="trade", values={"P31": "Q6"})
+    wiki.item("Q1", "Ada Example", article="Ada Example", values={"P106": "Q10", "P4000": "Q10"})
+    wiki.article("Ada Example", "Ada Example was a painter. She was old.", item_id="Q1", views=[7])
+    wiki.similar_items["Q10"] = ("Q11",)
+    return wiki
+
+
+Build = Callable[..., BuiltQuestions]
+
+
 @pytest.fixture
-def build(tmp_path: Path) -> Building:
-    return building(tmp_path)
+def build(tmp_path: Path) -> Build:
+    """Return a function that builds the questions of triples in a world."""
+
+    def build_questions(wiki: World, *triples: Triple, wembedder: bool = True, **options: Any) -> BuiltQuestions:
+        with serving_world(wiki) as (addresses, _), clients(addresses, tmp_path, wembedder=wembedder) as services:
+            return questions_of_property(triples, services, **{"months": MONTHS, "embed": never, **options})
+
+    return build_questions
 
 
-def test_question_and_answers_of_the_list_are_used(build: Building) -> None:
+def test_question_and_answers_of_the_list_are_used(build: Build) -> None:
     listed = triple(
         "Q1", "P106", "Q10", question=" What did Ada do? ", answers=("painter", "dauber", " "), property="job"
     )
@@ -106,22 +130,22 @@ def test_question_and_answers_of_the_list_are_used(build: Building) -> None:
     assert question.original_context == "Ada Example was a painter."
 
 
-def test_accepted_answers_are_no_replacement(build: Building) -> None:
-    result = build(small_world(), triple("Q1", "P106", "Q10", answers=("Chemist",)), embed=by_words())
+def test_accepted_answers_are_no_replacement(build: Build) -> None:
+    result = build(small_world(), triple("Q1", "P106", "Q10", answers=("Chemist",)), embed=embedder())
     assert [row.reason for row in result.rejected] == [reasons.NO_REPLACEMENT]
 
 
-def test_without_wembedder_other_answers_of_property_are_candidates(build: Building) -> None:
+def test_without_wembedder_other_answers_of_property_are_candidates(build: Build) -> None:
     wiki = small_world()
     wiki.item("Q2", "Bo Example", article="Bo Example", values={"P106": "Q11"})
-    result = build(wiki, triple("Q1", "P106", "Q10"), triple("Q2", "P106", "Q11"), wembedder=False, embed=by_words())
+    result = build(wiki, triple("Q1", "P106", "Q10"), triple("Q2", "P106", "Q11"), wembedder=False, embed=embedder())
     (question,) = result.questions
     assert (question.replacement, question.replacement_by) == ("chemist", "embeddings")
     assert question.replacement_quality == pytest.approx(0.5)  # "painter: trade", "chemist: trade"
     assert [row.reason for row in result.rejected] == [reasons.PAGE_MISSING]
 
 
-def test_rejection_without_replacement_counts_its_candidates(build: Building) -> None:
+def test_rejection_without_replacement_counts_its_candidates(build: Build) -> None:
     wiki = small_world()
     wiki.similar_items.clear()
     (row,) = build(wiki, triple("Q1", "P106", "Q10")).rejected
@@ -151,7 +175,7 @@ def test_error_of_wembedder_gives_advice(tmp_path: Path, response: ServedRespons
     assert raised.type is error
 
 
-def test_a_fact_with_hidden_beginning_is_rejected(build: Building) -> None:
+def test_a_fact_with_hidden_beginning_is_rejected(build: Build) -> None:
     wiki = small_world()
     hidden = ("user", "comment", "content")
     wiki.item("Q2", "Bo Example", article="Bo Example", values={"P106": "Q10"}, hidden=hidden)
@@ -159,7 +183,7 @@ def test_a_fact_with_hidden_beginning_is_rejected(build: Building) -> None:
     assert (row.reason, row.detail, row.partition) == (reasons.NOT_EDITED, "hidden revisions: 1", None)
 
 
-def test_page_of_a_merged_item_is_found(build: Building) -> None:
+def test_page_of_a_merged_item_is_found(build: Build) -> None:
     wiki = small_world()
     wiki.items["Q1"].edit("/* wbmergeitems-from:0||Q3 */")
     wiki.wikidata.redirects["Q3"] = "Q1"
@@ -167,7 +191,7 @@ def test_page_of_a_merged_item_is_found(build: Building) -> None:
     assert len(build(wiki, triple("Q1", "P106", "Q10")).questions) == 1
 
 
-def test_facts_of_two_properties_are_refused(build: Building) -> None:
+def test_facts_of_two_properties_are_refused(build: Build) -> None:
     assert build(World()) == BuiltQuestions([], [])
     with pytest.raises(InputError, match="P106, P4000"):
         build(small_world(), triple("Q1", "P106", "Q10"), triple("Q1", "P4000", "Q10"))
@@ -185,7 +209,7 @@ def test_a_failing_service_rejects_nothing(service: str, tmp_path: Path) -> None
         clients(addresses, tmp_path) as services,
         pytest.raises(ServiceError),
     ):
-        questions_of_property(triples, services, months=MONTHS, embed=by_words())
+        questions_of_property(triples, services, months=MONTHS, embed=embedder())
 
 
 def test_order_of_facts_does_not_change_questions(tmp_path: Path) -> None:
@@ -195,8 +219,8 @@ def test_order_of_facts_does_not_change_questions(tmp_path: Path) -> None:
         return replace(row, retrieved_at=None)
 
     with serving_world(world()) as (addresses, _), clients(addresses, tmp_path) as services:
-        forward = questions_of_property(triples, services, months=MONTHS, embed=by_words())
-        backward = questions_of_property(triples[::-1], services, months=MONTHS, embed=by_words())
+        forward = questions_of_property(triples, services, months=MONTHS, embed=embedder())
+        backward = questions_of_property(triples[::-1], services, months=MONTHS, embed=embedder())
     assert {without_time(row) for row in forward.questions} == {without_time(row) for row in backward.questions}
     assert {without_time(row) for row in forward.rejected} == {without_time(row) for row in backward.rejected}
 
@@ -212,14 +236,14 @@ def test_order_of_facts_does_not_change_questions(tmp_path: Path) -> None:
     ],
 )
 def test_a_question_that_names_the_answer_is_rejected(
-    build: Building, text: str, answers: tuple[str, ...], is_rejected: bool
+    build: Build, text: str, answers: tuple[str, ...], is_rejected: bool
 ) -> None:
     result = build(small_world(), triple("Q1", "P106", "Q10", question=text, answers=answers))
     assert [(row.reason, row.detail) for row in result.rejected] == [(QUESTION_CONTAINS_ANSWER, text)] * is_rejected
     assert [question.flags for question in result.questions] == [()] * (not is_rejected)
 
 
-def test_answer_within_the_subject_is_rejected(build: Building) -> None:
+def test_answer_within_the_subject_is_rejected(build: Build) -> None:
     wiki = small_world()
     wiki.item("Q20", "Oslo", aliases=["Kristiania"], values={"P31": "Q7"})
     wiki.item("Q2", "Kristiania Opera House", article="Opera", values={"P4000": "Q20"})
@@ -241,7 +265,7 @@ def test_answer_within_the_subject_is_rejected(build: Building) -> None:
         ("(untitled)", "(unknown)", reasons.NOT_MENTIONED),
     ],
 )
-def test_facts_with_unusable_names_are_rejected(build: Building, subject: str, answer: str, reason: str) -> None:
+def test_facts_with_unusable_names_are_rejected(build: Build, subject: str, answer: str, reason: str) -> None:
     wiki = small_world()
     wiki.item("Q20", answer, values={"P31": "Q7"})
     wiki.item("Q2", subject, article="Load", values={"P4000": "Q20"})
@@ -270,7 +294,7 @@ def test_facts_with_unusable_names_are_rejected(build: Building, subject: str, a
     ],
 )
 def test_common_words_and_codes_are_no_answers(
-    build: Building, answer: str, aliases: list[str], replacement: str, page: str, context: str
+    build: Build, answer: str, aliases: list[str], replacement: str, page: str, context: str
 ) -> None:
     wiki = small_world()
     wiki.item("Q20", answer, aliases=aliases, values={"P31": "Q7"})
@@ -282,7 +306,7 @@ def test_common_words_and_codes_are_no_answers(
     assert (question.counter_memory_context, question.flags) == (context, ())
 
 
-def test_answer_in_the_subjects_name_is_flagged(build: Building) -> None:
+def test_answer_in_the_subjects_name_is_flagged(build: Build) -> None:
     wiki = small_world()
     wiki.item("Q2", "Painter of Ships", article="Painter of Ships", values={"P106": "Q10"})
     wiki.article("Painter of Ships", "Painter of Ships was a painter.", item_id="Q2")
