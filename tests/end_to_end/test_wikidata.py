@@ -3,6 +3,7 @@
 import re
 import shutil
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -22,7 +23,7 @@ from tests.end_to_end.wiki_runs import (
     kill_refresh,
 )
 from tests.end_to_end.wiki_studies import (
-    WikiStudies,
+    NewStudy,
     count_requests,
     disputable_questions,
     fact_questions,
@@ -37,13 +38,13 @@ UNWRITTEN = LEVY
 
 
 @pytest.fixture(scope="session")
-def killed(studies: WikiStudies) -> Killed:
-    return kill_fetch(studies)
+def killed(new_study: NewStudy) -> Killed:
+    return kill_fetch(new_study)
 
 
 @pytest.fixture(scope="session")
-def refreshed(done: Done, studies: WikiStudies) -> Killed:
-    return kill_refresh(done, studies)
+def refreshed(done: Done, tmp_path_factory: pytest.TempPathFactory) -> Killed:
+    return kill_refresh(done, tmp_path_factory.mktemp("refreshed") / "workspace")
 
 
 def diff(old: TinyStudy, new: TinyStudy) -> Run:
@@ -139,19 +140,20 @@ class TestQuestions:
 
 class TestFailureOfSomeParts:
     def test_failures_have_reasons_and_stop_no_others(self, done: Done) -> None:
-        first = done.before_repair
-        assert first.run.code == 1
+        assert done.broken_run.code == 1
+        status = done.broken_study.run("status")
         for part, (_, _, reason) in BROKEN.items():
-            for output in (first.run.output, first.status.output):
+            for output in (done.broken_run.output, status.output):
                 assert re.search(rf"failed  [^\n]*{re.escape(part)}[^\n]*: [^\n]*{re.escape(reason)}", output), output
-        assert len(first.failed) == len(BROKEN)
-        assert first.scored == {"occupation", "birthPlace", "disputable"}
-        assert first.pages == {SKIRMISH}
+        assert len(done.failed) == len(BROKEN)
+        scored = {row["relation"] for row in rows(done.broken_study, "answers")}
+        assert scored == {"occupation", "birthPlace", "disputable"}
+        assert disputable_questions(done.broken_study).keys() == {SKIRMISH}
 
     def test_run_after_repair_computes_only_failed_parts(self, done: Done) -> None:
         assert done.run.code == 0, done.run.output
         assert count_requests(done.received).most_common(1)[0][1] == 1
-        before, after = done.before_repair.write_times, done.study.write_times()
+        before, after = done.broken_study.write_times(), done.study.write_times()
         changed = {path for path, time in after.items() if before.get(path) != time}
         assert {path.parts[1] for path in changed if path.parts[0] == "scores"} == {"director", "disputable"}
         assert done.run.prompts == 3 * (count_director_questions(done.study) + len(disputable_questions(done.study)))
@@ -204,8 +206,8 @@ class TestRefresh:
         assert "Adela Fenwick: page views 100.0 → 250.0" in run.output
 
 
-def test_offline_questions_come_from_cached_responses(done: Done, studies: WikiStudies) -> None:
-    study, before = studies.copy(done.study), len(done.served.received)
+def test_offline_questions_come_from_cached_responses(done: Done, tmp_path: Path) -> None:
+    study, before = done.study.copy(tmp_path / "workspace"), len(done.served.received)
     shutil.rmtree(study.workspace / "facts")
     run = study.run("run", "--stage", "fetch", "--offline", "--relation", "birthPlace")
     assert run.code == 0, run.output
@@ -215,10 +217,10 @@ def test_offline_questions_come_from_cached_responses(done: Done, studies: WikiS
     assert offline == {key: expected[key] for key in offline}
 
 
-def test_no_request_is_sent_without_contact(done: Done, studies: WikiStudies, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_request_is_sent_without_contact(done: Done, new_study: NewStudy, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SWAYMETER_CONTACT", raising=False)
     before = len(done.served.received)
-    run = studies.study(done.served.addresses, contact=False).run("run", "--stage", "fetch")
+    run = new_study(done.served.addresses, contact=False).run("run", "--stage", "fetch")
     assert run.code == 1
     message = r"failed  fetch · [^\n]*: Wikidata \([^\n]* give an e-mail address or a URL as `services.contact`"
     assert re.search(message, run.output), run.output

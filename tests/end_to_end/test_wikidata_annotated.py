@@ -3,6 +3,7 @@
 import csv
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import krippendorff
@@ -11,7 +12,7 @@ import yaml
 from swaymeter.data import reasons
 from tests.end_to_end.tiny_study import TinyStudy
 from tests.end_to_end.wiki_runs import Done
-from tests.end_to_end.wiki_studies import WikiStudies, rows
+from tests.end_to_end.wiki_studies import rows
 
 NEW_QUESTION = "By which trade did Bram Okoto live?"
 Choices = Mapping[str, tuple[str, str]]
@@ -31,7 +32,7 @@ LEFT_OUT = {
 }
 
 
-def test_only_accepted_or_changed_questions_are_asked(done: Done, studies: WikiStudies, tmp_path: Path) -> None:
+def test_only_accepted_or_changed_questions_are_asked(done: Done, tmp_path: Path) -> None:
     content = yaml.safe_load(done.study.file.read_text())
     content["questions"]["annotated"] = True
     sheets = {name: tmp_path / f"{name}.csv" for name in ("ada", "ben", "cem")}
@@ -39,7 +40,8 @@ def test_only_accepted_or_changed_questions_are_asked(done: Done, studies: WikiS
     def study_with_sheets(*names: str) -> TinyStudy:
         content["judgements"] = [str(sheets[name]) for name in names]
         (tmp_path / "annotated.yaml").write_text(yaml.safe_dump(content))
-        return studies.copy(done.study, tmp_path / "annotated.yaml")
+        study = done.study.copy(tmp_path / f"workspace-{len(names)}")
+        return replace(study, file=tmp_path / "annotated.yaml")
 
     def export(study: TinyStudy, name: str, *options: str) -> None:
         run = study.run("export", str(sheets[name]), "--annotator", name, *options, group=("annotate",))

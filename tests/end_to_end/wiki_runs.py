@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.data.sources.servers.faults import ServedRequest, ServedResponse
 from tests.data.sources.servers.wiki_world import Served, World, serving_world, world
 from tests.end_to_end.tiny_study import Run, TinyStudy, wait_until
-from tests.end_to_end.wiki_studies import ResponseGate, WikiStudies, disputable_questions, request_kind, rows
+from tests.end_to_end.wiki_studies import NewStudy, ResponseGate, request_kind
 
 SKIRMISH, LEVY, VELM = "Skirmish of Ostrel", "Tidewater levy", 'Who owns "Velm"? / Question & answer'
 BROKEN: Mapping[str, tuple[str, ServedResponse, str]] = {
@@ -33,33 +33,14 @@ PARALLEL_REQUESTS = 3
 
 
 @dataclass(frozen=True)
-class BeforeRepair:
-    """Results while some parts failed.
-
-    Attributes:
-        run: the run.
-        status: `status` after the run.
-        failed: requests with a faulty response.
-        scored: relations with replies.
-        pages: pages with a disputable question.
-        write_times: times when the files of prompts and scores were written.
-    """
-
-    run: Run
-    status: Run
-    failed: tuple[ServedRequest, ...]
-    scored: frozenset[str]
-    pages: frozenset[str]
-    write_times: Mapping[Path, int]
-
-
-@dataclass(frozen=True)
 class Done:
     """A study that was run twice: while some parts failed, and to its end.
 
     Attributes:
         study: the study, whose workspace tests must not change.
-        before_repair: results of the first run.
+        broken_study: a copy of the study before the repair.
+        broken_run: the first run.
+        failed: requests with a faulty response.
         run: the second run.
         received: requests with a right response until its end.
         world: the world.
@@ -68,7 +49,9 @@ class Done:
     """
 
     study: TinyStudy
-    before_repair: BeforeRepair
+    broken_study: TinyStudy
+    broken_run: Run
+    failed: tuple[ServedRequest, ...]
     run: Run
     received: tuple[ServedRequest, ...]
     world: World
@@ -94,7 +77,7 @@ class Killed:
 
 
 @contextmanager
-def run_before_and_after_repair(studies: WikiStudies) -> Iterator[Done]:
+def run_before_and_after_repair(new_study: NewStudy) -> Iterator[Done]:
     """Run a study while parts fail, and once more after their repair."""
     invented, gate = world(), ResponseGate()
     broken = {title: response for title, response, _ in BROKEN.values()}
@@ -107,30 +90,28 @@ def run_before_and_after_repair(studies: WikiStudies) -> Iterator[Done]:
         return response
 
     with serving_world(invented, before=before, after=gate) as served:
-        study = studies.study(served.addresses)
-        run, status = study.run("run"), study.run("status")
-        scored = frozenset(row["relation"] for row in rows(study, "answers"))
-        pages = frozenset(disputable_questions(study))
-        before_repair = BeforeRepair(run, status, tuple(failed), scored, pages, study.write_times())
+        study = new_study(served.addresses)
+        broken_run = study.run("run")
+        broken_study = study.copy(study.workspace.with_name("before-repair"))
         broken.clear()
         run = study.run("run")
         received = tuple(request for request in served.received if request not in failed)
-        yield Done(study, before_repair, run, received, invented, served, gate)
+        yield Done(study, broken_study, broken_run, tuple(failed), run, received, invented, served, gate)
 
 
-def kill_fetch(studies: WikiStudies) -> Killed:
+def kill_fetch(new_study: NewStudy) -> Killed:
     """Kill the fetch of a study three times, and run it to its end."""
     gate = ResponseGate()
     with serving_world(world(), after=gate) as served:
-        study = studies.study(served.addresses)
+        study = new_study(served.addresses)
         for moment in KILLED_AT:
             _kill_while_waiting(study, gate, moment, "run", "--stage", "fetch")
         run = study.run("run", "--stage", "fetch")
         return Killed(study, run, gate.answered(served.received), tuple(gate.unanswered))
 
 
-def kill_refresh(done: Done, studies: WikiStudies) -> Killed:
-    """Change the world, kill the refresh of a copied study, and run it to its end.
+def kill_refresh(done: Done, workspace: Path) -> Killed:
+    """Change the world, kill the refresh of a study that is copied to a workspace, and run it to its end.
 
     A lanternist was a bell tuner for a while, a film gets another name, an edit war has two more edits, and two
     pages have other views.
@@ -142,7 +123,7 @@ def kill_refresh(done: Done, studies: WikiStudies) -> Killed:
     for turn in turns:
         done.world.wikipedia.save(SKIRMISH, turn.content, user=turn.user)
     done.world.views |= {"Adela Fenwick": [250], SKIRMISH: [900]}
-    study, before, unanswered = studies.copy(done.study), len(done.served.received), len(done.gate.unanswered)
+    study, before, unanswered = done.study.copy(workspace), len(done.served.received), len(done.gate.unanswered)
     _kill_while_waiting(study, done.gate, KILLED_AT[-1], "run", "--refresh")
     run = study.run("run")
     answered = done.gate.answered(done.served.received[before:])

@@ -1,11 +1,9 @@
 """Studies of an invented world behind real HTTP servers: their requests, responses and tables."""
 
 import json
-import shutil
 import threading
-import uuid
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -23,55 +21,44 @@ _REQUEST_COLUMNS = ("address", "retrieved_at")
 Row = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class WikiStudies:
-    """A maker of studies of a world, each with a new workspace; its folder has models and the list of facts."""
+NewStudy = Callable[..., TinyStudy]
+"""A function that returns a study of a world with an empty workspace; its argument has addresses of services by name.
 
-    folder: Path
-    api: str
+With `contact=False`, the study has no contact.
+"""
 
-    @classmethod
-    def of(cls, folder: Path, api: str) -> "WikiStudies":
-        """Save the list of facts, a random model, a random entailment model and a model that writes questions."""
-        save_language_model(folder / "model")
-        save_entailment_model(folder / "judge")
-        save_constant_model(folder / "writer")
-        lines = map(",".join, [("subject_id", "property_id", "object_id"), *FACTS])
-        (folder / "facts.csv").write_text("\n".join(lines) + "\n")
-        return cls(folder, api)
 
-    def study(self, addresses: Mapping[str, str], *, contact: bool = True, **questions: Any) -> TinyStudy:
-        """Return a study of the whole world in an empty workspace; `addresses` has services by name."""
-        services: dict[str, Any] = {
-            name: {"address": address, "requests_per_minute": 60_000} for name, address in addresses.items()
-        }
-        content = {
-            "name": "wiki",
-            "seed": 3,
-            "services": services | ({"contact": "tests@example.org"} if contact else {}),
-            "questions": {
-                "source": "wikidata",
-                "per_partition": None,
-                "triples": {"source": "file", "file": str(self.folder / "facts.csv"), "per_property": None},
-                "disputes": {"max_pages": None, "writer": str(self.folder / "writer")},
-                **questions,
-            },
-            "models": [{"name": str(self.folder / "model"), "dtype": "float32", "device": "cpu"}],
-            "measures": {
-                "answers": {"samples": 2, "max_new_tokens": 4},
-                "clusters": {"entailment": str(self.folder / "judge")},
-                "accuracy": {},
-            },
-        }
-        name = uuid.uuid4().hex
-        return TinyStudy.of(self.folder / f"{name}.yaml", self.folder / f"workspace-{name}", self.api, content)
+def save_models_and_facts(folder: Path) -> None:
+    """Save a random model, a random entailment model, a model that writes questions, and the list of facts."""
+    save_language_model(folder / "model")
+    save_entailment_model(folder / "judge")
+    save_constant_model(folder / "writer")
+    lines = map(",".join, [("subject_id", "property_id", "object_id"), *FACTS])
+    (folder / "facts.csv").write_text("\n".join(lines) + "\n")
 
-    def copy(self, study: TinyStudy, file: Path | None = None) -> TinyStudy:
-        """Return a study with a copy of the workspace, and with another study file if given."""
-        mark = uuid.uuid4().hex
-        workspace = self.folder / f"workspace-{mark}"
-        shutil.copytree(study.workspace, workspace)
-        return replace(study, file=file or study.file, workspace=workspace, mark=mark)
+
+def study_content(folder: Path, addresses: Mapping[str, str], *, contact: bool = True) -> dict[str, Any]:
+    """Return the content of a study file with the models and facts of the folder."""
+    services: dict[str, Any] = {
+        name: {"address": address, "requests_per_minute": 60_000} for name, address in addresses.items()
+    }
+    return {
+        "name": "wiki",
+        "seed": 3,
+        "services": services | ({"contact": "tests@example.org"} if contact else {}),
+        "questions": {
+            "source": "wikidata",
+            "per_partition": None,
+            "triples": {"source": "file", "file": str(folder / "facts.csv"), "per_property": None},
+            "disputes": {"max_pages": None, "writer": str(folder / "writer")},
+        },
+        "models": [{"name": str(folder / "model"), "dtype": "float32", "device": "cpu"}],
+        "measures": {
+            "answers": {"samples": 2, "max_new_tokens": 4},
+            "clusters": {"entailment": str(folder / "judge")},
+            "accuracy": {},
+        },
+    }
 
 
 @dataclass
