@@ -58,7 +58,7 @@ class Editors(NamedTuple):
 
 @pytest.fixture(scope="module")
 def editors(wiki: RunningWiki) -> Editors:
-    return Editors(*(wiki.editor(name) for name in ("Alice", "Bob", "Carol", ADMIN, None)))
+    return Editors(*(Editor(wiki, name) for name in ("Alice", "Bob", "Carol", ADMIN, None)))
 
 
 def _only_dispute(title: str, wikipedia: Wikipedia) -> tuple[Dispute, dict[str, int]]:

@@ -1,7 +1,7 @@
 """A real MediaWiki from Debian on 127.0.0.1, installed in an empty folder and edited through its API.
 
 with running_wiki(folder, ("Alice", "Bob")) as wiki:
-    alice, nobody = wiki.editor("Alice"), wiki.editor(None)
+    alice, nobody = Editor(wiki, "Alice"), Editor(wiki, None)
     alice.writes("Velm", "'''Velm''' is a town.")
     nobody.writes("Velm", "'''Velm''' is a city.")
 """
@@ -13,9 +13,8 @@ import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import requests
@@ -44,23 +43,17 @@ def is_installed() -> bool:
     return "pdo_sqlite" in modules.splitlines()
 
 
-@dataclass(frozen=True)
-class RunningWiki:
-    """A wiki that answers at `api`."""
+class RunningWiki(NamedTuple):
+    """The address of the API, and the password of all users."""
 
     api: str
     password: str
 
-    def editor(self, name: str | None) -> "Editor":
-        """Return a logged-in editor, or an anonymous editor if `name` is None."""
-        return Editor(self, name)
-
 
 class Editor:
-    """An editor with a session of its own; an edit returns the id of the new revision."""
+    """An editor with a session of its own, or an anonymous editor (None); an edit returns the id of the revision."""
 
     def __init__(self, wiki: RunningWiki, name: str | None) -> None:
-        self.name = name
         self._api = wiki.api
         self._http = requests.Session()
         if name is not None:
