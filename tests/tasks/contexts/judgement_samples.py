@@ -1,11 +1,9 @@
-"""Questions about real facts, and judgements by invented people."""
+"""Questions about real facts, which invented people judge."""
 
 from typing import Any
 
 from swaymeter.data.records import Question, WikidataId
-from swaymeter.data.records.judgements import Judgement
 from swaymeter.data.sources.slots import fill_slot
-from swaymeter.tasks.contexts.judged_questions import shown_text, texts
 from tests.data.dataset_samples import question
 
 SNIPPET = "Ludwig Wittgenstein was born in [ENTITY], then a city of Austria-Hungary."
@@ -30,25 +28,3 @@ def a_question(number: int = 1, **changes: Any) -> Question:
         }
         | changes
     )
-
-
-def judgements_by(
-    judged_question: Question, annotator: str, choice: str, *, note: str = "", **corrections: str
-) -> list[Judgement]:
-    """Return the rows of an annotator: the choice and the corrections."""
-    shown_texts = {"choice": shown_text(judged_question), **texts(judged_question)}
-    return [
-        Judgement(
-            0,
-            f"{annotator}.csv",
-            row,
-            judged_question.question_id,
-            "original" if name == "text" else "",
-            name,
-            shown_texts[name],
-            value,
-            annotator,
-            note if name == "choice" else "",
-        )
-        for row, (name, value) in enumerate({"choice": choice, **corrections}.items(), 2)
-    ]

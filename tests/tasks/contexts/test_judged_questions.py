@@ -17,10 +17,35 @@ from swaymeter.tasks.contexts.judged_questions import (
     open_questions,
     opinions,
     question_rows,
+    shown_text,
+    texts,
     with_kinds,
 )
 from tests.data.dataset_samples import changed
-from tests.tasks.contexts.judgement_samples import a_question, judgements_by
+from tests.tasks.contexts.judgement_samples import a_question
+
+
+def judgements_by(
+    judged_question: Question, annotator: str, choice: str, *, note: str = "", **corrections: str
+) -> list[Judgement]:
+    """Return the rows of an annotator: the choice and the corrections."""
+    shown_texts = {"choice": shown_text(judged_question), **texts(judged_question)}
+    return [
+        Judgement(
+            0,
+            f"{annotator}.csv",
+            row,
+            judged_question.question_id,
+            "original" if name == "text" else "",
+            name,
+            shown_texts[name],
+            value,
+            annotator,
+            note if name == "choice" else "",
+        )
+        for row, (name, value) in enumerate({"choice": choice, **corrections}.items(), 2)
+    ]
+
 
 FIRST, SECOND = a_question(1), a_question(2)
 ADA_ACCEPTS, BEN_ACCEPTS = judgements_by(FIRST, "ada", "accept"), judgements_by(FIRST, "ben", "accept")
