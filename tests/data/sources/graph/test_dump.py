@@ -15,7 +15,8 @@ from swaymeter.data.errors import DamagedFile, InputError, ServiceError
 from swaymeter.data.sources.graph.dump import Dump, dump_digest, shared_dump
 from swaymeter.data.sources.graph.sparql import Literal, Uri
 from swaymeter.data.storage.writing import TEMPORARY
-from tests.data.sources.graph.yago_graph import HEAD, YAGO
+from tests.data.dataset_samples import YAGO
+from tests.data.sources.graph.yago_graph import HEAD
 
 ALL = "SELECT ?s ?p ?o WHERE { ?s ?p ?o } ORDER BY ?s ?p ?o"
 TURTLE = HEAD + 'yago:Norway yago:capital yago:Oslo ; rdfs:label "Norway"@en , "Norge"@no ; yago:n 7 .\n'

@@ -6,7 +6,7 @@ from swaymeter.data import catalog
 from swaymeter.data.catalog import Relation
 from swaymeter.data.sources.graph.literals import LONGEST, plain, text
 from swaymeter.data.sources.graph.sparql import Literal
-from tests.data.sources.graph.yago_graph import YAGO
+from tests.data.dataset_samples import YAGO
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 BIRTH, HEIGHT = catalog.relation("birthDate"), catalog.relation("elevation")

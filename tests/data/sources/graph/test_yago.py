@@ -18,8 +18,9 @@ from swaymeter.data.sources.graph.dump import Dump, shared_dump
 from swaymeter.data.sources.graph.literals import plain
 from swaymeter.data.sources.graph.pairs import MAX_DIGITS, Pair, sampled_pairs
 from swaymeter.data.sources.graph.sparql import Endpoint, Literal, Row, Rows, SparqlStore, Uri
+from tests.data.dataset_samples import YAGO
 from tests.data.sources.graph.sparql_server import SparqlService, endpoint_at
-from tests.data.sources.graph.yago_graph import GRAPH, NASTY, RELATIONS, YAGO, Changed, graph
+from tests.data.sources.graph.yago_graph import GRAPH, NASTY, RELATIONS, Changed, graph
 from tests.data.sources.servers.faults import serving
 
 CAPITAL = catalog.relation("capital")

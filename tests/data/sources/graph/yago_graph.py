@@ -14,7 +14,6 @@ GRAPH = Path(__file__).with_name("yago.ttl")
 HEAD = "".join(f"{line}\n" for line in GRAPH.read_text(encoding="utf-8").splitlines() if line.startswith("@prefix"))
 """The prefixes of the graph."""
 
-YAGO = "http://yago-knowledge.org/resource/"
 RELATIONS = (
     "capital",
     "officialLanguage",
