@@ -1,6 +1,6 @@
 """Wikis with one page: the page "Ada Example" and an item from recorded responses, and items from a list of edits.
 
-    edit("/* wbsetclaimvalue:1| */ [[Property:P36]]: [[Q585]]", {"P36": {"a": "Q585"}})
+    Edit("/* wbsetclaimvalue:1| */ [[Property:P36]]: [[Q585]]", {"P36": {"a": "Q585"}})
 
 The first argument is the summary of the edit, the second has the statements after it: here, the value Q585 of P36 in
 the statement whose id ends in "a".
@@ -8,7 +8,7 @@ the statement whose id ends in "a".
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tests.data.sources.servers.faults import ANSWERS, ServedRequest, ServedResponse, json_response, recorded_response
@@ -18,7 +18,6 @@ from tests.data.sources.servers.wiki_world.pages import Page, Part, Revision, Wi
 ITEM = "Q20"
 FIRST = 100
 """The number of the first revision; the next revision is 101."""
-UNKNOWN_VALUE, NO_VALUE = "?", "-"
 Values = Mapping[str, Mapping[str, str]]
 Play = Callable[[ServedRequest], ServedResponse]
 
@@ -98,7 +97,7 @@ class Edit:
     """
 
     summary: str
-    values: Values
+    values: Values = field(default_factory=dict)
     label: str = ""
     qualifier: str = ""
     reference: str = ""
@@ -129,23 +128,19 @@ class Edit:
         return statement
 
 
-def edit(summary: str, values: Values | None = None, **other: Any) -> Edit:
-    return Edit(summary, values or {}, **other)
-
-
 OSLO: Values = {"P36": {"a": "Q585"}}
 BERGEN: Values = {"P36": {"a": "Q26793"}}
 BOTH: Values = {"P36": {"a": "Q585", "b": "Q26793"}}
-CREATE = edit("/* wbeditentity-create-item:0| */")
-ADD = edit("/* wbcreateclaim-create:1| */ [[Property:P36]]: [[Q585]]", OSLO)
-SET = edit("/* wbsetclaimvalue:1| */ [[Property:P36]]: [[Q26793]]", BERGEN)
+CREATE = Edit("/* wbeditentity-create-item:0| */")
+ADD = Edit("/* wbcreateclaim-create:1| */ [[Property:P36]]: [[Q585]]", OSLO)
+SET = Edit("/* wbsetclaimvalue:1| */ [[Property:P36]]: [[Q26793]]", BERGEN)
 """Edits that create the item, add the capital Oslo, and set the capital to Bergen."""
 
 
 def snak(name: str, value: str) -> dict[str, Any]:
-    """Return a snak with an item (Q585), an unknown value, no value or a text."""
-    if value in (UNKNOWN_VALUE, NO_VALUE):
-        return {"snaktype": "somevalue" if value == UNKNOWN_VALUE else "novalue", "property": name, "hash": "0"}
+    """Return a snak with an item (Q585), an unknown value (?), no value (-) or a text."""
+    if value in ("?", "-"):
+        return {"snaktype": "somevalue" if value == "?" else "novalue", "property": name, "hash": "0"}
     datavalue: dict[str, Any] = {"value": value, "type": "string"}
     if value.startswith("Q"):
         item = {"entity-type": "item", "numeric-id": int(value[1:]), "id": value}
@@ -162,7 +157,3 @@ def play_edits(edits: Sequence[Edit]) -> Play:
     revisions = wiki.pages[ITEM].revisions
     revisions[:] = [revision for revision, each in zip(revisions, edits, strict=True) if not each.deleted]
     return playing(wiki)
-
-
-def requested_contents(requests: Sequence[ServedRequest]) -> list[int]:
-    return [int(number) for request in requests for number in request.form.get("revids", "").split("|") if number]

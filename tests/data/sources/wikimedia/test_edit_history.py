@@ -43,11 +43,9 @@ from tests.data.sources.wikimedia.small_wiki import (
     SET,
     Edit,
     Play,
-    edit,
     play_edits,
     playing,
     recorded_wiki,
-    requested_contents,
     snak,
 )
 
@@ -60,36 +58,40 @@ def history_after(open_wikidata: OpenWikidata, *edits: Edit, play: Play | None =
     return history
 
 
+def requested_contents(requests: Sequence[ServedRequest]) -> list[int]:
+    return [int(number) for request in requests for number in request.form.get("revids", "").split("|") if number]
+
+
 def hidden(edit: Edit, *parts: str) -> Edit:
     return replace(edit, hidden=parts or ("comment", "content"))
 
 
-LABEL_OSLO = edit("/* wbsetlabel-add:1|en */ X", OSLO, label="X")
-LABEL_BERGEN = edit("/* wbsetlabel-add:1|en */ X", BERGEN, label="X")
-ROLLBACK = edit("Reverted edits by [[User:A]]", OSLO, tags=("mw-rollback",))
-SET_OTHER = edit("/* wbsetclaimvalue:1| */ [[Property:P36]]: [[Q2]]", {"P36": {"a": "Q2"}})
-SET_BACK = edit("/* wbsetclaimvalue:1| */ [[Property:P36]]: [[Q585]]", OSLO)
-ONLY_LABEL = edit("/* wbsetlabel-add:1|en */ X")
+LABEL_OSLO = Edit("/* wbsetlabel-add:1|en */ X", OSLO, label="X")
+LABEL_BERGEN = Edit("/* wbsetlabel-add:1|en */ X", BERGEN, label="X")
+ROLLBACK = Edit("Reverted edits by [[User:A]]", OSLO, tags=("mw-rollback",))
+SET_OTHER = Edit("/* wbsetclaimvalue:1| */ [[Property:P36]]: [[Q2]]", {"P36": {"a": "Q2"}})
+SET_BACK = Edit("/* wbsetclaimvalue:1| */ [[Property:P36]]: [[Q585]]", OSLO)
+ONLY_LABEL = Edit("/* wbsetlabel-add:1|en */ X")
 VALUE_OF_P35 = {"P35": {"c": "Q1"}}
-SEVERAL = edit("", OSLO | {"P35": {"c": "Q1", "d": "Q2"}})
+SEVERAL = Edit("", OSLO | {"P35": {"c": "Q1", "d": "Q2"}})
 REMOVAL = "/* wbremoveclaims-remove:2| */ [[Property:P35]]: [[Q1]], "
-REDIRECT = edit("/* wbcreateredirect:0||Q20|Q21 */", raw_content='{"entity": "Q20", "redirect": "Q21"}')
+REDIRECT = Edit("/* wbcreateredirect:0||Q20|Q21 */", raw_content='{"entity": "Q20", "redirect": "Q21"}')
 CASES: dict[str, tuple[tuple[Edit, ...], tuple[int, ...], tuple[int, ...]]] = {
     "added once": ((CREATE, ADD, LABEL_OSLO), (101,), ()),
     "set to another value": ((CREATE, ADD, SET), (101, 102), ()),
-    "removed": ((CREATE, ADD, edit("/* wbremoveclaims-remove:1| */ [[Property:P36]]: [[Q585]]")), (101, 102), ()),
-    "added at creation": ((edit("/* wbeditentity-create-item:0| */", OSLO),), (100,), ()),
-    "without a value": ((CREATE, edit("/* wbsetlabel-add:1|en */ Norway", label="Norway")), (), ()),
-    "an unknown value": ((CREATE, edit("", {"P36": {"a": "?"}}), edit("", OSLO)), (101, 102), ()),
-    "two values at once": ((CREATE, edit("/* wbeditentity-update:0| */", BOTH)), (101,), ()),
-    "a new statement": ((CREATE, ADD, edit("/* wbeditentity-update:0| */", {"P36": {"b": "Q585"}})), (101, 102), ()),
-    "another order": ((CREATE, edit("", BOTH), edit("", {"P36": dict(reversed(BOTH["P36"].items()))})), (101,), ()),
+    "removed": ((CREATE, ADD, Edit("/* wbremoveclaims-remove:1| */ [[Property:P36]]: [[Q585]]")), (101, 102), ()),
+    "added at creation": ((Edit("/* wbeditentity-create-item:0| */", OSLO),), (100,), ()),
+    "without a value": ((CREATE, Edit("/* wbsetlabel-add:1|en */ Norway", label="Norway")), (), ()),
+    "an unknown value": ((CREATE, Edit("", {"P36": {"a": "?"}}), Edit("", OSLO)), (101, 102), ()),
+    "two values at once": ((CREATE, Edit("/* wbeditentity-update:0| */", BOTH)), (101,), ()),
+    "a new statement": ((CREATE, ADD, Edit("/* wbeditentity-update:0| */", {"P36": {"b": "Q585"}})), (101, 102), ()),
+    "another order": ((CREATE, Edit("", BOTH), Edit("", {"P36": dict(reversed(BOTH["P36"].items()))})), (101,), ()),
     "another property": (
         (
             CREATE,
             ADD,
-            edit("/* wbeditentity-update:0| */", OSLO | VALUE_OF_P35),
-            edit("/* wbsetclaimvalue:1| */ [[Property:P35]]: [[Q2]]", OSLO | {"P35": {"c": "Q2"}}),
+            Edit("/* wbeditentity-update:0| */", OSLO | VALUE_OF_P35),
+            Edit("/* wbsetclaimvalue:1| */ [[Property:P35]]: [[Q2]]", OSLO | {"P35": {"c": "Q2"}}),
         ),
         (101,),
         (),
@@ -98,7 +100,7 @@ CASES: dict[str, tuple[tuple[Edit, ...], tuple[int, ...], tuple[int, ...]]] = {
         (
             CREATE,
             ADD,
-            edit("/* wbsetclaim-update:2||1 */ [[Property:P36]]: [[Q26793]]", BERGEN, reference="Q1", rank="preferred"),
+            Edit("/* wbsetclaim-update:2||1 */ [[Property:P36]]: [[Q26793]]", BERGEN, reference="Q1", rank="preferred"),
         ),
         (101, 102),
         (),
@@ -106,17 +108,17 @@ CASES: dict[str, tuple[tuple[Edit, ...], tuple[int, ...], tuple[int, ...]]] = {
     "a qualifier": (
         (
             CREATE,
-            edit("", VALUE_OF_P35),
-            edit("/* wbsetqualifier-add:1| */ [[Property:P36]]: [[Q585]]", VALUE_OF_P35, qualifier="2024"),
+            Edit("", VALUE_OF_P35),
+            Edit("/* wbsetqualifier-add:1| */ [[Property:P36]]: [[Q585]]", VALUE_OF_P35, qualifier="2024"),
         ),
         (),
         (),
     ),
-    "merged from": ((CREATE, ADD, edit("/* wbmergeitems-from:0||Q21 */", BOTH)), (101, 102), ()),
-    "merged into": ((CREATE, ADD, edit("/* wbmergeitems-to:0||Q21 */"), REDIRECT), (101, 102), ()),
-    "a merge undone": ((CREATE, ADD, REDIRECT, edit("Undo revision 102", OSLO)), (101, 102, 103), ()),
+    "merged from": ((CREATE, ADD, Edit("/* wbmergeitems-from:0||Q21 */", BOTH)), (101, 102), ()),
+    "merged into": ((CREATE, ADD, Edit("/* wbmergeitems-to:0||Q21 */"), REDIRECT), (101, 102), ()),
+    "a merge undone": ((CREATE, ADD, REDIRECT, Edit("Undo revision 102", OSLO)), (101, 102, 103), ()),
     "removed with another": (
-        (SEVERAL, edit(REMOVAL + "[[Property:P36]]: [[Q585]]", {"P35": {"d": "Q2"}})),
+        (SEVERAL, Edit(REMOVAL + "[[Property:P36]]: [[Q585]]", {"P35": {"d": "Q2"}})),
         (100, 101),
         (),
     ),
@@ -137,12 +139,12 @@ CASES: dict[str, tuple[tuple[Edit, ...], tuple[int, ...], tuple[int, ...]]] = {
     "hidden: changed right after": ((CREATE, ADD, hidden(SET), SET_OTHER), (101, 103), (102,)),
     "hidden: a certain change rolled back": ((CREATE, ADD, hidden(SET, "content"), ROLLBACK), (101, 102, 103), ()),
     "hidden: certain change explains contents": (
-        (CREATE, ADD, hidden(SET, "content"), edit("", BERGEN, reference="Q1")),
+        (CREATE, ADD, hidden(SET, "content"), Edit("", BERGEN, reference="Q1")),
         (101, 102),
         (),
     ),
     "hidden: two certain changes explain contents": (
-        (CREATE, ADD, hidden(SET, "content"), hidden(SET_BACK, "content"), edit("", OSLO, label="X")),
+        (CREATE, ADD, hidden(SET, "content"), hidden(SET_BACK, "content"), Edit("", OSLO, label="X")),
         (101, 102, 103),
         (),
     ),
@@ -172,13 +174,13 @@ OTHER_PARTS: list[dict[str, Any]] = [
 @pytest.mark.parametrize("parts", OTHER_PARTS, ids=lambda parts: next(iter(parts)))
 @pytest.mark.parametrize("summary", ["", "/* wbsetclaim-update:2||1 */ [[Property:P36]]: [[Q585]]"])
 def test_edit_of_other_parts_is_ignored(parts: dict[str, Any], summary: str, open_wikidata: OpenWikidata) -> None:
-    assert history_after(open_wikidata, CREATE, ADD, edit(summary, OSLO, **parts), edit(summary, OSLO)).edits == (101,)
+    assert history_after(open_wikidata, CREATE, ADD, Edit(summary, OSLO, **parts), Edit(summary, OSLO)).edits == (101,)
 
 
 @pytest.mark.parametrize("tag", ["mw-undo", "mw-rollback"])
 def test_summary_of_an_undo_is_ignored(tag: str, open_wikidata: OpenWikidata) -> None:
-    names_label = edit("/* wbsetlabel-set:1|en */ nothing to see", OSLO, tags=(tag,))
-    names_value = edit("/* wbsetclaimvalue:1| */ [[Property:P36]]: [[Q585]]", OSLO, label="X", tags=(tag,))
+    names_label = Edit("/* wbsetlabel-set:1|en */ nothing to see", OSLO, tags=(tag,))
+    names_value = Edit("/* wbsetclaimvalue:1| */ [[Property:P36]]: [[Q585]]", OSLO, label="X", tags=(tag,))
     assert history_after(open_wikidata, CREATE, ADD, SET, names_label, names_value).edits == (101, 102, 103)
 
 
@@ -207,7 +209,7 @@ def random_edits(generator: random.Random, count: int) -> tuple[list[Edit], set[
         elif kind == "bulk" and edits:
             item = {key: dict(statements) for key, statements in generator.choice(edits).values.items()}
             summary = generator.choice(["/* wbeditentity-update:0| */", "Undo revision 1", "/* undo:0||1|A */"])
-        edits.append(edit(summary, item, label=label))
+        edits.append(Edit(summary, item, label=label))
     states = [{}, *(each.values.get("P36", {}) for each in edits)]
     return edits, {FIRST + index for index in range(count) if states[index] != states[index + 1]}
 
@@ -221,7 +223,7 @@ def test_random_histories_equal_compared_contents(seed: int, open_wikidata: Open
     edits, changes = random_edits(generator, 40)
     assert len(changes) > 3
     assert set(history_after(open_wikidata, *edits).edits) == changes
-    without_summaries = [edit("", each.values, label=each.label) for each in edits]
+    without_summaries = [Edit("", each.values, label=each.label) for each in edits]
     assert set(history_after(open_wikidata, *without_summaries).edits) == changes
     with_hidden = [hidden(each, *generator.choice(HIDES)) if generator.random() < 0.4 else each for each in edits]
     history = history_after(open_wikidata, *with_hidden)
@@ -239,7 +241,7 @@ def test_other_form_of_a_value_is_no_change(open_wikidata: OpenWikidata) -> None
         items = [
             {"id": ITEM, "claims": {"P36": [{"mainsnak": each, "id": "Q20$a", "rank": "normal"}]}} for each in snaks
         ]
-        return history_after(open_wikidata, *(edit("", raw_content=json.dumps(item)) for item in items)).edits
+        return history_after(open_wikidata, *(Edit("", raw_content=json.dumps(item)) for item in items)).edits
 
     def coordinates(**fields: Any) -> dict[str, Any]:
         value = {"type": "globecoordinate", "value": {"latitude": 1.5, **fields}}
@@ -255,7 +257,7 @@ def test_other_form_of_a_value_is_no_change(open_wikidata: OpenWikidata) -> None
 
 
 def test_many_contents_are_requested_in_parts(open_wikidata: OpenWikidata) -> None:
-    edits = [edit("", {"P36": {"a": f"Q{number // 2 + 1}"}}, label=str(number)) for number in range(50)]
+    edits = [Edit("", {"P36": {"a": f"Q{number // 2 + 1}"}}, label=str(number)) for number in range(50)]
     with serving(play=play_edits(edits)) as server:
         history = edit_history(open_wikidata(server), ITEM, "P36")
     assert history is not None
@@ -264,7 +266,7 @@ def test_many_contents_are_requested_in_parts(open_wikidata: OpenWikidata) -> No
 
 
 def test_edits_in_wrong_order_are_sorted(open_wikidata: OpenWikidata) -> None:
-    play = play_edits([CREATE, edit("", OSLO), edit("", BERGEN)])
+    play = play_edits([CREATE, Edit("", OSLO), Edit("", BERGEN)])
 
     def play_reversed(request: ServedRequest) -> ServedResponse:
         content = json.loads(play(request).body)
@@ -279,15 +281,15 @@ def test_edits_in_wrong_order_are_sorted(open_wikidata: OpenWikidata) -> None:
     ("after", "expected"),
     [
         # No other revision has the content of 102.
-        ([edit("", OSLO, label="X"), edit("", BERGEN, label="X")], ((101, 104), (102,))),
+        ([Edit("", OSLO, label="X"), Edit("", BERGEN, label="X")], ((101, 104), (102,))),
         # Revision 104 has the content of 102.
-        ([edit("", OSLO), edit("", BERGEN), edit("", OSLO, label="X")], ((101, 104, 105), (102,))),
+        ([Edit("", OSLO), Edit("", BERGEN), Edit("", OSLO, label="X")], ((101, 104, 105), (102,))),
     ],
 )
 def test_content_hidden_after_the_listing_is_unknown(
     after: list[Edit], expected: Any, open_wikidata: OpenWikidata
 ) -> None:
-    edits = [CREATE, ADD, edit("", BERGEN), *after]
+    edits = [CREATE, ADD, Edit("", BERGEN), *after]
     play_list, play_contents = play_edits(edits), play_edits([*edits[:2], hidden(edits[2], "content"), *edits[3:]])
 
     def play(request: ServedRequest) -> ServedResponse:
@@ -315,7 +317,7 @@ def test_an_invalid_id_is_refused_without_a_request(ids: tuple[str, str], open_w
 )
 def test_an_invalid_content_names_its_revision(content: str, open_wikidata: OpenWikidata) -> None:
     with pytest.raises(ServiceError, match=r"\(http://127.*\): revision 101 cannot be read as an item of Wikidata"):
-        history_after(open_wikidata, CREATE, edit("", raw_content=content))
+        history_after(open_wikidata, CREATE, Edit("", raw_content=content))
 
 
 # The recorded history
