@@ -7,6 +7,7 @@ test processes would wait for each other.
 import ipaddress
 import os
 import socket
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,6 @@ os.environ.setdefault("DO_NOT_TRACK", "1")
 refused: list[str] = []
 """Addresses that the test in progress tried to reach."""
 
-_connect, _connect_ex, _getaddrinfo = socket.socket.connect, socket.socket.connect_ex, socket.getaddrinfo
-
 
 def is_this_machine(host: Any) -> bool:
     name = host.decode() if isinstance(host, bytes) else host
@@ -34,36 +33,20 @@ def is_this_machine(host: Any) -> bool:
     return address.is_loopback or address.is_unspecified
 
 
-def _refuse_other_machines(host: Any) -> None:
+def _refuse_other_machines(event: str, arguments: tuple[Any, ...]) -> None:
+    """Refuse a connection to another machine and the look-up of its name; Python calls this hook before each event."""
+    if event == "socket.connect" and arguments[0].family in (socket.AF_INET, socket.AF_INET6):
+        host = arguments[1][0]
+    elif event == "socket.getaddrinfo":
+        host = arguments[0]
+    else:
+        return
     if not is_this_machine(host):
         refused.append(str(host))
         raise PermissionError(f"tests may connect only to this machine, not to {host}")
 
 
-def _is_internet(connection: socket.socket) -> bool:
-    return connection.family in (socket.AF_INET, socket.AF_INET6)
-
-
-def connect(self: socket.socket, address: Any) -> None:
-    if _is_internet(self):
-        _refuse_other_machines(address[0])
-    _connect(self, address)
-
-
-def connect_ex(self: socket.socket, address: Any) -> int:
-    if _is_internet(self):
-        _refuse_other_machines(address[0])
-    return _connect_ex(self, address)
-
-
-def getaddrinfo(host: Any, *arguments: Any, **options: Any) -> Any:
-    _refuse_other_machines(host)
-    return _getaddrinfo(host, *arguments, **options)
-
-
-socket.socket.connect = connect  # type: ignore[assignment, method-assign]
-socket.socket.connect_ex = connect_ex  # type: ignore[assignment, method-assign]
-socket.getaddrinfo = getaddrinfo
+sys.addaudithook(_refuse_other_machines)
 
 
 @pytest.fixture(autouse=True)

@@ -48,14 +48,14 @@ def _become(command: list[str], environment: Mapping[str, str], output: str) -> 
     refresh_global_settings_context()  # otherwise Prefect ignores the API in the environment and starts its own
 
 
-def script(arguments: list[str], environment: Mapping[str, str], output: str, before: None) -> None:
+def script(arguments: list[str], environment: Mapping[str, str], output: str) -> None:
     """Become the script that is the first argument."""
     _become(arguments, environment, output)
     _use_empty_figures()
     runpy.run_path(arguments[0], run_name="__main__")
 
 
-def prefect(arguments: list[str], environment: Mapping[str, str], output: str, before: None) -> None:
+def prefect(arguments: list[str], environment: Mapping[str, str], output: str) -> None:
     """Become the command `prefect`."""
     _become(["prefect", *arguments], environment, output)
     from prefect.cli import app
@@ -64,7 +64,7 @@ def prefect(arguments: list[str], environment: Mapping[str, str], output: str, b
 
 
 def swaymeter(
-    arguments: list[str], environment: Mapping[str, str], output: str, before: Callable[[], None] | None
+    arguments: list[str], environment: Mapping[str, str], output: str, before: Callable[[], None] | None = None
 ) -> None:
     """Become the command `swaymeter`.
 

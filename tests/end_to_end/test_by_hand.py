@@ -1,10 +1,14 @@
 """A run that a person starts: its page, its database and an output without noise."""
 
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.stages.aggregate import schema
-from tests.end_to_end.tiny_study import Run, TinyStudy
+from tests.end_to_end import forked_programs
+from tests.end_to_end.tiny_study import COMMAND_SECONDS, ROOT, Run, TinyStudy
 
 
 def test_a_run_leaves_a_page_and_a_database(undisturbed: tuple[TinyStudy, Run]) -> None:
@@ -32,7 +36,18 @@ def test_database_has_measures_and_their_correlations(undisturbed: tuple[TinyStu
 
 
 def test_output_has_no_noise_and_page_has_figures(study: TinyStudy, tmp_path: Path) -> None:
-    run = study.with_fewer_figures(tmp_path / "small.yaml").run_by_hand("run")
+    study = replace(study.with_fewer_figures(tmp_path / "small.yaml"), api="")
+    process = subprocess.run(
+        [sys.executable, "-m", forked_programs.__name__, "run", str(study.file), "--workspace", str(study.workspace)],
+        cwd=ROOT,
+        env=study.environment,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=COMMAND_SECONDS,
+        check=False,
+    )
+    run = Run(process.returncode, process.stdout)
     assert (run.code, run.prompts) == (0, 0), run.output
     page = study.workspace / "report" / "index.html"
     assert "</html>" in page.read_text()

@@ -7,15 +7,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-from tests.data.sources.graph.sparql_server import SparqlService, served
-from tests.data.sources.graph.yago_graph import RELATIONS, write_graph
+from tests.data.sources.graph.sparql_server import SparqlService
+from tests.data.sources.graph.yago_graph import GRAPH, RELATIONS
 from tests.data.sources.servers.faults import ServedRequest, ServedResponse, serving
 from tests.end_to_end.tiny_study import Run, TinyStudy, wait_until
 from tests.tasks.models.tiny import save_language_model
@@ -25,15 +24,8 @@ KILLS_AFTER = (3, 30, 60)
 
 
 @pytest.fixture(scope="session")
-def turtle(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("graph") / "yago-facts.ttl"
-    assert write_graph(path) >= 1_000
-    return path
-
-
-@pytest.fixture(scope="session")
-def service(turtle: Path) -> Iterator[str]:
-    with served(turtle) as server:
+def service() -> Iterator[str]:
+    with serving(play=SparqlService()) as server:
         yield server.address
 
 
@@ -80,14 +72,14 @@ def graph_study(service: str, study: Studies) -> TinyStudy:
 
 
 @contextmanager
-def limited_service(turtle: Path) -> Iterator[tuple[str, list[str], list[int]]]:
+def limited_service() -> Iterator[tuple[str, list[str], list[int]]]:
     """Serve the graph for a number of requests, and hold back the responses to later requests.
 
     Yields:
         The address, the queries with a response, and a list with the number of requests that are left.
     """
     answered, left, never = list[str](), [1_000_000], threading.Event()
-    service = SparqlService(turtle)
+    service = SparqlService()
 
     def play(request: ServedRequest) -> ServedResponse:
         if not left[0]:
@@ -137,8 +129,8 @@ def test_relations_of_a_graph_run_to_the_page(service: str, graph_study: TinyStu
         assert correlations[0] > 0
 
 
-def test_killed_fetch_loses_and_repeats_nothing(turtle: Path, graph_study: TinyStudy, study: Studies) -> None:
-    with limited_service(turtle) as (address, answered, left):
+def test_killed_fetch_loses_and_repeats_nothing(graph_study: TinyStudy, study: Studies) -> None:
+    with limited_service() as (address, answered, left):
         disturbed = study(address)
         for count in KILLS_AFTER:
             left[0] = count - len(answered)
@@ -158,8 +150,8 @@ def test_killed_fetch_loses_and_repeats_nothing(turtle: Path, graph_study: TinyS
     assert facts(disturbed) == facts(graph_study)
 
 
-def test_the_same_facts_come_from_a_dump(turtle: Path, graph_study: TinyStudy, study: Studies) -> None:
-    loaded = study(None, dump=[str(turtle)])
+def test_the_same_facts_come_from_a_dump(graph_study: TinyStudy, study: Studies) -> None:
+    loaded = study(None, dump=[str(GRAPH)])
     assert (run := loaded.run("run", "--stage", "fetch")).code == 0, run.output
     assert facts(loaded) == facts(graph_study)
 

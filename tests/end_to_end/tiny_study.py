@@ -7,8 +7,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 import uuid
@@ -32,7 +30,8 @@ from tests.end_to_end import forked_programs
 from tests.tasks.models.tiny import save_entailment_model, save_language_model
 
 ROOT = Path(__file__).resolve().parents[2]
-RELATIONS = ("capital", "birthPlace", "director")
+_STUDY_FILE = Path(__file__).with_name("tiny.yaml")
+RELATIONS: tuple[str, ...] = tuple(yaml.safe_load(_STUDY_FILE.read_text())["facts"]["relations"])
 COMMAND_SECONDS = 560
 """Limit of the time that a command takes."""
 EVENT_SECONDS = 90
@@ -104,22 +103,6 @@ class TinyStudy:
         """Run a command on this study and workspace to its end."""
         with self.start(*command, group=group, before=before) as running:
             return running.wait()
-
-    def run_by_hand(self, *command: str) -> Run:
-        """Run a command in a new process, as a person does, with figures and a temporary Prefect server."""
-        verb, *options = command
-        arguments = ["-m", "tests.end_to_end.forked_programs", verb, str(self.file), "--workspace", str(self.workspace)]
-        process = subprocess.run(
-            [sys.executable, *arguments, *options],
-            cwd=ROOT,
-            env=replace(self, api="").environment,
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=COMMAND_SECONDS,
-            check=False,
-        )
-        return Run(process.returncode, process.stdout)
 
     def copy(self, workspace: Path, *, with_files: bool = True) -> "TinyStudy":
         """Return the study with a copy of its workspace or, without files, with an empty workspace."""
@@ -222,7 +205,8 @@ def start_command(
     start_preloading()
     handle, file = tempfile.mkstemp(prefix="swaymeter-said-")
     os.close(handle)
-    process = _fork.Process(target=program, args=(arguments, dict(environment), file, before))
+    options = {"before": before} if before else {}
+    process = _fork.Process(target=program, args=(arguments, dict(environment), file), kwargs=options)
     process.start()
     return Command(process, Path(file))
 
@@ -294,29 +278,7 @@ def _variable(name: str, process: psutil.Process) -> str:
 
 def new_study(folder: Path, api: str) -> TinyStudy:
     """Save tiny models, and return a study of them with an empty workspace."""
-    model = save_language_model(folder / "tiny-model")
-    entailment = save_entailment_model(folder / "tiny-entailment")
-    study = {
-        "name": "tiny",
-        "seed": 1,
-        "facts": {"relations": list(RELATIONS), "real_entities": 2, "invented_entities": 1},
-        "contexts": {"base": 1, "assertive": 1, "negation": 1},
-        "questions": {"partitions": ["static", "disputable"], "per_partition": 1},
-        "models": [{"name": str(model), "dtype": "float32", "device": "cpu"}],
-        "measures": {
-            "persuasion": {},
-            "susceptibility": {},
-            "entity_independent_susceptibility": {},
-            "memorization_ratio": {},
-            "greedy_answers": {"max_new_tokens": 3},
-            "answer_set_susceptibility": {},
-            "fisher_susceptibility": {"top_k": 2, "draws": 0},
-            "answers": {"samples": 3, "max_new_tokens": 4},
-            "clusters": {"entailment": str(entailment)},
-            "semantic_entropy": {},
-            "coherent_persuasion": {},
-            "accuracy": {},
-            "persuaded": {},
-        },
-    }
-    return TinyStudy.of(folder / "tiny.yaml", folder / "workspace", api, study)
+    content = yaml.safe_load(_STUDY_FILE.read_text())
+    content["models"][0]["name"] = str(save_language_model(folder / "tiny-model"))
+    content["measures"]["clusters"]["entailment"] = str(save_entailment_model(folder / "tiny-entailment"))
+    return TinyStudy.of(folder / "tiny.yaml", folder / "workspace", api, content)

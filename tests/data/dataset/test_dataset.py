@@ -21,14 +21,12 @@ from tests.data.dataset_samples import (
     KENYA,
     NORWAY,
     PERU,
+    RECOUNTED_DISPUTE,
     disputed,
     fact,
     published,
     question,
-    recounted_dispute,
-    store_disputes,
-    store_facts,
-    store_questions,
+    store,
     workspace,
     write,
 )
@@ -42,7 +40,7 @@ TEMPORAL, DISPUTED = question(), disputed()
 def version(folder: Path, *records: Fact | Question) -> str:
     workspace(folder, *(record for record in records if isinstance(record, Fact)))
     if questions := [record for record in records if isinstance(record, Question)]:
-        store_questions(folder, "capital", *questions)
+        store(folder, *questions, part="capital")
     return Dataset.of(folder).version
 
 
@@ -53,8 +51,8 @@ def test_a_workspace_is_a_dataset(tmp_path: Path) -> None:
     workspace(
         tmp_path, replace(PERU, retrieved_at="2026-03-02T09:30:00+00:00"), replace(KENYA, retrieved_at=None), FATHER
     )
-    store_questions(tmp_path, "capital", STATIC, TEMPORAL)
-    store_questions(tmp_path, "Persian Gulf", DISPUTED)
+    store(tmp_path, STATIC, TEMPORAL, part="capital")
+    store(tmp_path, DISPUTED, part="Persian Gulf")
     names = Workspace(tmp_path).table(("facts",), "invented-country", INVENTED, {})
     names.write(INVENTED.of([row(INVENTED, name="Orvania")]))
     (tmp_path / "facts" / ".facts-capital.parquet.1-2.unfinished").write_bytes(b"PAR1")
@@ -88,14 +86,14 @@ def test_folder_of_published_files_is_dataset(tmp_path: Path) -> None:
 
 
 def test_only_the_newest_file_of_part_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    old = store_facts(tmp_path, [NORWAY], seed=0)
+    old = store(tmp_path, NORWAY, seed=0)
     slow_clock = SimpleNamespace(now=lambda zone: datetime.now(UTC) - timedelta(minutes=5))
     monkeypatch.setattr("swaymeter.data.storage.artifact.datetime", slow_clock)  # another host's clock
-    new = store_facts(tmp_path, [PERU], seed=1)
-    store_facts(tmp_path, [FATHER])
-    store_questions(tmp_path, "capital", STATIC)
-    newest = store_questions(tmp_path, "capital", TEMPORAL, seed=1)
-    store_questions(tmp_path, "Capital!", DISPUTED)  # another part, whose file has the same name
+    new = store(tmp_path, PERU, seed=1)
+    store(tmp_path, FATHER)
+    store(tmp_path, STATIC, part="capital")
+    newest = store(tmp_path, TEMPORAL, part="capital", seed=1)
+    store(tmp_path, DISPUTED, part="Capital!")  # another part, whose file has the same name
     os.utime(old)  # a copied workspace has other modification times
     dataset = Dataset.of(tmp_path)
     assert (set(dataset.facts), set(dataset.questions)) == ({PERU, FATHER}, {TEMPORAL, DISPUTED})
@@ -106,9 +104,9 @@ def test_only_the_newest_file_of_part_is_read(tmp_path: Path, monkeypatch: pytes
 
 
 def test_disputes_counted_again_replace_the_numbers(tmp_path: Path) -> None:
-    store_questions(tmp_path, "Persian Gulf", DISPUTED, replace(DISPUTED, object="Iraq", question_id="other"))
+    store(tmp_path, DISPUTED, replace(DISPUTED, object="Iraq", question_id="other"), part="Persian Gulf")
     before = Dataset.of(tmp_path)
-    store_disputes(tmp_path, "Persian Gulf", recounted_dispute())
+    store(tmp_path, RECOUNTED_DISPUTE, part="Persian Gulf")
     counted, other = Dataset.of(tmp_path).questions
     assert counted == replace(
         DISPUTED,
@@ -127,7 +125,7 @@ def test_disputes_counted_again_replace_the_numbers(tmp_path: Path) -> None:
     "other", [{"page": "Gulf"}, {"object": "Iraq"}, {"replacement": "Iraq"}, {"context": "Iran and another coast."}]
 )
 def test_numbers_of_another_dispute_are_not_used(other: dict[str, str]) -> None:
-    assert with_current_counts([DISPUTED], [replace(recounted_dispute(), **other)]) == [DISPUTED]
+    assert with_current_counts([DISPUTED], [replace(RECOUNTED_DISPUTE, **other)]) == [DISPUTED]
 
 
 def qec_without_facts(folder: Path) -> Path:
@@ -152,7 +150,7 @@ def files_without_questions(folder: Path) -> Path:
         (lambda folder: folder, " holds no facts and no questions; name a workspace"),
         (lambda folder: "x" * 5000, "does not exist"),
         (lambda folder: "nul\0byte", "does not exist"),
-        (lambda folder: store_facts(folder, [NORWAY]), "parquet is not JSON in UTF-8"),
+        (lambda folder: store(folder, NORWAY), "parquet is not JSON in UTF-8"),
         (qec_without_facts, "yago_qec.json holds no facts"),
         (files_without_questions, " holds no facts and no questions; name a workspace"),
         (malformed_questions, "/Static_final.csv, line 1: has no column"),
@@ -165,9 +163,9 @@ def test_a_path_without_a_dataset_is_refused(path: Callable[[Path], Any], messag
 
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     for file in (
-        store_facts(tmp_path, [NORWAY]),
-        store_questions(tmp_path, "a", TEMPORAL),
-        store_disputes(tmp_path, "b", recounted_dispute()),
+        store(tmp_path, NORWAY),
+        store(tmp_path, TEMPORAL, part="a"),
+        store(tmp_path, RECOUNTED_DISPUTE, part="b"),
     ):
         content = file.read_bytes()
         file.write_bytes(content[:-1])
@@ -189,10 +187,10 @@ def test_a_file_that_names_no_part_is_refused(key_inputs: dict[str, object], tmp
 def test_a_version_depends_on_neither_order_nor_keys(tmp_path: Path) -> None:
     norway = replace(NORWAY, other_objects=("Bergen", "Tromsø"))
     expected = version(tmp_path / "a", norway, PERU, FATHER, STATIC, TEMPORAL)
-    store_facts(tmp_path / "b", [PERU, replace(norway, other_objects=("Tromsø", "Bergen"))], seed=5)
-    store_facts(tmp_path / "b", [FATHER], seed=6)
-    store_questions(tmp_path / "b", "capital", replace(TEMPORAL, answers=TEMPORAL.answers[::-1]), seed=5)
-    store_questions(tmp_path / "b", "other", STATIC, seed=6)
+    store(tmp_path / "b", PERU, replace(norway, other_objects=("Tromsø", "Bergen")), seed=5)
+    store(tmp_path / "b", FATHER, seed=6)
+    store(tmp_path / "b", replace(TEMPORAL, answers=TEMPORAL.answers[::-1]), part="capital", seed=5)
+    store(tmp_path / "b", STATIC, part="other", seed=6)
     assert Dataset.of(tmp_path / "b").version == expected
     assert len(expected) == 16
     assert int(expected, 16) >= 0

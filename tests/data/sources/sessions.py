@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 from swaymeter.data.sources.http.session import Service, Session, close_sessions
 from tests.data.sources.servers.faults import FaultServer, ServedResponse, serving
@@ -25,12 +26,26 @@ class Clock:
         self.slept.append(seconds)
 
 
+def new_session(address: str, folder: Path, clock: Clock | None = None, **options: Any) -> Session:
+    """Return a session that never waits; `folder` has its cached responses.
+
+    Args:
+        address: the address of the service.
+        folder: the folder of the cache.
+        clock: the clock by which the session sleeps.
+        options: other arguments of `Service`, and `contact`, `offline` and `rerun` of `Session`.
+    """
+    clock = clock or Clock()
+    arguments = {name: options.pop(name) for name in ("contact", "offline", "rerun") if name in options}
+    limits = {"name": "The service", "requests_per_minute": 60_000, "timeout_s": 5, **options}
+    service = Service(address=address, **limits)
+    return Session(service, cache=folder, now=clock.now, sleep=clock.sleep, **{"contact": CONTACT, **arguments})
+
+
 @contextmanager
-def session_at(address: str, folder: Path, *, tries: int = 2, name: str = "The service") -> Iterator[Session]:
-    """Open a session that never waits; `folder` has its cached responses."""
-    clock = Clock()
-    service = Service(name, address, requests_per_minute=60_000, timeout_s=5, tries=tries)
-    with closing(Session(service, contact=CONTACT, cache=folder, now=clock.now, sleep=clock.sleep)) as session:
+def session_at(address: str, folder: Path, name: str = "The service") -> Iterator[Session]:
+    """Open a session that sends a request at most twice."""
+    with closing(new_session(address, folder, name=name, tries=2)) as session:
         yield session
     close_sessions()  # closes the rate limiters, too
 

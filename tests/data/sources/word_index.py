@@ -9,37 +9,31 @@ from typing import Any
 from swaymeter.data.sources.infini_gram import Ids
 from tests.data.sources.servers.faults import FaultServer, ServedRequest, ServedResponse, json_response, serving
 
-END = 65535
+END = "\uffff"
 _PIECE = re.compile(r" ?\w+|\s|[^\w\s]")
 
 
 class WordIndex:
-    """Documents as tokens: words with the space before them, white space and signs; also the tokenizer."""
+    """Documents as tokens: words with the space before them, white space and signs; also the tokenizer.
+
+    A part of the index is a text, in which a token is the character with its number, and END is before each document.
+    """
 
     def __init__(self, documents: Sequence[str], parts: int = 1) -> None:
         """Deal the documents in turn to the parts of the index."""
-        self._texts: list[str] = []
         self._numbers: dict[str, int] = {}
-        dealt = [documents[part::parts] for part in range(parts)]
-        self.parts = [[token for text in texts for token in (END, *self._encode(text))] for texts in dealt]
-        self._positions: dict[tuple[int, int], list[int]] = {}
-        for part in self.parts:
-            for position, token in enumerate(part):
-                self._positions.setdefault((id(part), token), []).append(position)
+        self._parts = ["".join(END + self._encode(text) for text in documents[part::parts]) for part in range(parts)]
 
     def spellings(self, name: str) -> tuple[Ids, ...]:
         """Return the tokens of a name after a space and elsewhere; pieces that no document has get new numbers."""
-        return tuple(self._encode(f" {name}")), tuple(self._encode(name))
+        return tuple(tuple(map(ord, self._encode(text))) for text in (f" {name}", name))
 
     def decode(self, ids: Ids) -> str:
-        return "".join(self._texts[token] for token in ids)
+        texts = list(self._numbers)
+        return "".join(texts[token] for token in ids)
 
-    def _encode(self, text: str) -> list[int]:
-        for piece in (pieces := _PIECE.findall(text)):
-            if piece not in self._numbers:
-                self._numbers[piece] = len(self._texts)
-                self._texts.append(piece)
-        return [self._numbers[piece] for piece in pieces]
+    def _encode(self, text: str) -> str:
+        return "".join(chr(self._numbers.setdefault(piece, len(self._numbers))) for piece in _PIECE.findall(text))
 
     @contextmanager
     def served(self, *, has_offset: bool = True) -> Iterator[FaultServer]:
@@ -54,7 +48,7 @@ class WordIndex:
         if "query" in data:
             ids = list(self.spellings(data["query"])[0]) if data["query"] else []
         if kind == "find_cnf":
-            offsets = [[2 * position for position in self._occurrences(part, ids[0])] for part in self.parts]
+            offsets = [[2 * position for position in _occurrences(part, ids[0])] for part in self._parts]
             return json_response(
                 {"cnt": sum(map(len, offsets)), "approx": False, "ptrs_by_shard": offsets, "token_ids": ids}
             )
@@ -66,35 +60,33 @@ class WordIndex:
             rarer, other = sorted((self._clause(clause) for clause in ids), key=len)
             near = sum(any(abs(first - second) <= data["max_diff_tokens"] for second in other) for first in rarer)
             return json_response({"count": near, "approx": False, "token_ids": ids})
-        total = sum(map(len, self.parts))
-        count = sum(len(self._occurrences(part, [ids])) for part in self.parts) if ids else total
+        count = sum(len(_occurrences(part, [ids])) if ids else len(part) for part in self._parts)
         return json_response({"count": count, "approx": False, "latency": 0.7, "token_ids": ids})
 
     def _clause(self, clause: list[list[int]]) -> list[int]:
         return [
             10**9 * number + position
-            for number, part in enumerate(self.parts)
-            for position in self._occurrences(part, clause)
+            for number, part in enumerate(self._parts)
+            for position in _occurrences(part, clause)
         ]
 
-    def _occurrences(self, part: list[int], names: list[list[int]]) -> list[int]:
-        starts = [(start, name) for name in names for start in self._positions.get((id(part), name[0]), [])]
-        return sorted(start for start, name in starts if part[start : start + len(name)] == name)
-
     def _document(self, number: int, position: int, limit: int, has_offset: bool) -> dict[str, Any]:
-        part = self.parts[number]
-        first = position
-        while part[first - 1] != END:
-            first -= 1
-        last = part.index(END, position) if END in part[position:] else len(part)
+        part = self._parts[number]
+        first, last = part.rindex(END, 0, position) + 1, (part + END).index(END, position)
         begin, end = max(first, position - limit // 2), min(last, position + (limit + 1) // 2)
         offset = {"needle_offset": position - begin} if has_offset else {}
-        ids = part[begin:end]
+        ids = list(map(ord, part[begin:end]))
         return {
-            "doc_ix": part[:position].count(END) - 1,
+            "doc_ix": part.count(END, 0, position) - 1,
             "doc_len": last - first,
             "disp_len": len(ids),
             "token_ids": ids,
             "spans": [[self.decode(tuple(ids)), None]],
             **offset,
         }
+
+
+def _occurrences(part: str, names: list[list[int]]) -> list[int]:
+    """Return the positions of names in a part of an index, also of names that overlap."""
+    patterns = [re.escape("".join(map(chr, name))) for name in names]
+    return sorted(match.start() for pattern in patterns for match in re.finditer(f"(?={pattern})", part))

@@ -14,7 +14,7 @@ from swaymeter.flows.api import Study
 from swaymeter.flows.datasets.export import export_facts
 from swaymeter.flows.stages.contents import Contents
 from swaymeter.tasks.statistics.changes import dataset_changes
-from tests.data.sources.graph.yago_graph import write_graph
+from tests.data.sources.graph.yago_graph import GRAPH
 from tests.flows.conftest import Command
 from tests.flows.small_study import load_study, prepare, small_study, write_study
 
@@ -133,8 +133,7 @@ def test_questions_that_are_not_fetched_are_not_exported(swaymeter: Command, tmp
 
 
 def test_predicates_come_with_triples_classes_and_relations(swaymeter: Command, tmp_path: Path) -> None:
-    write_graph(tmp_path / "graph.ttl")
-    facts = {"source": "yago", "dump": [str(tmp_path / "graph.ttl")], "relations": ["capital"]}
+    facts = {"source": "yago", "dump": [str(GRAPH)], "relations": ["capital"]}
     result = swaymeter("list", "predicates", write_study(tmp_path, small_study(tmp_path, facts=facts)))
     assert result.code == 0, result.err
     (line,) = [line for line in result.out.splitlines() if "yago-knowledge.org/resource/capital " in line]

@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 
 from swaymeter.data import catalog
-from swaymeter.data.records import Dispute, Question, RelationName, Triple, WikidataId, as_row
+from swaymeter.data.records import Dispute, Question, RelationName, Triple, WikidataId, as_row, both_contexts
 from swaymeter.flows.api import Study
 from swaymeter.flows.graph.graph import StepId
 from swaymeter.flows.graph.selection import Selection
-from tests.data.dataset_samples import with_texts
 from tests.flows.small_study import load_study, renew, run
 
 PAGES = ["Café/../War", "Tea"]
@@ -49,7 +48,7 @@ def triple(number: int, relation: str, property_id: str) -> Triple:
 
 
 def question(name: str, relation: str, partition: Any, **other: Any) -> Question:
-    plain = with_texts(
+    plain = Question(
         question_id=name,
         relation=RelationName(relation),
         partition=partition,
@@ -61,8 +60,7 @@ def question(name: str, relation: str, partition: Any, **other: Any) -> Question
         answers=("leaf",),
         replacement="root",
         question="What is tea?",
-        original_context="Tea is a leaf.",
-        counter_memory_context="Tea is a root.",
+        contexts=both_contexts("Tea is a leaf.", "Tea is a root.", ["leaf"], "root"),
         edits=1,
         subject_popularity=None,
         object_popularity=None,

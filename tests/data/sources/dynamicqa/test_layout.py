@@ -25,7 +25,7 @@ def test_cells_are_written_back_to_the_byte(cell: str, tmp_path: Path) -> None:
 def test_a_missing_column_is_refused_unless_optional(partition: Partition, tmp_path: Path) -> None:
     row = DISPUTED if partition == "disputable" else ROW
     for column in COLUMNS[partition]:
-        file = write(tmp_path, partition, row, columns=[name for name in COLUMNS[partition] if name != column])
+        file = write(tmp_path, partition, {name: cell for name, cell in row.items() if name != column})
         if column in OPTIONAL_COLUMNS:
             assert column not in read_rows(file, partition).columns
             assert len(questions(tmp_path, partition)) == 1

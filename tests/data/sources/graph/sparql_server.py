@@ -1,4 +1,4 @@
-"""A SPARQL service on 127.0.0.1 with a graph in memory, and endpoints that query a service."""
+"""A SPARQL service with the graph of `yago_graph` in memory, and endpoints that query a service."""
 
 import json
 from collections.abc import Iterator
@@ -9,7 +9,8 @@ from pathlib import Path
 import pyoxigraph as ox
 
 from swaymeter.data.sources.graph.sparql import RESULTS, Endpoint
-from tests.data.sources.servers.faults import FaultServer, ServedRequest, ServedResponse, serving
+from tests.data.sources.graph.yago_graph import GRAPH
+from tests.data.sources.servers.faults import ServedRequest, ServedResponse
 from tests.data.sources.sessions import session_at
 
 FORM = "application/x-www-form-urlencoded"
@@ -24,9 +25,9 @@ class SparqlService:
         cut: Queries whose answers were cut short.
     """
 
-    def __init__(self, turtle: Path, max_rows: int = 1_000_000) -> None:
+    def __init__(self, max_rows: int = 1_000_000) -> None:
         self._store, self._max_rows = ox.Store(), max_rows
-        self._store.bulk_load(path=str(turtle), format=ox.RdfFormat.TURTLE)
+        self._store.bulk_load(path=str(GRAPH), format=ox.RdfFormat.TURTLE)
         self.cut: list[str] = []
 
     def __call__(self, request: ServedRequest) -> ServedResponse:
@@ -41,13 +42,6 @@ class SparqlService:
             return response
         self.cut.append(request.form["query"])
         return replace(response, body=body[: len(body) // 2])
-
-
-@contextmanager
-def served(turtle: Path) -> Iterator[FaultServer]:
-    """Serve the graph of a Turtle file."""
-    with serving(play=SparqlService(turtle)) as server:
-        yield server
 
 
 @contextmanager

@@ -15,9 +15,24 @@ from swaymeter.data.errors import DamagedFile, InputError, ServiceError
 from swaymeter.data.sources.graph.dump import Dump, dump_digest, shared_dump
 from swaymeter.data.sources.graph.sparql import Literal, Uri
 from swaymeter.data.storage.writing import TEMPORARY
-from tests.data.sources.graph.turtle import ALL, TRIPLES, TURTLE, YAGO, write_dump
+from tests.data.dataset_samples import YAGO
+from tests.data.sources.graph.yago_graph import HEAD
 
+ALL = "SELECT ?s ?p ?o WHERE { ?s ?p ?o } ORDER BY ?s ?p ?o"
+TURTLE = HEAD + 'yago:Norway yago:capital yago:Oslo ; rdfs:label "Norway"@en , "Norge"@no ; yago:n 7 .\n'
+TRIPLES = (
+    f"<{YAGO}Norway> <{YAGO}capital> <{YAGO}Oslo> .\n"
+    f'<{YAGO}Norway> <http://www.w3.org/2000/01/rdf-schema#label> "Norway"@en .\n'
+    f'<{YAGO}Norway> <http://www.w3.org/2000/01/rdf-schema#label> "Norge"@no .\n'
+    f'<{YAGO}Norway> <{YAGO}n> "7"^^<http://www.w3.org/2001/XMLSchema#integer> .\n'
+)
 QUADS = TRIPLES.replace(" .\n", " <http://a.example/graph> .\n")
+
+
+def write_dump(folder: Path, name: str, text: str) -> Path:
+    file = folder / name
+    file.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+    return file
 
 
 def graphs(folder: Path) -> list[Path]:

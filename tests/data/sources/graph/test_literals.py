@@ -2,14 +2,14 @@ from dataclasses import replace
 
 import pytest
 
+from swaymeter.data import catalog
 from swaymeter.data.catalog import Relation
 from swaymeter.data.sources.graph.literals import LONGEST, plain, text
 from swaymeter.data.sources.graph.sparql import Literal
-from tests.data.sources.graph.turtle import YAGO
-from tests.data.sources.graph.yago_graph import relation_named
+from tests.data.dataset_samples import YAGO
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
-BIRTH, HEIGHT = relation_named("birthDate"), relation_named("elevation")
+BIRTH, HEIGHT = catalog.relation("birthDate"), catalog.relation("elevation")
 COUNT = replace(HEIGHT, object_class="number", unit=None)
 CODE = replace(COUNT, object_class="identifier")
 METRE = YAGO + "Metre"

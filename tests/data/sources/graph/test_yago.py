@@ -2,40 +2,57 @@
 
 import logging
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 import pytest
 
+from swaymeter.data import catalog
 from swaymeter.data.errors import InputError, ServiceError, ServiceTimeout
+from swaymeter.data.records import Fact
 from swaymeter.data.sources.graph import entities as yago_entities
 from swaymeter.data.sources.graph import yago
-from swaymeter.data.sources.graph.dump import Dump
+from swaymeter.data.sources.graph.dump import Dump, shared_dump
 from swaymeter.data.sources.graph.literals import plain
 from swaymeter.data.sources.graph.pairs import MAX_DIGITS, Pair, sampled_pairs
-from swaymeter.data.sources.graph.sparql import Endpoint, Literal, Row, Rows, Uri
+from swaymeter.data.sources.graph.sparql import Endpoint, Literal, Row, Rows, SparqlStore, Uri
+from tests.data.dataset_samples import YAGO
 from tests.data.sources.graph.sparql_server import SparqlService, endpoint_at
-from tests.data.sources.graph.turtle import YAGO
-from tests.data.sources.graph.yago_graph import (
-    EVERY,
-    NASTY,
-    RELATIONS,
-    Changed,
-    by_subject,
-    graph,
-    relation_named,
-    without_source,
-)
+from tests.data.sources.graph.yago_graph import GRAPH, NASTY, RELATIONS, Changed, graph
 from tests.data.sources.servers.faults import serving
 
-CAPITAL = relation_named("capital")
+CAPITAL = catalog.relation("capital")
+EVERY = 10_000
+"""More pairs than any graph of the tests has."""
+
+
+@pytest.fixture(scope="module")
+def dump(tmp_path_factory: pytest.TempPathFactory) -> Dump:
+    """Return the graph in the embedded store."""
+    return shared_dump([GRAPH], tmp_path_factory.mktemp("graphs"))
+
+
+@pytest.fixture
+def endpoint(tmp_path: Path) -> Iterator[Endpoint]:
+    """Yield an endpoint that queries a server of the graph, with an empty cache."""
+    with serving(play=SparqlService()) as server, endpoint_at(server.address, tmp_path / "kept") as endpoint:
+        yield endpoint
+
+
+def by_subject(store: SparqlStore, relation: str, *, seed: int = 1) -> dict[str, Fact]:
+    return {fact.subject: fact for fact in yago.facts(store, catalog.relation(relation), pairs=EVERY, seed=seed).facts}
+
+
+def without_source(facts: list[Fact]) -> list[Fact]:
+    return [replace(fact, address=None, query=None, retrieved_at=None) for fact in facts]
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_server_and_dump_give_same_facts(relation: str, endpoint: Endpoint, dump: Dump) -> None:
-    queried = yago.facts(endpoint, relation_named(relation), pairs=15, seed=7)
-    loaded = yago.facts(dump, relation_named(relation), pairs=15, seed=7)
+    queried = yago.facts(endpoint, catalog.relation(relation), pairs=15, seed=7)
+    loaded = yago.facts(dump, catalog.relation(relation), pairs=15, seed=7)
     assert without_source(queried.facts) == without_source(loaded.facts)
     assert (queried.examined, queried.rejected) == (loaded.examined, loaded.rejected)
     assert len(queried.facts) == 15
@@ -164,7 +181,7 @@ def test_rejected_pairs_are_counted_by_reason(
     relation: str, facts: int, examined: int, rejected: dict[str, int], dump: Dump, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.INFO, logger="swaymeter.data.sources.graph.yago"):
-        fetched = yago.facts(dump, relation_named(relation), pairs=EVERY, seed=1)
+        fetched = yago.facts(dump, catalog.relation(relation), pairs=EVERY, seed=1)
     assert len(fetched.facts) == facts
     assert fetched.rejected == rejected
     assert fetched.examined == examined
@@ -222,7 +239,7 @@ def test_a_generic_instance_has_its_class_s_name(batch: int, tmp_path: Path, mon
         yago:As_Prize_2 a yago:Unnamed ; rdfs:label "Generic instance"@en .
     """,
     )
-    fetched = yago.facts(store, relation_named("award"), pairs=EVERY, seed=1)
+    fetched = yago.facts(store, catalog.relation("award"), pairs=EVERY, seed=1)
     (fact,) = fetched.facts
     assert {fact.object, *fact.other_objects} == {"honour of the realm", "prize"}
     assert fetched.rejected == {yago.NO_ANSWER: 1}
@@ -246,10 +263,10 @@ def test_an_iri_unfit_for_queries_is_rejected(tmp_path: Path) -> None:
 def test_an_entity_has_all_of_its_objects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     films = "".join(f'yago:F{n} rdfs:label "Film {n}"@en ; schema:director yago:P{n % 3} .\n' for n in range(90))
     store = graph(tmp_path, films + "".join(f'yago:P{n} rdfs:label "Person {n}"@en .\n' for n in range(3)))
-    whole = yago.facts(store, relation_named("reverseDirector"), pairs=3, seed=1).facts
+    whole = yago.facts(store, catalog.relation("reverseDirector"), pairs=3, seed=1).facts
     monkeypatch.setattr(yago_entities, "MAX_ROWS", 8)
     recorded = Changed(store, lambda query, rows: rows)
-    parts = yago.facts(recorded, relation_named("reverseDirector"), pairs=3, seed=1).facts
+    parts = yago.facts(recorded, catalog.relation("reverseDirector"), pairs=3, seed=1).facts
     assert without_source(parts) == without_source(whole)
     assert {len(fact.other_objects) for fact in whole} == {29}
     assert sum("STRSTARTS" in query for query in recorded.queries) >= 3 * 16
@@ -283,12 +300,12 @@ def test_an_invalid_count_is_an_error(dump: Dump) -> None:
 
 @pytest.mark.parametrize(("relation", "max_rows"), [("reverseDirector", 9), ("birthDate", 40)])
 def test_truncated_answers_change_only_the_number_of_requests(
-    relation: str, max_rows: int, turtle: Path, dump: Dump, tmp_path: Path
+    relation: str, max_rows: int, dump: Dump, tmp_path: Path
 ) -> None:
-    whole = yago.facts(dump, relation_named(relation), pairs=30, seed=3)
-    service = SparqlService(turtle, max_rows)
+    whole = yago.facts(dump, catalog.relation(relation), pairs=30, seed=3)
+    service = SparqlService(max_rows)
     with serving(play=service) as server, endpoint_at(server.address, tmp_path) as endpoint:
-        cut_short = yago.facts(endpoint, relation_named(relation), pairs=30, seed=3)
+        cut_short = yago.facts(endpoint, catalog.relation(relation), pairs=30, seed=3)
     assert service.cut
     assert without_source(cut_short.facts) == without_source(whole.facts)
     assert (cut_short.examined, cut_short.rejected) == (whole.examined, whole.rejected)
@@ -303,13 +320,13 @@ def test_page_size_changes_neither_pairs_nor_order(page: int, dump: Dump) -> Non
 
 
 def pairs_of(dump: Dump, page: int) -> list[Pair]:
-    return list(sampled_pairs(dump, relation_named("birthDate").yago, seed=5, page=page, english_only=True))
+    return list(sampled_pairs(dump, catalog.relation("birthDate").yago, seed=5, page=page, english_only=True))
 
 
 def test_pairs_of_one_key_survive_page_ends(tmp_path: Path) -> None:
     values = '"1879" , "1879"@en , "1879"^^xsd:gYear , "1879"^^xsd:integer , "1879"@en-GB'
     store = graph(tmp_path, f"yago:A schema:birthDate {values} .\nyago:B schema:birthDate {values} .\n")
-    pairs = list(sampled_pairs(store, relation_named("birthDate").yago, seed=5, page=2, english_only=True))
+    pairs = list(sampled_pairs(store, catalog.relation("birthDate").yago, seed=5, page=2, english_only=True))
     assert len({(pair.subject, pair.object) for pair in pairs}) == len(pairs) == 10
     assert len({pair.key for pair in pairs}) == 2
 
@@ -322,7 +339,7 @@ def test_pages_that_do_not_advance_are_an_error(ignored: str, clause: str, dump:
         def select(self, query: str) -> Rows:
             return replace(dump.select(re.sub(clause, "", query)), address=self.address)
 
-    pairs = sampled_pairs(Ignoring(), relation_named("birthDate").yago, seed=5, page=3)
+    pairs = sampled_pairs(Ignoring(), catalog.relation("birthDate").yago, seed=5, page=3)
     with pytest.raises(ServiceError, match=rf"^https://cache\.example/sparql .* outside the query's {ignored}"):
         list(islice(pairs, 1_000))
 
@@ -334,18 +351,18 @@ def test_a_service_that_slows_down_loses_no_pair(dump: Dump) -> None:
         return rows
 
     slow = Changed(dump, slow_for_long)
-    keys = [pair.key for pair in sampled_pairs(slow, relation_named("award").yago, seed=5, page=40)]
-    assert keys == [pair.key for pair in sampled_pairs(dump, relation_named("award").yago, seed=5, page=EVERY)]
+    keys = [pair.key for pair in sampled_pairs(slow, catalog.relation("award").yago, seed=5, page=40)]
+    assert keys == [pair.key for pair in sampled_pairs(dump, catalog.relation("award").yago, seed=5, page=EVERY)]
 
 
 def test_another_seed_draws_another_sample(dump: Dump) -> None:
     samples = {
-        seed: [fact.subject for fact in yago.facts(dump, relation_named("award"), pairs=20, seed=seed).facts]
+        seed: [fact.subject for fact in yago.facts(dump, catalog.relation("award"), pairs=20, seed=seed).facts]
         for seed in (1, 2, -3)
     }
     assert len(set(map(tuple, samples.values()))) == 3
     assert len(set().union(*samples.values())) > 30
-    more = yago.facts(dump, relation_named("award"), pairs=60, seed=2).facts  # begins with the smaller sample
+    more = yago.facts(dump, catalog.relation("award"), pairs=60, seed=2).facts  # begins with the smaller sample
     assert samples[2] == [fact.subject for fact in more[:20]]
 
 
@@ -355,7 +372,7 @@ def test_an_always_slow_service_is_given_up(dump: Dump) -> None:
 
     store = Changed(dump, too_slow)
     with pytest.raises(ServiceTimeout, match="YAGO needs too long"):
-        yago.facts(store, relation_named("capital"), pairs=100, seed=1)
+        yago.facts(store, catalog.relation("capital"), pairs=100, seed=1)
     assert len(store.queries) == 1 + 1 + MAX_DIGITS
     limits = [int(limit) for query in store.queries for limit in re.findall(r"LIMIT (\d+)", query)]
     assert limits == [200, 100, 50, 25]

@@ -16,16 +16,7 @@ from swaymeter.data.sources.layouts.source import PublishedFile, read_questions
 from swaymeter.data.sources.own.rows import FileQuestions
 from swaymeter.data.sources.own.source import unusable_message
 from swaymeter.data.sources.registry import DATA_SETS, QUESTION_SOURCES
-from tests.data.sources.layouts.samples import (
-    CLASHEVAL,
-    NQ_SWAP,
-    SAMPLES,
-    WIKICONTRADICT,
-    Row,
-    conflict,
-    counterfact,
-    write,
-)
+from tests.data.sources.layouts.samples import Row, rows_of, write
 
 Case = tuple[str, str, tuple[str, ...], str | None]
 
@@ -78,7 +69,7 @@ def test_samples_have_their_questions_and_contexts(name: str, tmp_path: Path) ->
 
 
 def test_all_registered_data_sets_have_a_sample() -> None:
-    assert [source.name for source in DATA_SETS] == [*SAMPLES]
+    assert [source.name for source in DATA_SETS] == [*COUNTS]
 
 
 def test_cub_has_three_parts(tmp_path: Path) -> None:
@@ -187,8 +178,17 @@ def test_conflictqa_understands_negated_questions(
     question: str, memory: str, counter: str, memory_says: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "conflictQA-strategyQA-gpt4.json"
+    row = {
+        "question": question,
+        "memory_answer": memory,
+        "parametric_memory": memory,
+        "counter_answer": counter,
+        "counter_memory": counter,
+    }
     for truth, answer in (("True", "yes"), ("False", "no")):
-        file.write_text(json.dumps(conflict(question, [truth], memory, counter)))
+        file.write_text(
+            json.dumps({**rows_of("conflictqa/conflictQA-popQA-chatgpt.json")[0], **row, "ground_truth": [truth]})
+        )
         (read_question,) = read_questions(options("conflictqa", file)).questions
         right = memory if memory_says == answer else counter
         assert (read_question.object, read_question.contexts[0].text.endswith(right)) == (answer, True)
@@ -224,8 +224,9 @@ def test_rgb_joins_the_parts_of_an_answer(tmp_path: Path) -> None:
 
 def test_messages_number_rows_as_in_the_file(tmp_path: Path) -> None:
     file = write(tmp_path, "nq-swap")
-    rows = [NQ_SWAP[0], {**NQ_SWAP[0], "sub_context": "On the Dune.", "sub_answer": ["Dune"]}]
-    late = {**NQ_SWAP[0], "org_answer": ["Arn", "Dune"], "org_context": "On both.", "sub_context": "On the Moss."}
+    first = rows_of("nq-swap/dev-00000-of-00001.parquet.jsonl")[0]
+    rows = [first, {**first, "sub_context": "On the Dune.", "sub_answer": ["Dune"]}]
+    late = {**first, "org_answer": ["Arn", "Dune"], "org_context": "On both.", "sub_context": "On the Moss."}
     pq.write_table(pa.Table.from_pylist([*rows, *rows, late]), file)
     sample = read_questions(options("nq-swap", file))
     assert [len(question.contexts) for question in sample.questions] == [3]
@@ -237,9 +238,10 @@ def test_messages_number_rows_as_in_the_file(tmp_path: Path) -> None:
 
 def test_clasheval_has_no_change_without_effect(tmp_path: Path) -> None:
     file = tmp_path / "mine.jsonl"
-    unchanged = {**CLASHEVAL[1], "context_mod": CLASHEVAL[1]["context_original"]}
+    first, second, *_ = rows_of("clasheval/dataset.pqt.jsonl")
+    unchanged = {**second, "context_mod": second["context_original"]}
     same = {**unchanged, "answer_mod": unchanged["answer_original"], "mod_degree": "0.0"}
-    file.write_text("".join(json.dumps(row) + "\n" for row in (CLASHEVAL[0], unchanged, same)))
+    file.write_text("".join(json.dumps(row) + "\n" for row in (first, unchanged, same)))
     sample = read_questions(options("clasheval", file))
     assert [context.context_id for context in sample.questions[0].contexts] == ["supporting", "changed: 1.0"]
     assert [(row.part, row.detail) for row in sample.rejected] == [
@@ -249,8 +251,9 @@ def test_clasheval_has_no_change_without_effect(tmp_path: Path) -> None:
 
 def test_wikicontradict_asks_self_contradicting_passages_once(tmp_path: Path) -> None:
     file = tmp_path / "mine.jsonl"
+    row = rows_of("wikicontradict/WikiContradict_dataset_v1_rag_qa.csv")[0]
     passage = "It was founded in 1200, and in 1300."
-    file.write_text(json.dumps({**WIKICONTRADICT[0], "context1": passage, "context2": f"{passage} "}))
+    file.write_text(json.dumps({**row, "context1": passage, "context2": f"{passage} "}))
     (question,) = read_questions(options("wikicontradict", file)).questions
     assert cases(question) == [("both passages", "unknown", (), passage)]
 
@@ -274,13 +277,13 @@ def test_popqa_has_two_sentences_as_contexts(tmp_path: Path) -> None:
     assert conflicting[3] == f"The country of Vimmar is {conflicting[2][0]}."
     assert cases(questions["103"])[0][3] == "Tollask is the capital of Dune."
     assert [case[1] for case in cases(questions["200"])] == ["supporting"]  # no row has another colour
-    assert read_questions(options("popqa", tmp_path / "popQA.tsv")) == sample
+    assert read_questions(options("popqa", tmp_path / "popqa" / "popQA.tsv")) == sample
 
 
 OTHER_FORM = '{"question": "Who?", "passage": "He.", "gold": "him"}\n'
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", COUNTS)
 def test_a_file_of_another_form_is_refused(name: str, tmp_path: Path) -> None:
     file = tmp_path / "mine.jsonl"
     file.write_text(OTHER_FORM)
@@ -332,34 +335,41 @@ def test_a_folder_leaves_other_files_out(tmp_path: Path, caplog: pytest.LogCaptu
 
 
 BROKEN: dict[str, tuple[Row, str]] = {
-    "cub": ({"context_type": "golden"}, "context_type: 'golden' is none of gold, edited"),
-    "faitheval": ({"answerKey": "Z"}, "answerKey: Z is not one of the labels A, B, C"),
-    "clasheval": ({"answer_mod": None}, "answer_mod: is missing"),
-    "ramdocs": ({"documents": [{"type": "gossip", "text": "So they say."}]}, "documents 1, type: 'gossip' is none of"),
-    "conflictqa": ({"ground_truth": []}, "ground_truth: is missing"),
-    "nq-swap": ({"sub_answer": ["River Arn"]}, "conflicting, but the context states the right answer"),
-    "rgb": ({"answer": [["Arn"], []]}, "answer: is missing or incomplete"),
-    "wikicontradict": ({"context2": "  "}, "context2: is missing"),
-    "popqa": ({"possible_answers": '["red'}, "possible_answers: is not a list that can be read"),
+    "cub/counterfact_test.jsonl": ({"context_type": "golden"}, "context_type: 'golden' is none of gold, edited"),
+    "faitheval/counterfactual.jsonl": ({"answerKey": "Z"}, "answerKey: Z is not one of the labels A, B, C"),
+    "clasheval/dataset.pqt.jsonl": ({"answer_mod": None}, "answer_mod: is missing"),
+    "ramdocs/RAMDocs_test.jsonl": (
+        {"documents": [{"type": "gossip", "text": "So they say."}]},
+        "documents 1, type: 'gossip' is none of",
+    ),
+    "conflictqa/conflictQA-popQA-chatgpt.json": ({"ground_truth": []}, "ground_truth: is missing"),
+    "nq-swap/dev-00000-of-00001.parquet.jsonl": (
+        {"sub_answer": ["River Arn"]},
+        "conflicting, but the context states the right answer",
+    ),
+    "rgb/en_refine.json": ({"answer": [["Arn"], []]}, "answer: is missing or incomplete"),
+    "wikicontradict/WikiContradict_dataset_v1_rag_qa.csv": ({"context2": "  "}, "context2: is missing"),
+    "popqa/popQA.tsv": ({"possible_answers": '["red'}, "possible_answers: is not a list that can be read"),
 }
-"""Broken values of the first row of each sample, and the reason why the row cannot be used."""
+"""Broken values of the first row of a file of each sample, and the reason why the row cannot be used."""
 
 
-@pytest.mark.parametrize("name", BROKEN)
-def test_rows_that_cannot_be_used_are_named(name: str, tmp_path: Path) -> None:
-    sample = SAMPLES[name]
-    rows: list[Row] = sample[1] if isinstance(sample, tuple) else next(iter(sample.values()))
-    change, reason = BROKEN[name]
+@pytest.mark.parametrize("sample", BROKEN)
+def test_rows_that_cannot_be_used_are_named(sample: str, tmp_path: Path) -> None:
+    change, reason = BROKEN[sample]
+    first, *rows = rows_of(sample)
     file = tmp_path / "mine.jsonl"
-    file.write_text("".join(json.dumps(row) + "\n" for row in [{**rows[0], **change}, *rows[1:4]]))
-    (rejected,) = read_questions(options(name, file)).rejected
+    file.write_text("".join(json.dumps(row) + "\n" for row in [{**first, **change}, *rows[:3]]))
+    (rejected,) = read_questions(options(sample.partition("/")[0], file)).rejected
     assert (rejected.part, reason in str(rejected.detail)) == ("line 1", True), rejected.detail
 
 
 def test_a_template_of_cub_is_filled_or_named(tmp_path: Path) -> None:
+    (gold,) = (row for row in rows_of("cub/counterfact_test.jsonl") if row["id"] == "1_gold")
+
     def questions(**changes: Any) -> FileQuestions:
         file = tmp_path / "mine.jsonl"
-        file.write_text(json.dumps(counterfact(1, "gold", **changes)))
+        file.write_text(json.dumps(gold | changes))
         return read_questions(options("cub", file))
 
     changes = {"template": "<subject-w-space>lies on", "template_w_context": "<target_true> it is.\n<subject> lies on"}

@@ -128,7 +128,3 @@ def play_edits(edits: Sequence[Edit]) -> Play:
     revisions = wiki.pages[ITEM].revisions
     revisions[:] = [revision for revision, each in zip(revisions, edits, strict=True) if not each.deleted]
     return playing(wiki)
-
-
-def requested_contents(requests: Sequence[ServedRequest]) -> list[int]:
-    return [int(number) for request in requests for number in request.form.get("revids", "").split("|") if number]

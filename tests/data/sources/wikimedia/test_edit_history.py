@@ -47,7 +47,6 @@ from tests.data.sources.wikimedia.small_wiki import (
     play_edits,
     playing,
     recorded_wiki,
-    requested_contents,
 )
 
 
@@ -57,6 +56,10 @@ def history_after(open_wikidata: OpenWikidata, *edits: Edit, play: Play | None =
         history = edit_history(open_wikidata(server), ITEM, "P36")
     assert history is not None
     return history
+
+
+def requested_contents(requests: Sequence[ServedRequest]) -> list[int]:
+    return [int(number) for request in requests for number in request.form.get("revids", "").split("|") if number]
 
 
 def hidden(edit: Edit, *parts: str) -> Edit:

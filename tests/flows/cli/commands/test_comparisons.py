@@ -28,7 +28,7 @@ from tests.data.dataset_samples import (
     iri,
     published,
     question,
-    store_questions,
+    store,
     workspace,
 )
 from tests.flows.conftest import Command
@@ -113,7 +113,7 @@ def test_workspace_and_published_file_can_be_compared(swaymeter: Command, march:
 
 
 def test_ignored_files_and_keys_cause_warnings(swaymeter: Command, march: str, tmp_path: Path) -> None:
-    dataset_samples.store_facts(Path(march), [NORWAY], seed=1)
+    store(Path(march), NORWAY, seed=1)
     file = dataset_samples.write(tmp_path, published() | {"[bold]\x1b[31m": {}})
     result = swaymeter("diff", march, str(file), "--json")
     assert "capital has 2 files of facts; only the newest is read" in result.err
@@ -214,11 +214,11 @@ def test_the_last_line_shows_the_change(before: list[Any], after: list[Any], lin
 
 
 def test_questions_are_listed_beside_facts(swaymeter: Command, march: str, tmp_path: Path) -> None:
-    store_questions(Path(march), "capital", STATIC)
-    store_questions(Path(march), "Persian Gulf", GULF)
+    store(Path(march), STATIC, part="capital")
+    store(Path(march), GULF, part="Persian Gulf")
     april = workspace(tmp_path / "april", NORWAY, PERU, FATHER)
     moved = replace(STATIC, partition="temporal", edits=2, subject_popularity=9.5)
-    store_questions(april, "capital", moved, replace(STATIC, subject="Peru", subject_id="Q419"))
+    store(april, moved, replace(STATIC, subject="Peru", subject_id="Q419"), part="capital")
     result = swaymeter("diff", march, str(april))
     assert result.code == 1
     assert "3 facts of 2 relations and 2 questions of 2 relations from Wikidata, YAGO, fetched" in result.out
@@ -233,8 +233,8 @@ def test_questions_are_listed_beside_facts(swaymeter: Command, march: str, tmp_p
 
 
 def test_workspace_and_published_questions_can_be_compared(swaymeter: Command, tmp_path: Path) -> None:
-    store_questions(tmp_path / "build", "capital", STATIC)
-    store_questions(tmp_path / "build", "Persian Gulf", GULF)
+    store(tmp_path / "build", STATIC, part="capital")
+    store(tmp_path / "build", GULF, part="Persian Gulf")
     write_questions(tmp_path / "published", [replace(STATIC, subject_popularity=2.0), replace(GULF, edits=7)])
     result = swaymeter("diff", str(tmp_path / "published"), str(tmp_path / "build"))
     assert result.code == 1
@@ -245,8 +245,8 @@ def test_workspace_and_published_questions_can_be_compared(swaymeter: Command, t
 
 
 def test_json_lists_questions_and_facts_separately(swaymeter: Command, march: str, tmp_path: Path) -> None:
-    store_questions(tmp_path / "b", "capital", STATIC)
-    store_questions(Path(march), "capital", replace(STATIC, edits=4))
+    store(tmp_path / "b", STATIC, part="capital")
+    store(Path(march), replace(STATIC, edits=4), part="capital")
     document = json.loads(swaymeter("diff", march, str(tmp_path / "b"), "--json").out)
     assert [(document[side]["facts"], document[side]["questions"]) for side in "ab"] == [(3, 1), (0, 1)]
     assert document["questions"]["not_compared"] == []
