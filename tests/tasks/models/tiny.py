@@ -75,7 +75,7 @@ def tiny_network(
 ) -> Any:
     """Return a random language model of a family, with changes of its options."""
     torch.manual_seed(seed)
-    options = {
+    options: dict[str, Any] = {
         **SHAPE,
         "num_key_value_heads": 2,
         "max_position_embeddings": window,
