@@ -14,7 +14,7 @@ import pytest
 
 from tests.data.sources.servers.faults import FaultServer, ServedRequest, ServedResponse, json_response, serving
 from tests.end_to_end.tiny_study import Run, TinyStudy
-from tests.tasks.models.endpoints import fake_servers
+from tests.tasks.models.endpoints.fake_servers import QUESTIONS, SERVERS
 from tests.tasks.models.endpoints.letter_server import LetterServer, letter_server
 from tests.tasks.models.tiny import save_language_model
 
@@ -144,9 +144,9 @@ def test_no_file_or_output_has_the_key(scene: Scene) -> None:
 
 def test_audit_compares_contexts_of_a_thinking_model(tmp_path: Path, api: str) -> None:
     questions = tmp_path / "questions.csv"
-    questions.write_text(fake_servers.QUESTIONS)
+    questions.write_text(QUESTIONS)
     audit = TinyStudy(questions, tmp_path / "workspace", tmp_path / "prefect", uuid.uuid4().hex, api)
-    with serving(play=fake_servers.Ollama().answer) as server:
+    with serving(play=SERVERS["Ollama"].answer) as server:
         run = audit.run("audit", "--model", f"qwen3:4b@{server.address.removesuffix('/ask')}/v1")
     assert run.code == 0, run.output
     rows = r"with a right passage +2 of 2 .*follow\.supporting", r"with a wrong passage +0 of 2 +2 of 2 .*follow\.conf"

@@ -5,7 +5,7 @@ import pytest
 from swaymeter.tasks.models.generation.readers import PLAIN, SLOTS, engine_of_answers
 from swaymeter.tasks.models.next_token.by_query import PREFIX_TREE, engine
 from swaymeter.tasks.models.prompts.tokens import tokenize_prompts
-from tests.tasks.models.families import FAMILIES, family_model
+from tests.tasks.models.tiny import FAMILIES, family_model
 
 _RECURRENT = (
     "bamba falcon_h1 falcon_mamba granitemoehybrid jamba lfm2 mamba mamba2 minimax qwen3_next recurrent_gemma rwkv "

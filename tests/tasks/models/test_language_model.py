@@ -24,7 +24,8 @@ from swaymeter.tasks.models.size import parameters_of
 from swaymeter.tasks.models.tokenizer import Tokenizer, local_tokenizer
 from tests.tasks.models.tiny import (
     CHAT,
-    byte_pair_tokenizer,
+    SEAMS,
+    byte_tokenizer,
     save_language_model,
     tiny_language_model,
     tiny_network,
@@ -258,7 +259,7 @@ def test_a_folder_without_sound_weights_has_no_size(tmp_path: Path) -> None:
 
 
 def test_name_has_tokens_after_space_and_break() -> None:
-    tokenizer = Tokenizer(byte_pair_tokenizer([("Ġ", "N"), ("o", "r")]))
+    tokenizer = Tokenizer(byte_tokenizer([("Ġ", "N"), ("o", "r")]))
     after_space, after_break = tokenizer.spellings("Norway")
     assert (len(after_space), len(after_break)) == (len("Norway") - 1, len("Norway") - 1)
     assert (tokenizer.decode(after_space), tokenizer.decode(after_break)) == (" Norway", "Norway")
@@ -269,7 +270,7 @@ def test_downloaded_tokenizer_is_read_without_network(tmp_path: Path, monkeypatc
     local, missing = (ModelIdentity("org/model", commit * 20, "hub", "org/model") for commit in ("ab", "cd"))
     without_template = ModelIdentity("org/plain", "ab" * 20, "hub", "org/plain")
     for identity, template in ((local, "hello"), (without_template, None)):
-        tokenizer = byte_pair_tokenizer(chat_template=template)
+        tokenizer = byte_tokenizer(SEAMS, chat_template=template)
         tokenizer.save_pretrained(snapshot_folder(identity.location, identity.revision))
     result = local_tokenizer(local)
     assert result is not None

@@ -1,10 +1,11 @@
-"""Tiny random models, and their tokenizers: a token per byte, or tokens of merged bytes."""
+"""Tiny random models of many families, and their tokenizers: a token per byte, or tokens of merged bytes."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
+import yaml
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 from transformers import (
     AutoConfig,
@@ -22,33 +23,31 @@ CHAT = (
     "{% for message in messages %}<turn>{{ message['role'] }}\n{{ message['content'] }}<end>\n{% endfor %}"
     "{% if add_generation_prompt %}<turn>assistant\n{% endif %}"
 )
-# Merges in the letters of a byte-level tokenizer: Ċ is a newline, Ġ a space. The first three join a context to a query.
 SEAMS = (("Ċ", "Q"), ("ĊQ", ":"), ("Ċ", "T"), ("e", "Ġ"), (".", "Ċ"))
+"""Merges of bytes into tokens, the first three across the seam of context and query.
+
+".\\n" is one token, but ".\\nQ: " is ".", "\\nQ:", " ".
+"""
 LABELS = {0: "CONTRADICTION", 1: "NEUTRAL", 2: "ENTAILMENT"}
 SHAPE = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
+FAMILIES: dict[str, dict[str, Any]] = {
+    name: options
+    for names, options in yaml.safe_load(Path(__file__).with_name("families.yaml").read_text())["families"].items()
+    for name in names.split(", ")
+}
+"""The options of the smallest form of each family."""
 
 
-def byte_tokenizer(*, chat_template: str | None = None, pairs: bool = False) -> PreTrainedTokenizerFast:
-    """Return a tokenizer with a token per byte; with `pairs`, two texts become <cls> a <sep> b <sep>."""
-    return _tokenizer((), chat_template, pairs)
-
-
-def byte_pair_tokenizer(
-    merges: Sequence[tuple[str, str]] = SEAMS, *, chat_template: str | None = None
+def byte_tokenizer(
+    merges: Sequence[tuple[str, str]] = (), *, chat_template: str | None = None, pairs: bool = False
 ) -> PreTrainedTokenizerFast:
-    """Return a tokenizer of bytes, and of tokens that span the seam of context and query.
-
-    ".\\n" is one token, but ".\\nQ: " is ".", "\\nQ:", " ". The ids of bytes are those of byte_tokenizer. A model for
-    this tokenizer needs len(tokenizer) entries: tiny_language_model(tokenizer=...).
+    """Return a tokenizer with a token per byte, and a token per merge.
 
     Args:
         merges: Pairs in their order, in the letters of a byte-level tokenizer (Ċ a newline, Ġ a space).
         chat_template: The chat template of the tokenizer.
+        pairs: Two texts become <cls> a <sep> b <sep>.
     """
-    return _tokenizer(merges, chat_template, pairs=False)
-
-
-def _tokenizer(merges: Sequence[tuple[str, str]], chat_template: str | None, pairs: bool) -> PreTrainedTokenizerFast:
     letters = sorted(pre_tokenizers.ByteLevel.alphabet())
     merged = [left + right for left, right in merges]
     vocabulary = {token: index for index, token in enumerate([*SPECIAL, *letters, *merged])}
@@ -71,35 +70,25 @@ def _tokenizer(merges: Sequence[tuple[str, str]], chat_template: str | None, pai
     return fast
 
 
-def tiny_network(family: str = "llama", *, window: int = 512, seed: int = 0, vocabulary: int = VOCABULARY) -> Any:
-    """Return a random language model of a family.
-
-    Families with peculiarities:
-        llama3: Scaled rotary positions; the scaling acts from the second frequency on.
-        mistral: The window of attention is 8 tokens.
-        bloom: The attention has a bias, and there are no positions.
-        mamba: There is no attention.
-    """
+def tiny_network(
+    family: str = "llama", *, window: int = 512, seed: int = 0, vocabulary: int = VOCABULARY, **changes: Any
+) -> Any:
+    """Return a random language model of a family, with changes of its options."""
     torch.manual_seed(seed)
-    options: dict[str, Any]
-    if family == "gpt2":
-        options = {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": window}
-    elif family == "bloom":
-        options = {"hidden_size": 32, "n_layer": 2, "n_head": 4}
-    elif family == "mamba":
-        options = {"hidden_size": 32, "num_hidden_layers": 2, "state_size": 4}
-    else:
-        options = {**SHAPE, "max_position_embeddings": window}
-    if family in ("llama", "llama3", "qwen2", "mistral"):
-        options["num_key_value_heads"] = 2
-    if family == "mistral":
-        options["sliding_window"] = 8
-    if family == "llama3":
-        rope = {"rope_type": "llama3", "rope_theta": 500_000.0, "factor": 8.0, "low_freq_factor": 1.0}
-        options["rope_parameters"] = {**rope, "high_freq_factor": 4.0, "original_max_position_embeddings": window // 2}
-    common = {"initializer_range": 0.5, "eos_token_id": 1, "bos_token_id": 1, "pad_token_id": 0}
-    name = "llama" if family == "llama3" else family
-    return AutoModelForCausalLM.from_config(AutoConfig.for_model(name, vocab_size=vocabulary, **common, **options))
+    options: dict[str, Any] = {
+        **SHAPE,
+        "num_key_value_heads": 2,
+        "max_position_embeddings": window,
+        "vocab_size": vocabulary,
+        "initializer_range": 0.5,
+        "bos_token_id": 1,
+        "eos_token_id": 1,
+        "pad_token_id": 0,
+        "architecture": family,
+        **FAMILIES[family],
+        **changes,
+    }
+    return AutoModelForCausalLM.from_config(AutoConfig.for_model(options.pop("architecture"), **options))
 
 
 def tiny_language_model(
@@ -116,20 +105,40 @@ def tiny_language_model(
     return LanguageModel(network, tokenizer, name, "0", "float32", "cpu")
 
 
-def save_language_model(folder: Path, *, family: str = "llama", seed: int = 0) -> Path:
+def family_model(family: str) -> LanguageModel:
+    """Return a random language model with weights by which every layer changes the output, whatever the family."""
+    network = tiny_network(family, seed=7)
+    with torch.no_grad():
+        for name, weights in network.named_parameters():
+            if weights.dim() > 1:
+                scale = 0.5 if "embed" in name or "wte" in name else 1.2 / weights.shape[-1] ** 0.5
+                weights.copy_(torch.randn(weights.shape) * scale)
+    return LanguageModel(network, byte_tokenizer(), family, "0", "float32", "cpu")
+
+
+def save_language_model(folder: Path, *, family: str = "llama", seed: int = 0, **changes: Any) -> Path:
     """Save a random language model with save_pretrained, and return its folder."""
-    tiny_network(family, seed=seed).save_pretrained(folder)
+    tiny_network(family, seed=seed, **changes).save_pretrained(folder)
     byte_tokenizer().save_pretrained(folder)
     return folder
 
 
 def save_entailment_model(folder: Path, *, family: str = "bert", labels: dict[int, str] | None = None) -> Path:
     """Save a random sequence classifier with labels, by default LABELS, and return its folder."""
-    torch.manual_seed(3)
     labels = labels or LABELS
     options: dict[str, Any] = {"id2label": labels, "label2id": {label: index for index, label in labels.items()}}
     if family == "deberta":
         options |= {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "type_vocab_size": 0}
+    return _save_encoder(folder, AutoModelForSequenceClassification, family, **options)
+
+
+def save_embedder(folder: Path) -> Path:
+    """Save a random BERT without a configuration of pooling, and return its folder."""
+    return _save_encoder(folder, AutoModel, "bert")
+
+
+def _save_encoder(folder: Path, kind: Any, family: str, **options: Any) -> Path:
+    torch.manual_seed(3)
     config = AutoConfig.for_model(
         family,
         vocab_size=VOCABULARY,
@@ -139,15 +148,6 @@ def save_entailment_model(folder: Path, *, family: str = "bert", labels: dict[in
         **SHAPE,
         **options,
     )
-    AutoModelForSequenceClassification.from_config(config).save_pretrained(folder)
-    byte_tokenizer(pairs=True).save_pretrained(folder)
-    return folder
-
-
-def save_embedder(folder: Path) -> Path:
-    """Save a random BERT without a configuration of pooling, and return its folder."""
-    torch.manual_seed(4)
-    config = AutoConfig.for_model("bert", vocab_size=VOCABULARY, max_position_embeddings=64, pad_token_id=0, **SHAPE)
-    AutoModel.from_config(config).save_pretrained(folder)
+    kind.from_config(config).save_pretrained(folder)
     byte_tokenizer(pairs=True).save_pretrained(folder)
     return folder

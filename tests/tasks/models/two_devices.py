@@ -131,24 +131,21 @@ def spread(model: LanguageModel) -> Iterator[LanguageModel]:
     """
     network = model.model
     with _TensorConstructors(), _TwoDevices():  # type: ignore[no-untyped-call]
-        dispatch_model(network, dict(_module_devices(network, network)), main_device=DEVICES[0])
+        dispatch_model(network, _module_devices(network), main_device=DEVICES[0])
         inputs = str(network.get_input_embeddings().weight.device)
         yield LanguageModel(network, model.tokenizer, model.name, model.revision, model.dtype, inputs)
 
 
-def _module_devices(network: Any, module: Any, name: str = "", layers: int = 0) -> Iterator[tuple[str, str]]:
-    """Yield the name and the device of every layer, and of every module outside the layers without children.
-
-    Args:
-        layers: number of layers before the module.
-    """
-    for child_name, child in module.named_children():
-        full_name = f"{name}.{child_name}".lstrip(".")
-        is_layer = type(child).__name__ in network._no_split_modules
-        if is_layer or not any(child.children()):
-            tied = getattr(child, "weight", None) is network.get_input_embeddings().weight
-            yield full_name, DEVICES[layers > 0 and not tied]
-            layers += is_layer
-        else:
-            yield from _module_devices(network, child, full_name, layers)
-            layers += sum(type(part).__name__ in network._no_split_modules for part in child.modules())
+def _module_devices(network: Any) -> dict[str, str]:
+    """Return the device of every layer, and of every module outside the layers without children."""
+    layers, devices = list[str](), dict[str, str]()
+    for name, module in network.named_modules():
+        if name.startswith(tuple(f"{layer}." for layer in layers)):
+            continue
+        is_layer = type(module).__name__ in network._no_split_modules
+        if is_layer or not any(module.children()):
+            tied = getattr(module, "weight", None) is network.get_input_embeddings().weight
+            devices[name] = DEVICES[bool(layers) and not tied]
+        if is_layer:
+            layers.append(name)
+    return devices

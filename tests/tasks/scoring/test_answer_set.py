@@ -14,14 +14,14 @@ from swaymeter.tasks.models.next_token import complete_answers, shared
 from swaymeter.tasks.models.prompts.template_options import end_tokens
 from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
 from tests.tasks.models.reference_values import break_token, step_log_probs, tokens_of
-from tests.tasks.models.tiny import byte_pair_tokenizer, byte_tokenizer, tiny_language_model
+from tests.tasks.models.tiny import SEAMS, byte_tokenizer, tiny_language_model
 
 CONTEXTS = ["Oslo is big.\n", "Norway's capital is Rome.\n", "Lima.\n", ""]
 # The last token of "Where" joins the space after it. All queries are short, because one model has a window of 8 tokens.
 QUERIES = ["Q: So?\nA:", "Where", "At \n"]
 # Answers of few letters: each has a probability far above 0, even for a model of bytes.
 ANSWERS = [["O", "Os"], ["N"], ["NY"], ["S"], ["S. L", "S."], ["Q:"]]
-TOKENIZERS = {"bytes": byte_tokenizer(), "pairs": byte_pair_tokenizer()}
+TOKENIZERS = {"bytes": byte_tokenizer(), "pairs": byte_tokenizer(SEAMS)}
 
 
 def _log_probs(model: LanguageModel, prompt: str, aliases: Sequence[str]) -> NDArray[np.float64]:

@@ -1,6 +1,6 @@
 """Scores of model families against prompts read alone; scores on two devices and on a GPU against the CPU.
 
-tests/tasks/models/families.py has all families that can be built small.
+tests/tasks/models/families.yaml has all families that can be built small.
 """
 
 from collections.abc import Callable
@@ -21,9 +21,8 @@ from swaymeter.tasks.scoring.first_token import next_tokens
 from swaymeter.tasks.scoring.fisher import fisher_susceptibility
 from swaymeter.tasks.scoring.memorization import greedy_answers
 from swaymeter.tasks.scoring.persuasion import persuasion
-from tests.tasks.models.families import family_model
 from tests.tasks.models.reference_values import all_answers, check_numbers, log_probs, step_log_probs, tokens_of
-from tests.tasks.models.tiny import tiny_language_model
+from tests.tasks.models.tiny import family_model, tiny_language_model
 from tests.tasks.models.two_devices import spread
 
 CONTEXTS = [

@@ -9,9 +9,9 @@ from swaymeter.data.errors import ScoreError
 from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
 from swaymeter.tasks.scoring.first_token import continuous_utilisation, first_tokens, next_tokens
-from tests.tasks.models.chat_templates import FAMILIES, family_model
+from tests.tasks.models.chat_formats import chat_model
 from tests.tasks.models.reference_values import log_probs
-from tests.tasks.models.tiny import CHAT, byte_pair_tokenizer, tiny_language_model
+from tests.tasks.models.tiny import CHAT, byte_tokenizer, tiny_language_model
 
 CONTEXTS = (None, "Oslo is the capital of Norway.", "The capital of Norway is Lima, says a book. " * 5)
 
@@ -46,14 +46,14 @@ def test_context_moves_first_token_of_its_answer(smollm2: LanguageModel) -> None
     ("name", "token"), [("llama-2-chat", "▁the"), ("gemma", "t"), ("smollm2-instruct", "t"), ("llama-3-instruct", "t")]
 )
 def test_an_answer_begins_as_the_template_writes_it(name: str, token: str) -> None:
-    model = family_model(FAMILIES[name])
+    model = chat_model(name)
     assert model.tokenizer.convert_ids_to_tokens(first_tokens(model, ["the sea"])["the sea"]) == token
 
 
 def test_answer_begins_with_space_in_plain_form() -> None:
     merges = (("Ġ", "O"), ("ĠO", "s"))
-    plain = tiny_language_model(tokenizer=byte_pair_tokenizer(merges))
-    chat = tiny_language_model(tokenizer=byte_pair_tokenizer(merges, chat_template=CHAT))
+    plain = tiny_language_model(tokenizer=byte_tokenizer(merges))
+    chat = tiny_language_model(tokenizer=byte_tokenizer(merges, chat_template=CHAT))
     tokens = [model.tokenizer.decode([*first_tokens(model, ["Oslo"]).values()]) for model in (plain, chat)]
     assert tokens == [" Os", "O"]
     line_prompts = replace(prompts(), plain_without_context="{question}\n", chat_template="never")
@@ -61,7 +61,7 @@ def test_answer_begins_with_space_in_plain_form() -> None:
 
 
 def test_answer_that_merges_with_its_prompt_is_refused(tiny: LanguageModel) -> None:
-    joined = tiny_language_model(tokenizer=byte_pair_tokenizer(((":", "Ġ"),)))
+    joined = tiny_language_model(tokenizer=byte_tokenizer(((":", "Ġ"),)))
     for model, answer in ((joined, "Oslo"), (tiny, " ")):
         with pytest.raises(ScoreError, match="cannot be separated"):
             first_tokens(model, [answer])

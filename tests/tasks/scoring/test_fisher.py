@@ -9,9 +9,8 @@ from swaymeter.data.errors import ScoreError, UsageError
 from swaymeter.tasks.models import LanguageModel, gradients
 from swaymeter.tasks.models.progress import listening
 from swaymeter.tasks.scoring.fisher import fisher_susceptibility
-from tests.tasks.models.families import family_model
 from tests.tasks.models.reference_values import break_token
-from tests.tasks.models.tiny import tiny_language_model
+from tests.tasks.models.tiny import family_model, tiny_language_model
 
 QUERIES = ["Q: Where is Oslo?\nA:", "x", "The capital of Peru is", "Q: Where is Lima?\nA:"]
 FAMILIES = ["llama", "llama3", "gpt2", "gpt_neox", "mistral", "qwen2", "bloom", "mamba"]

@@ -17,7 +17,7 @@ from swaymeter.tasks.scoring.judging import (
     verdict_in,
 )
 from tests.tasks.models.reference_values import log_probs
-from tests.tasks.models.tiny import CHAT, byte_pair_tokenizer, tiny_language_model
+from tests.tasks.models.tiny import CHAT, byte_tokenizer, tiny_language_model
 
 CASES = [
     Case("What is the capital of Norway?", ("Lima",), ("Oslo", "Kristiania"), "It is Lima."),
@@ -79,7 +79,7 @@ def test_prompt_that_does_not_fit_has_no_verdict() -> None:
 
 
 def test_tokenizer_that_joins_a_letter_is_refused() -> None:
-    joined = byte_pair_tokenizer([("Ġ", "A")])  # " A" is one token, " B" is two tokens
+    joined = byte_tokenizer([("Ġ", "A")])  # " A" is one token, " B" is two tokens
     with pytest.raises(ModelError, match="does not write each letter from A to E as one token"):
         ask_language_model(tiny_judge(None, tokenizer=joined), CASES)
 

@@ -15,13 +15,13 @@ from swaymeter.tasks.models.next_token.by_query import PLAIN, PREFIX_TREE
 from swaymeter.tasks.models.prompts.template_options import end_tokens
 from swaymeter.tasks.scoring.memorization import Conflict, Follows, Reply, conflict, count, follows, greedy_answers
 from tests.tasks.models.reference_values import log_probs, tokens_of
-from tests.tasks.models.tiny import CHAT, byte_pair_tokenizer, byte_tokenizer, tiny_language_model
+from tests.tasks.models.tiny import CHAT, SEAMS, byte_tokenizer, tiny_language_model
 
 CONTEXTS = ["Oslo is big.\n", "Norway's capital is Rome.\n", "Lima.\n", "", "Without any doubt, it is the place.\n"]
 QUERIES = ["Q: What is the capital of Norway?\nA:", "The capital of Peru is", "Where"]
 # Tokens with a newline: some answers begin with empty lines, and an answer ends with its first line of text.
 LINES = [("Ċ", chr(letter)) for letter in range(33, 127)] + [("Ċ", "Ċ"), ("Ġ", "Ċ"), ("x", "Ċ")]
-TOKENIZERS = {"bytes": byte_tokenizer(), "pairs": byte_pair_tokenizer(), "lines": byte_pair_tokenizer(LINES)}
+TOKENIZERS = {"bytes": byte_tokenizer(), "pairs": byte_tokenizer(SEAMS), "lines": byte_tokenizer(LINES)}
 
 
 def _alone(model: LanguageModel, prompt: str, limit: int) -> str:

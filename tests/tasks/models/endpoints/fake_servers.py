@@ -1,238 +1,168 @@
-"""Imitations of chat servers. Their models follow the passages of an audit; their responses differ in form.
+"""Kinds of chat servers. Their models follow the passages of an audit; their responses differ in form.
 
-with serving(play=HiddenThoughts().answer) as server:
+with serving(play=SERVERS["Ollama"].answer) as server:
     server.address, server.received
 """
 
 import hashlib
 import json
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from tests.data.sources.servers.faults import ServedRequest, ServedResponse, json_response
+from tests.tasks.models.endpoints.letter_server import Body, completion
 
-QUESTIONS = """\
-id,question,answer,context,kind,context_answer
-lib,When does the library close?,6 p.m.,The library closes at 6 p.m.,supporting,
-lib,When does the library close?,6 p.m.,"Since May, the library closes at 8 p.m.",conflicting,8 p.m.
-pay,What is the maximum payload of the Fennock 2?,8 kg,The Fennock 2 lifts up to 8 kg.,supporting,
-pay,What is the maximum payload of the Fennock 2?,8 kg,Owners report that it lifts up to 5 kg.,conflicting,5 kg
-"""
+QUESTIONS = Path(__file__).with_name("questions.csv").read_text()
 """A file of questions; the models follow its passages."""
+REFUSED_PARAMETERS = ("seed", "frequency_penalty", "presence_penalty", "logprobs")
+"""Parameters that several kinds of servers refuse."""
 _VALUE = re.compile(r"closes at (\d+ [ap]\.m\.)|lifts up to (\d+ kg)")
-Body = Mapping[str, Any]
+Choice = dict[str, Any]
 
 
+def _is_question(prompt: str) -> bool:
+    """Return True for a question of the file; the probe never sends a question."""
+    return "library" in prompt or "payload" in prompt
+
+
+def _text(prompt: str, body: Body) -> str:
+    """Return a passage's value, a wrong answer, or a story that the seed selects."""
+    if value := _VALUE.search(prompt):
+        return value[1] or value[2]
+    if _is_question(prompt):
+        return "5 p.m." if "library" in prompt else "12 kg"
+    seed = str(body.get("seed", 0)) if body.get("temperature", 1) else "greedy"
+    return f"Once {hashlib.sha256(seed.encode()).hexdigest()[:8]} a goat ate a map."
+
+
+@dataclass(frozen=True)
 class ChatServer:
-    """A server of OpenAI's chat API. Its model replies with a passage's value, or a story that the seed selects."""
+    """A server of OpenAI's chat API.
 
-    model_names: tuple[str, ...] = ("fake-1",)
+    Attributes:
+        names: The names in the list of models.
+        text: Returns the text of the reply to a prompt.
+        refuse: Returns the response to a refused request, otherwise None.
+        change: Changes a choice of the reply to a prompt.
+        thinks: Returns True if the model thinks before the reply to a request.
+        thought_tokens: Tokens of the thoughts. A reply with a smaller limit ends within its thoughts.
+        thoughts_field: The field of a message that has the thoughts; empty for hidden thoughts.
+    """
+
+    names: tuple[str, ...] = ("fake-1",)
+    text: Callable[[str, Body], str] = _text
+    refuse: Callable[[Body], ServedResponse | None] = lambda body: None
+    change: Callable[[Choice, str], Choice] = lambda choice, prompt: choice
+    thinks: Callable[[Body], bool] = lambda body: False
+    thought_tokens: float = 200
+    thoughts_field: str = ""
 
     def answer(self, request: ServedRequest) -> ServedResponse:
         """Return the response to a request."""
-        if request.method == "GET":
-            models = [{"id": name, "owned_by": "someone"} for name in self.model_names]
-            return json_response({"data": models}) if request.path.endswith("/models") else _NO_ROUTE
-        return self.reply(json.loads(request.body)) if request.path.endswith("/chat/completions") else _NO_ROUTE
+        if request.method == "GET" and request.path.endswith("/models"):
+            return json_response({"data": [{"id": name, "owned_by": "someone"} for name in self.names]})
+        if not request.path.endswith("/chat/completions"):
+            return json_response({"error": {"message": "no such route"}}, status=404)
+        body = json.loads(request.body)
+        return self.refuse(body) or self._reply(body)
 
-    def reply(self, body: Body) -> ServedResponse:
-        """Return the response to a chat request."""
-        return self.completion(body, self.text(body))
-
-    def text(self, body: Body) -> str:
-        """Return the text of the model's reply."""
-        prompt = self.prompt(body)
-        if value := _VALUE.search(prompt):
-            return value[1] or value[2]
-        if self.is_question(body):
-            return "5 p.m." if "library" in prompt else "12 kg"
-        seed = str(body.get("seed", 0)) if body.get("temperature", 1) else "greedy"
-        return f"Once {hashlib.sha256(seed.encode()).hexdigest()[:8]} a goat ate a map."
-
-    @staticmethod
-    def prompt(body: Body) -> str:
-        return "\n".join(turn["content"] for turn in body["messages"])
-
-    def is_question(self, body: Body) -> bool:
-        """Return True for a question of the file; the probe never sends a question."""
-        return "library" in self.prompt(body) or "payload" in self.prompt(body)
-
-    @staticmethod
-    def completion(
-        body: Body, text: str | None, finish: str | None = "stop", tokens: int = 8, **message: Any
-    ) -> ServedResponse:
-        choices = [
-            {"index": index, "message": {"role": "assistant", "content": text, **message}, "finish_reason": finish}
-            for index in range(body.get("n", 1))
-        ]
-        usage = {"prompt_tokens": 20, "completion_tokens": tokens}
-        return json_response({"object": "chat.completion", "model": body["model"], "choices": choices, "usage": usage})
+    def _reply(self, body: Body) -> ServedResponse:
+        prompt = "\n".join(turn["content"] for turn in body["messages"])
+        message, finish, tokens = {"role": "assistant", "content": self.text(prompt, body)}, "stop", 8
+        if self.thinks(body):
+            limit = body.get("max_tokens") or body["max_completion_tokens"]
+            tokens += 200
+            if self.thoughts_field:
+                message[self.thoughts_field] = "Okay, the user wants something. Let me think."
+            if limit < self.thought_tokens:
+                message["content"], finish, tokens = "", "length", limit
+        choice = self.change({"message": message, "finish_reason": finish}, prompt)
+        return completion(body, [choice] * body.get("n", 1), prompt_tokens=20, completion_tokens=tokens)
 
 
-_NO_ROUTE = json_response({"error": {"message": "no such route"}}, status=404)
+def _for_questions(changes: Choice) -> Callable[[Choice, str], Choice]:
+    return lambda choice, prompt: {**choice, **changes} if _is_question(prompt) else choice
 
 
-class Ollama(ChatServer):
-    """A model that always thinks: its thoughts, in `reasoning`, use up the first 200 tokens."""
-
-    model_names = ("qwen3:4b",)
-    field = "reasoning"
-
-    def reply(self, body: Body) -> ServedResponse:
-        thoughts = {self.field: "Okay, the user wants something. Let me think."} if self.field else {}
-        limit = body.get("max_tokens") or body.get("max_completion_tokens")
-        if not self.thinks(body):
-            return super().reply(body)
-        if limit < 200:
-            return self.completion(body, "", "length", limit, **thoughts)
-        return self.completion(body, self.text(body), tokens=208, **thoughts)
-
-    def thinks(self, body: Body) -> bool:
-        return True
+def _with_log_probs(choice: Choice, prompt: str) -> Choice:
+    """Return the choice with log-probabilities, which are null for a question."""
+    value = None if _is_question(prompt) else -0.5
+    tokens = re.findall(r"\s?\S+", choice["message"]["content"])
+    return {**choice, "logprobs": {"content": [{"token": token, "logprob": value} for token in tokens]}}
 
 
-class OllamaSwitch(Ollama):
-    """A model that does not think if `reasoning_effort` is none."""
-
-    def thinks(self, body: Body) -> bool:
-        return body.get("reasoning_effort") != "none"
-
-
-class ReasoningParser(Ollama):
-    """vLLM or SGLang: thoughts are in `reasoning_content`, and a keyword of the chat template turns them off."""
-
-    field = "reasoning_content"
-
-    def thinks(self, body: Body) -> bool:
-        return body.get("chat_template_kwargs", {}).get("enable_thinking") is not False
+def _refuse_switches(body: Body) -> ServedResponse | None:
+    for name in ("chat_template_kwargs", "reasoning_effort", "think"):
+        if name in body:
+            return json_response({"error": {"message": f"Unrecognized request argument: {name}"}}, status=400)
+    return None
 
 
-class HiddenThoughts(Ollama):
-    """A hosted model: thoughts are counted, but not sent; unknown keys are refused."""
+def refusing(error: Callable[[list[str]], ServedResponse]) -> Callable[[Body], ServedResponse | None]:
+    """Return a function that refuses requests with REFUSED_PARAMETERS by an error, which names these parameters."""
 
-    field = ""
+    def refuse(body: Body) -> ServedResponse | None:
+        names = [name for name in REFUSED_PARAMETERS if name in body]
+        return error(names) if names else None
 
-    def reply(self, body: Body) -> ServedResponse:
-        for name in ("chat_template_kwargs", "reasoning_effort", "think"):
-            if name in body:
-                return json_response({"error": {"message": f"Unrecognized request argument: {name}"}}, status=400)
-        return super().reply(body)
+    return refuse
 
 
-class EndlessThoughts(Ollama):
-    """A model whose thoughts never end."""
-
-    def reply(self, body: Body) -> ServedResponse:
-        return self.completion(body, "", "length", body["max_tokens"], reasoning="Hm. Hm. Hm.")
+def _gemini_errors(names: list[str]) -> ServedResponse:
+    text = "\n".join(f'Invalid JSON payload received. Unknown name "{name}": Cannot find field.' for name in names)
+    return json_response([{"error": {"code": 400, "message": text, "status": "INVALID_ARGUMENT"}}], status=400)
 
 
-class GeminiErrors(ChatServer):
-    """A server that sends errors as a list of objects."""
-
-    model_names = ("models/gemini-flash",)
-    refused_parameters = ("seed", "frequency_penalty", "presence_penalty", "logprobs")
-
-    def reply(self, body: Body) -> ServedResponse:
-        names = [name for name in self.refused_parameters if name in body]
-        return self.error(names) if names else super().reply(body)
-
-    def error(self, names: list[str]) -> ServedResponse:
-        text = "\n".join(f'Invalid JSON payload received. Unknown name "{name}": Cannot find field.' for name in names)
-        return json_response([{"error": {"code": 400, "message": text, "status": "INVALID_ARGUMENT"}}], status=400)
+def _pydantic_error(names: list[str]) -> ServedResponse:
+    """Return pydantic's text, which repeats the request."""
+    text = (
+        f"1 validation error for ChatRequest\n{names[0]}\n  Extra inputs are not permitted "
+        "[type=extra_forbidden, input_value={'temperature': 0, 'top_p': 1.0}, input_type=dict]"
+    )
+    return json_response({"detail": text}, status=422)
 
 
-class TextErrors(GeminiErrors):
-    """A server that sends errors as a string."""
-
-    def error(self, names: list[str]) -> ServedResponse:
-        return json_response(f"unsupported: {names[0]}", status=400)
+def _html_error(names: list[str]) -> ServedResponse:
+    page = f"<html><head><title>400</title></head><body><p>The key <b>{names[0]}</b> is unknown.</p></body></html>"
+    return ServedResponse(page, status=400)
 
 
-class PydanticErrors(GeminiErrors):
-    """A server that sends pydantic's text as an error; the text repeats the request."""
-
-    def error(self, names: list[str]) -> ServedResponse:
-        text = (
-            f"1 validation error for ChatRequest\n{names[0]}\n  Extra inputs are not permitted "
-            "[type=extra_forbidden, input_value={'temperature': 0, 'top_p': 1.0}, input_type=dict]"
+_TOOL_CALL = {"id": "1", "type": "function", "function": {"name": "search", "arguments": "{}"}}
+SERVERS = {
+    "without thoughts": ChatServer(),
+    "Ollama": ChatServer(("qwen3:4b",), thinks=lambda body: True, thoughts_field="reasoning"),
+    "Ollama with a switch": ChatServer(
+        thinks=lambda body: body.get("reasoning_effort") != "none", thoughts_field="reasoning"
+    ),
+    "vLLM or SGLang with a reasoning parser": ChatServer(
+        thinks=lambda body: body.get("chat_template_kwargs", {}).get("enable_thinking") is not False,
+        thoughts_field="reasoning_content",
+    ),
+    # a hosted model: thoughts are counted, but not sent
+    "hidden thoughts": ChatServer(thinks=lambda body: True, refuse=_refuse_switches),
+    "endless thoughts": ChatServer(thinks=lambda body: True, thought_tokens=math.inf, thoughts_field="reasoning"),
+    "Gemini": ChatServer(("models/gemini-flash",), refuse=refusing(_gemini_errors)),
+    "errors as strings": ChatServer(
+        refuse=refusing(lambda names: json_response(f"unsupported: {names[0]}", status=400))
+    ),
+    "errors of pydantic": ChatServer(refuse=refusing(_pydantic_error)),
+    "errors as pages": ChatServer(refuse=refusing(_html_error)),
+    # a wildcard, and a name without its suffix, like in the lists of LiteLLM and OpenRouter
+    "short list of models": ChatServer(("openai/*", "qwen/qwen-2.5-7b-instruct")),
+    "null replies": ChatServer(change=_for_questions({"message": {"content": None}})),
+    "calls of tools": ChatServer(
+        change=_for_questions({"message": {"content": None, "tool_calls": [_TOOL_CALL]}, "finish_reason": "tool_calls"})
+    ),
+    "content filter": ChatServer(
+        change=lambda choice, prompt: (
+            {**choice, "message": None, "finish_reason": "content_filter"} if "library" in prompt else choice
         )
-        return json_response({"detail": text}, status=422)
-
-
-class HtmlErrors(GeminiErrors):
-    """A server that sends errors as an HTML page."""
-
-    def error(self, names: list[str]) -> ServedResponse:
-        page = f"<html><head><title>400</title></head><body><p>The key <b>{names[0]}</b> is unknown.</p></body></html>"
-        return ServedResponse(page, status=400)
-
-
-class Unlisted(ChatServer):
-    """A list of models with a wildcard and a name without its suffix, like the lists of LiteLLM and OpenRouter."""
-
-    model_names = ("openai/*", "qwen/qwen-2.5-7b-instruct")
-
-
-class Empty(ChatServer):
-    """A server that sends null in place of the reply to a question."""
-
-    def reply(self, body: Body) -> ServedResponse:
-        return self.completion(body, None, tokens=0) if self.is_question(body) else super().reply(body)
-
-
-class ToolCalls(ChatServer):
-    """A server that replies to every question with the call of a tool."""
-
-    def reply(self, body: Body) -> ServedResponse:
-        call = {"id": "1", "type": "function", "function": {"name": "search", "arguments": "{}"}}
-        if self.is_question(body):
-            return self.completion(body, None, "tool_calls", tool_calls=[call])
-        return super().reply(body)
-
-
-class NullMessage(ChatServer):
-    """A server with a content filter, which replaces the message of one question by null."""
-
-    def reply(self, body: Body) -> ServedResponse:
-        if "library" not in self.prompt(body):
-            return super().reply(body)
-        choices = [
-            {"index": index, "message": None, "finish_reason": "content_filter"} for index in range(body.get("n", 1))
-        ]
-        return json_response({"model": body["model"], "choices": choices})
-
-
-class NoFinish(ChatServer):
-    """A server whose replies have no finish_reason."""
-
-    def reply(self, body: Body) -> ServedResponse:
-        return self.completion(body, self.text(body), None)
-
-
-class NullLogProbs(ChatServer):
-    """A server that sends null log-probabilities for every question."""
-
-    def reply(self, body: Body) -> ServedResponse:
-        content = json.loads(super().reply(body).body)
-        for choice in content["choices"]:
-            value = None if self.is_question(body) else -0.5
-            tokens = re.findall(r"\s?\S+", choice["message"]["content"])
-            choice["logprobs"] = {"content": [{"token": token, "logprob": value} for token in tokens]}
-        return json_response(content)
-
-
-class Deterministic(ChatServer):
-    """An application that ignores temperature and seed."""
-
-    def text(self, body: Body) -> str:
-        return super().text({**body, "temperature": 0})
-
-
-class Azure(ChatServer):
-    """A deployment of Azure: it has no list of models, and its key is in the header api-key."""
-
-    def answer(self, request: ServedRequest) -> ServedResponse:
-        if request.headers.get("api-key") != "made-up-azure-key" or "authorization" in request.headers:
-            return json_response({"error": {"code": "401", "message": "Access denied"}}, status=401)
-        return _NO_ROUTE if request.method == "GET" else super().answer(request)
+    ),
+    "no finish_reason": ChatServer(change=lambda choice, prompt: {**choice, "finish_reason": None}),
+    "null log-probabilities": ChatServer(change=_with_log_probs),
+    "always greedy": ChatServer(text=lambda prompt, body: _text(prompt, {**body, "temperature": 0})),
+}

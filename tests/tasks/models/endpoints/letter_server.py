@@ -9,7 +9,7 @@ import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,19 +19,54 @@ from tests.data.sources.servers.faults import ServedRequest, ServedResponse, jso
 VOCABULARY = 128
 _END = 0
 _OWNERS = {"vllm": "vllm", "openai": "someone", "llama.cpp": "llamacpp"}
+_DISTORTIONS: dict[str, Callable[[float], float]] = {
+    "log-probabilities of 0": lambda value: 0.0,
+    "log-probabilities of -9999": lambda value: -9999.0,
+    "probabilities above 1": lambda value: min(value + 1.5, 0.0),
+}
+Body = Mapping[str, Any]
+"""The body of a request."""
+
+
+class Step(NamedTuple):
+    """A token of a reply.
+
+    Attributes:
+        token: The id of the token.
+        log_prob: The reported log-probability of the token, in nats.
+        top: The ids of the reported likeliest tokens, with their log-probabilities in nats.
+    """
+
+    token: int
+    log_prob: float
+    top: list[tuple[int, float]]
 
 
 def tokens_of(text: str) -> tuple[int, ...]:
     return tuple(ord(letter) % VOCABULARY for letter in text)
 
 
+def _generator(seed: str) -> np.random.Generator:
+    return np.random.default_rng(int.from_bytes(hashlib.sha256(seed.encode()).digest()[:8], "big"))
+
+
+def _normalised(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(logits - np.log(np.exp(logits).sum()))
+
+
 def log_probs_after(prompt: str) -> NDArray[np.float64]:
     """Return the log-distribution of the next token after a text, (V,), in nats."""
-    seed = int.from_bytes(hashlib.sha256(prompt.encode()).digest()[:8], "big")
-    logits = np.random.default_rng(seed).normal(0.0, 2.0, VOCABULARY)
+    logits = _generator(prompt).normal(0.0, 2.0, VOCABULARY)
     logits[:32] = -6.0  # no control characters
     logits[_END] = -3.0
-    return np.asarray(logits - np.log(np.exp(logits).sum()))
+    return _normalised(logits)
+
+
+def completion(body: Body, choices: list[dict[str, Any]], prompt_tokens: int, completion_tokens: int) -> ServedResponse:
+    """Return a response of OpenAI's API, in which the choices are numbered."""
+    numbered = [{**choice, "index": number} for number, choice in enumerate(choices)]
+    usage = {"prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens}
+    return json_response({"model": body["model"], "choices": numbered, "usage": usage})
 
 
 class LetterServer:
@@ -42,60 +77,30 @@ class LetterServer:
         self._count = itertools.count()
 
     def answer(self, request: ServedRequest) -> ServedResponse:
+        """Return the response to a request."""
         if request.method == "GET":
             return self._server_description(request.path)
+        faults = self._faults
         body = json.loads(request.body)
-        if "another model" in self._faults:
+        if "another model" in faults:
             return json_response({"error": {"message": f"model {body['model']} not found"}}, status=404)
         if request.path.endswith("/tokenize"):
             text = body.get("prompt", body.get("content"))
-            return json_response(
-                {"tokens": list(tokens_of(text[::-1] if "another tokenizer" in self._faults else text))}
-            )
-        if "refuses log-probabilities" in self._faults and body.get("logprobs"):
+            return json_response({"tokens": tokens_of(text[::-1] if "another tokenizer" in faults else text)})
+        if "refuses log-probabilities" in faults and body.get("logprobs"):
             return json_response({"error": {"message": "logprobs are not supported"}}, status=400)
+        if "refuses whole distributions" in faults and body.get("logprobs") == -1:
+            return json_response({"error": {"message": "logprobs -1 is greater than max allowed: 20"}}, status=400)
         if request.path.endswith("/completion"):
             return self._llama_completion(body)
         is_chat = request.path.endswith("/chat/completions")
-        prompt = (
-            body["messages"][-1]["content"]
-            if is_chat
-            else body["prompt"]
-            if isinstance(body["prompt"], str)
-            else "".join(map(chr, body["prompt"]))
-        )
-        if body.get("logprobs") == -1 and "refuses whole distributions" in self._faults:
-            return json_response({"error": {"message": "logprobs -1 is greater than max allowed: 20"}}, status=400)
-        count = 1 if "one answer per request" in self._faults else body.get("n", 1)
-        choices = [self._choice(prompt, body, number, is_chat) for number in range(count)]
-        added = "adds a start token" in self._faults
-        usage = {"prompt_tokens": len(prompt) + added, "completion_tokens": sum(map(_completion_tokens, choices))}
-        return json_response({"model": body["model"], "choices": choices, "usage": usage})
-
-    def _llama_completion(self, body: Mapping[str, Any]) -> ServedResponse:
-        prompt = "".join(map(chr, body["prompt"]))
-        common = {"max_tokens": body["n_predict"], "logprobs": body["n_probs"]}
-        choice = self._choice(prompt, {**common, "seed": body["seed"], "temperature": body["temperature"]}, 0, False)
-        values, tops = choice["logprobs"]["token_logprobs"], choice["logprobs"]["top_logprobs"]
-        tokens = [
-            {
-                "id": token,
-                "logprob": value,
-                "top_logprobs": [{"id": _token_id(name), "logprob": log_prob} for name, log_prob in top.items()],
-            }
-            for token, value, top in zip(choice["token_ids"], values, tops, strict=True)
-        ]
-        is_complete = choice["finish_reason"] == "stop"
-        return json_response(
-            {
-                "tokens": choice["token_ids"][: len(tokens) - is_complete],
-                "content": choice["text"],
-                "stop_type": "eos" if is_complete else "limit",
-                "completion_probabilities": tokens,
-                "tokens_evaluated": len(prompt),
-                "tokens_predicted": len(values),
-            }
-        )
+        prompt = body["messages"][-1]["content"] if is_chat else body["prompt"]
+        text = prompt if isinstance(prompt, str) else "".join(map(chr, prompt))
+        count = 1 if "one answer per request" in faults else body.get("n", 1)
+        replies = [self._steps(text, body, number, body["max_tokens"], _top_count(body)) for number in range(count)]
+        choices = [self._choice(steps, body, is_chat) for steps in replies]
+        prompt_tokens = len(text) + ("adds a start token" in faults)
+        return completion(body, choices, prompt_tokens, completion_tokens=sum(map(len, replies)))
 
     def _server_description(self, path: str) -> ServedResponse:
         if path.endswith("/models"):
@@ -104,97 +109,100 @@ class LetterServer:
         version = "0.0.2" if "another version" in self._faults else "0.0.1"
         return json_response({"version": version}) if path.endswith("/version") else ServedResponse(status=404)
 
-    def _choice(self, prompt: str, body: Mapping[str, Any], number: int, is_chat: bool) -> dict[str, Any]:
-        is_same = "identical answers" in self._faults
-        base_seed = next(self._count) if {"ignores seed", "changing greedy answer"} & self._faults else body["seed"]
-        seed = f"{base_seed} {0 if is_same else number}"
-        temperature = 0.0 if "ignores sampling" in self._faults else body["temperature"]
-        limit = 3 if "cuts answers" in self._faults else body["max_tokens"]
-        ids, values, tops = self._decode(prompt, seed, temperature, limit, body)
-        is_complete = ids[-1] == _END
-        text = "".join(map(chr, ids[: len(ids) - is_complete]))
-        common = {"finish_reason": "stop" if is_complete else "length", "index": number}
-        if not body.get("logprobs") or "no log-probabilities" in self._faults:
-            logprobs: Any = None
-        elif is_chat:
-            entries, has_ids = zip(ids, values, tops, strict=True), self._has_token_ids(body)
-            logprobs = {
-                "content": [
-                    {
-                        "token": f"token_id:{token}" if has_ids else chr(token),
-                        "logprob": value,
-                        "top_logprobs": [{"token": name, "logprob": log_prob} for name, log_prob in top.items()],
-                    }
-                    for token, value, top in entries
-                ]
+    def _llama_completion(self, body: Body) -> ServedResponse:
+        text = "".join(map(chr, body["prompt"]))
+        steps = self._steps(text, body, 0, body["n_predict"], body["n_probs"])
+        reply = [step.token for step in steps if step.token != _END]
+        return json_response(
+            {
+                "tokens": reply,
+                "content": "".join(map(chr, reply)),
+                "stop_type": "eos" if len(reply) < len(steps) else "limit",
+                "completion_probabilities": _log_probs(steps, "id", int),
+                "tokens_evaluated": len(text),
+                "tokens_predicted": len(steps),
             }
-        else:
-            names = [f"token_id:{token}" if self._has_token_ids(body) else chr(token) for token in ids]
-            logprobs = {"tokens": names, "token_logprobs": values, "top_logprobs": tops}
+        )
+
+    def _choice(self, steps: list[Step], body: Body, is_chat: bool) -> dict[str, Any]:
+        def name(token: int) -> str:
+            has_ids = body.get("return_tokens_as_token_ids", self._dialect != "openai")
+            return f"token_id:{token}" if has_ids else chr(token)
+
+        text = "".join(chr(step.token) for step in steps if step.token != _END)
+        has_log_probs = body.get("logprobs") and "no log-probabilities" not in self._faults
+        choice: dict[str, Any] = {"finish_reason": "stop" if steps[-1].token == _END else "length", "logprobs": None}
         if is_chat:
-            message = {"role": "assistant", "content": text}
+            choice["message"] = {"role": "assistant", "content": text}
             enable_thinking = body.get("chat_template_kwargs", {}).get("enable_thinking")
             if "thinks" in self._faults or ("thinks by default" in self._faults and enable_thinking is not False):
-                message["reasoning_content"] = "Let me see."
-            return {**common, "message": message, "logprobs": logprobs}
-        return {**common, "text": text, "logprobs": logprobs, "token_ids": ids}
+                choice["message"]["reasoning_content"] = "Let me see."
+            if has_log_probs:
+                choice["logprobs"] = {"content": _log_probs(steps, "token", name)}
+            return choice
+        if has_log_probs:
+            choice["logprobs"] = {
+                "tokens": [name(step.token) for step in steps],
+                "token_logprobs": [step.log_prob for step in steps],
+                "top_logprobs": [{name(token): log_prob for token, log_prob in step.top} for step in steps],
+            }
+        return {**choice, "text": text, "token_ids": [step.token for step in steps]}
 
-    def _has_token_ids(self, body: Mapping[str, Any]) -> bool:
-        return bool(body.get("return_tokens_as_token_ids", self._dialect != "openai"))
+    def _steps(self, text: str, body: Body, number: int, limit: int, top: int) -> list[Step]:
+        """Decode a reply.
 
-    def _decode(
-        self, prompt: str, seed: str, temperature: float, limit: int, body: Mapping[str, Any]
-    ) -> tuple[list[int], list[float], list[dict[str, float]]]:
-        draws = np.random.default_rng(int.from_bytes(hashlib.sha256(seed.encode()).digest()[:8], "big"))
-        ids, values, tops, text = list[int](), list[float](), list[dict[str, float]](), prompt
-        count = body.get("top_logprobs", body.get("logprobs") if body.get("logprobs") is not True else 0) or 0
-        while len(ids) < limit and (not ids or ids[-1] != _END):
+        Args:
+            text: The prompt.
+            body: The request.
+            number: The number of the reply among those of the request.
+            limit: Limit of the tokens of the reply.
+            top: Number of reported likeliest tokens; -1 for all.
+        """
+        faults, steps = self._faults, list[Step]()
+        seed = next(self._count) if {"ignores seed", "changing greedy answer"} & faults else body["seed"]
+        draws = _generator(f"{seed} {0 if 'identical answers' in faults else number}")
+        temperature = 0.0 if "ignores sampling" in faults else body["temperature"]
+        distorted = next((_DISTORTIONS[fault] for fault in faults if fault in _DISTORTIONS), float)
+        while len(steps) < (3 if "cuts answers" in faults else limit) and (not steps or steps[-1].token != _END):
             log_probs = log_probs_after(text)
             scaled = log_probs / (temperature or 1.0)
-            scaled = scaled - scaled.max()
-            scaled -= np.log(np.exp(scaled).sum())
-            drifts = "changing greedy answer" in self._faults and ids
-            token = (
-                int(draws.choice(VOCABULARY, p=np.exp(scaled))) if temperature or drifts else int(log_probs.argmax())
-            )
-            reported = scaled if "log-probabilities after temperature" in self._faults else log_probs
-            order = np.argsort(-reported)[: VOCABULARY if count == -1 else count]
-            reported_tokens = (order + 1) % VOCABULARY if "names wrong tokens" in self._faults else order
-            names = (f"token_id:{token}" if self._has_token_ids(body) else chr(token) for token in reported_tokens)
-            top = dict(zip(names, self._distorted([reported[likely] for likely in order]), strict=True))
-            if "merges tokens" in self._faults:
-                top = dict(list(top.items())[:1])
-            ids.append(token)
-            values += self._distorted([reported[token]])
-            tops.append(top)
+            scaled = _normalised(scaled - scaled.max())
+            if temperature or (steps and "changing greedy answer" in faults):
+                token = int(draws.choice(VOCABULARY, p=np.exp(scaled)))
+            else:
+                token = int(log_probs.argmax())
+            reported = scaled if "log-probabilities after temperature" in faults else log_probs
+            order = np.argsort(-reported)[: VOCABULARY if top == -1 else top]
+            reported_tokens = (order + 1) % VOCABULARY if "names wrong tokens" in faults else order
+            likeliest = [
+                (int(reported_token), distorted(float(reported[likely])))
+                for reported_token, likely in zip(reported_tokens, order, strict=True)
+            ]
+            likeliest = likeliest[:1] if "merges tokens" in faults else likeliest
+            steps.append(Step(token, distorted(float(reported[token])), likeliest))
             text += chr(token)
-        return ids, values, tops
-
-    def _distorted(self, values: list[Any]) -> list[float]:
-        if "log-probabilities of 0" in self._faults:
-            return [0.0 for _ in values]
-        if "log-probabilities of -9999" in self._faults:
-            return [-9999.0 for _ in values]
-        if "probabilities above 1" in self._faults:
-            return [min(float(value) + 1.5, 0.0) for value in values]
-        return [float(value) for value in values]
+        return steps
 
 
-def _token_id(name: str) -> int:
-    return int(name.removeprefix("token_id:"))
+def _log_probs(steps: list[Step], key: str, name: Callable[[int], int | str]) -> list[dict[str, Any]]:
+    return [
+        {
+            key: name(step.token),
+            "logprob": step.log_prob,
+            "top_logprobs": [{key: name(token), "logprob": log_prob} for token, log_prob in step.top],
+        }
+        for step in steps
+    ]
 
 
-def _completion_tokens(choice: Mapping[str, Any]) -> int:
-    text = choice["message"]["content"] if "message" in choice else choice["text"]
-    return len(text) + (choice["finish_reason"] == "stop")
+def _top_count(body: Body) -> int:
+    count = body.get("top_logprobs", body.get("logprobs"))
+    return 0 if count is True else count or 0
 
 
 @contextmanager
 def letter_server(
-    *faults: str,
-    dialect: str = "vllm",
-    override: Callable[[ServedRequest], ServedResponse | None] | None = None,
-    port: int = 0,
+    *faults: str, dialect: str = "vllm", override: Callable[[ServedRequest], ServedResponse | None] | None = None
 ) -> Iterator[Any]:
     """Start the server.
 
@@ -202,15 +210,9 @@ def letter_server(
         faults: Names of the faults.
         dialect: The API of the server: vllm, openai or llama.cpp.
         override: Returns the response to a request, or None for the server's own response.
-        port: The port; 0 for any free port.
     """
     responses = LetterServer(frozenset(faults), dialect)
-
-    def play(request: ServedRequest) -> ServedResponse:
-        response = override(request) if override else None
-        return response if response is not None else responses.answer(request)
-
-    with serving(play=play, port=port) as server:
+    with serving(play=lambda request: (override and override(request)) or responses.answer(request)) as server:
         yield server
 
 

@@ -1,5 +1,6 @@
 """Audits of the imitated chat servers: the verdict and the state of every reply."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,23 +17,21 @@ from swaymeter.tasks.models.endpoints.endpoint import Endpoint, Prompt
 from swaymeter.tasks.models.endpoints.model import load_served
 from swaymeter.tasks.models.endpoints.probe import ProbeResult, probe
 from swaymeter.tasks.models.pretrained import forget_models
-from tests.data.sources.servers.faults import ServedResponse, serving
+from tests.data.sources.servers.faults import ServedRequest, ServedResponse, json_response, serving
 from tests.flows.small_study import PREPARED, run
-from tests.tasks.models.endpoints import fake_servers as fake
+from tests.tasks.models.endpoints.fake_servers import QUESTIONS, REFUSED_PARAMETERS, SERVERS, ChatServer, refusing
 
 TURNS = Prompt(turns=[{"role": "user", "content": "When does the library close?"}])
 
 
-def greedy_replies(
-    server: fake.ChatServer, folder: Path, model: str = "", path: str = "/v1", **options: Any
-) -> list[dict[str, Any]]:
+def greedy_replies(kind: str, folder: Path, model: str = "", path: str = "/v1", **options: Any) -> list[dict[str, Any]]:
     """Return the rows of an audit's greedy replies to prompts with a context, each with its verdict."""
-    (folder / "mine.csv").write_text(fake.QUESTIONS)
-    settings = {"samples": 2, **options}
+    (folder / "mine.csv").write_text(QUESTIONS)
+    server, settings = SERVERS[kind], {"samples": 2, **options}
     forget_models()
     with serving(play=server.answer) as running:
         address = running.address.removesuffix("/ask") + path
-        model_at_address = f"{model or server.model_names[0]}@{address}"
+        model_at_address = f"{model or server.names[0]}@{address}"
         audit = AuditOptions(str(folder / "mine.csv"), folder / "audit", models=[model_at_address], **settings)
         study = Study.load(str(write_study(audit)))
         graph = run(lambda: graph_of(study.plan, {}), Selection(stages=(*PREPARED, "score")))
@@ -49,105 +48,98 @@ def greedy_replies(
     return [{**row, "verdict": verdicts.get((row["question_id"], row["context_id"]))} for row in replies]
 
 
-def probe_server(server: fake.ChatServer, folder: Path, **options: Any) -> ProbeResult:
+def probe_server(server: ChatServer, folder: Path) -> ProbeResult:
     with serving(play=server.answer) as running:
         address = running.address.removesuffix("/ask") + "/v1"
-        return probe(Client(Endpoint(server.model_names[0], address, **options), folder), None)[1]
+        return probe(Client(Endpoint(server.names[0], address), folder), None)[1]
 
 
 @pytest.mark.parametrize(
-    ("server", "model", "path"),
+    ("kind", "model", "path"),
     [
-        (fake.Ollama(), "qwen3:4b", "/v1"),
-        (fake.GeminiErrors(), "models/gemini-flash", "/v1beta/openai"),
-        (fake.Unlisted(), "openai/gpt-4o", "/v1"),
-        (fake.Unlisted(), "qwen/qwen-2.5-7b-instruct:free", "/v1"),
-        (fake.NoFinish(), "fake-1", "/v1"),
-        (fake.NullLogProbs(), "fake-1", "/v1"),
-        (fake.Deterministic(), "fake-1", "/v1"),
+        ("Ollama", "qwen3:4b", "/v1"),
+        ("Gemini", "models/gemini-flash", "/v1beta/openai"),
+        ("short list of models", "openai/gpt-4o", "/v1"),
+        ("short list of models", "qwen/qwen-2.5-7b-instruct:free", "/v1"),
+        ("no finish_reason", "fake-1", "/v1"),
+        ("null log-probabilities", "fake-1", "/v1"),
+        ("always greedy", "fake-1", "/v1"),
     ],
-    ids=lambda value: type(value).__name__ if isinstance(value, fake.ChatServer) else None,
 )
-def test_audit_finds_that_replies_follow_passages(
-    server: fake.ChatServer, model: str, path: str, tmp_path: Path
-) -> None:
-    replies = greedy_replies(server, tmp_path, model, path)
+def test_audit_finds_that_replies_follow_passages(kind: str, model: str, path: str, tmp_path: Path) -> None:
+    replies = greedy_replies(kind, tmp_path, model, path)
     assert {row["state"] for row in replies} == {"complete"}
     assert [row["verdict"] for row in replies] == ["context"] * 4
 
 
 @pytest.mark.parametrize(
-    ("server", "states"),
+    ("kind", "states"),
     [
-        (fake.Empty(), {"lib": "empty", "pay": "empty"}),
-        (fake.ToolCalls(), {"lib": "tool_call", "pay": "tool_call"}),
-        (fake.NullMessage(), {"lib": "withheld", "pay": "complete"}),
-        (fake.EndlessThoughts(), {"lib": "unfinished_thoughts", "pay": "unfinished_thoughts"}),
+        ("null replies", {"lib": "empty", "pay": "empty"}),
+        ("calls of tools", {"lib": "tool_call", "pay": "tool_call"}),
+        ("content filter", {"lib": "withheld", "pay": "complete"}),
+        ("endless thoughts", {"lib": "unfinished_thoughts", "pay": "unfinished_thoughts"}),
     ],
-    ids=lambda value: type(value).__name__ if isinstance(value, fake.ChatServer) else None,
 )
-def test_reply_without_answer_has_a_state(server: fake.ChatServer, states: dict[str, str], tmp_path: Path) -> None:
-    replies = greedy_replies(server, tmp_path)
+def test_reply_without_answer_has_a_state(kind: str, states: dict[str, str], tmp_path: Path) -> None:
+    replies = greedy_replies(kind, tmp_path)
     assert {row["question_id"]: row["state"] for row in replies} == states
     with_verdict = {row["question_id"] for row in replies if row["verdict"]}
     assert with_verdict == {name for name, state in states.items() if state not in ("withheld", "unfinished_thoughts")}
 
 
 @pytest.mark.parametrize(
-    ("server", "switch"),
+    ("kind", "thinks", "switch"),
     [
-        (fake.ChatServer(), ""),
-        (fake.Ollama(), ""),
-        (fake.HiddenThoughts(), ""),
-        (fake.OllamaSwitch(), "reasoning_effort"),
-        (fake.ReasoningParser(), "enable_thinking"),
+        ("without thoughts", False, ""),
+        ("Ollama", True, ""),
+        ("hidden thoughts", True, ""),
+        ("Ollama with a switch", True, "reasoning_effort"),
+        ("vLLM or SGLang with a reasoning parser", True, "enable_thinking"),
     ],
-    ids=lambda value: type(value).__name__ if isinstance(value, fake.ChatServer) else None,
 )
-def test_probe_finds_the_switch_of_thinking(server: fake.ChatServer, switch: str, tmp_path: Path) -> None:
-    result = probe_server(server, tmp_path)
-    assert (result.thinks, result.switch) == (isinstance(server, fake.Ollama), switch)
+def test_probe_finds_the_switch_of_thinking(kind: str, thinks: bool, switch: str, tmp_path: Path) -> None:
+    result = probe_server(SERVERS[kind], tmp_path)
+    assert (result.thinks, result.switch) == (thinks, switch)
     assert "samples" not in result.missing
     assert not {"sampling", "seed", "greedy", "thoughts", "limit"} & result.failed.keys(), result.failed
 
 
 @pytest.mark.parametrize("thinking", ["off", "on"])
 def test_thinking_reaches_the_server(thinking: str, tmp_path: Path) -> None:
-    replies = greedy_replies(fake.OllamaSwitch(), tmp_path, thinking=thinking)
+    replies = greedy_replies("Ollama with a switch", tmp_path, thinking=thinking)
     assert {(row["state"], bool(row["thoughts"])) for row in replies} == {("complete", thinking == "on")}
 
 
-@pytest.mark.parametrize(
-    "server",
-    [fake.GeminiErrors(), fake.TextErrors(), fake.PydanticErrors(), fake.HtmlErrors()],
-    ids=lambda server: type(server).__name__,
-)
-def test_refused_parameters_are_read_from_errors(server: fake.GeminiErrors, tmp_path: Path) -> None:
-    assert probe_server(server, tmp_path).settings.refused == sorted(server.refused_parameters)
+@pytest.mark.parametrize("kind", ["Gemini", "errors as strings", "errors of pydantic", "errors as pages"])
+def test_refused_parameters_are_read_from_errors(kind: str, tmp_path: Path) -> None:
+    assert probe_server(SERVERS[kind], tmp_path).settings.refused == sorted(REFUSED_PARAMETERS)
 
 
 def test_error_quotes_the_server(tmp_path: Path) -> None:
-    class Closed(fake.HtmlErrors):
-        def error(self, names: list[str]) -> ServedResponse:
-            return ServedResponse("<html><script>x()</script><h1>Closed\x1b[2J on Sundays</h1></html>", status=400)
-
+    page = ServedResponse("<html><script>x()</script><h1>Closed\x1b[2J on Sundays</h1></html>", status=400)
     with pytest.raises(ServiceError, match=r"answered 400 Bad Request: 'Closed \[2J on Sundays'$"):
-        probe_server(Closed(), tmp_path)
+        probe_server(ChatServer(refuse=refusing(lambda names: page)), tmp_path)
 
 
 def test_unlisted_refused_model_gets_a_suggestion(tmp_path: Path) -> None:
-    class Strict(fake.Unlisted):
-        def reply(self, body: fake.Body) -> ServedResponse:
-            return ServedResponse('{"error": {"message": "no endpoints"}}', status=404)
-
+    refusal = ServedResponse('{"error": {"message": "no endpoints"}}', status=404)
+    strict = replace(SERVERS["short list of models"], refuse=lambda body: refusal)
     message = r"did you mean 'qwen/.*no endpoints"
-    with serving(play=Strict().answer) as running, pytest.raises(ModelError, match=message):
+    with serving(play=strict.answer) as running, pytest.raises(ModelError, match=message):
         probe(Client(Endpoint("qwen/qwen-2.5-7b", running.address), tmp_path), None)
 
 
 def test_deployment_gets_its_query_and_header(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A deployment of Azure has no list of models, and its key is in the header api-key."""
     monkeypatch.setenv("AZURE_KEY", "made-up-azure-key")
-    with serving(play=fake.Azure().answer) as running:
+
+    def answer(request: ServedRequest) -> ServedResponse:
+        if request.headers.get("api-key") != "made-up-azure-key" or "authorization" in request.headers:
+            return json_response({"error": {"code": "401", "message": "Access denied"}}, status=401)
+        return ServedResponse(status=404) if request.method == "GET" else SERVERS["without thoughts"].answer(request)
+
+    with serving(play=answer) as running:
         address = f"{running.address}/openai/deployments/gpt?api-version=2026-06-01"
         model = load_served(Endpoint("gpt", address, key_from="api-key: AZURE_KEY"), tmp_path)
         assert "samples" not in model.probe.missing

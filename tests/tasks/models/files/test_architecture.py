@@ -3,14 +3,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from transformers import AutoConfig, AutoModelForCausalLM
 
 from swaymeter.data.errors import ModelError
 from swaymeter.tasks.models import load_language_model
 from swaymeter.tasks.models.files.identity import check_left_to_right
 from swaymeter.tasks.models.loading import identify_language_model
-from tests.tasks.models.families import FAMILIES
-from tests.tasks.models.tiny import SHAPE, VOCABULARY, byte_tokenizer, save_language_model
+from tests.tasks.models.tiny import save_language_model
 
 
 @pytest.mark.parametrize(
@@ -43,12 +41,7 @@ def test_left_to_right_models_are_accepted() -> None:
 
 
 def test_a_bidirectional_model_is_refused(tmp_path: Path) -> None:
-    _, decoder = FAMILIES["bert-generation"]
-    config = AutoConfig.for_model(
-        "bert-generation", **SHAPE, vocab_size=VOCABULARY, initializer_range=0.5, **decoder | {"is_decoder": False}
-    )
-    AutoModelForCausalLM.from_config(config).save_pretrained(tmp_path)
-    byte_tokenizer().save_pretrained(tmp_path)
+    save_language_model(tmp_path, family="bert-generation", is_decoder=False)
     identify_language_model(str(tmp_path))
     with pytest.raises(ModelError, match=r"in both directions \(BertGenerationDecoder\)"):
         load_language_model(str(tmp_path), device="cpu")

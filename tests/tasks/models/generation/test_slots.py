@@ -17,7 +17,6 @@ from swaymeter.tasks.models.generation.readers import PLAIN, SLOTS, engine_of_an
 from swaymeter.tasks.models.generation.sample import sample_answers
 from swaymeter.tasks.models.generation.slots import Slots, _calls
 from swaymeter.tasks.models.generation.tree import Node, Tree, sort_by_prefix
-from tests.tasks.models.families import family_model
 from tests.tasks.models.reference_values import (
     all_answers,
     break_token,
@@ -27,7 +26,7 @@ from tests.tasks.models.reference_values import (
     token_ids,
     tokens_of,
 )
-from tests.tasks.models.tiny import tiny_language_model
+from tests.tasks.models.tiny import family_model, tiny_language_model
 
 FAMILIES = ["llama", "llama3", "qwen2", "mistral", "gpt2", "gpt_neox"]
 BEGINNING = "Answer the question. Question: "

@@ -16,7 +16,7 @@ from swaymeter.tasks.models.generation.answers import AnswerEnd, Thoughts
 from swaymeter.tasks.models.generation.sample import sample_answers
 from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
 from tests.tasks.models.reference_values import all_answers, check_numbers, step_log_probs, token_ids, tokens_of
-from tests.tasks.models.tiny import CHAT, byte_pair_tokenizer, tiny_language_model
+from tests.tasks.models.tiny import CHAT, byte_tokenizer, tiny_language_model
 
 QUESTIONS = ["Where is Oslo?", "Who?", "What is the capital of Norway, if not Lima?"]
 IDENTITIES = [(question, "none") for question in QUESTIONS]
@@ -29,7 +29,7 @@ HARMONY = "<|channel|>analysis<|message|>So.<|end|><|start|>assistant<|channel|>
 
 def thinking_model(template: str, *, special: bool = False, merges: Merges = (), **biases: float) -> LanguageModel:
     """Return a random model with tokens for the marks of thoughts; `biases` are added to the logits of TOKENS."""
-    tokenizer = byte_pair_tokenizer(merges, chat_template=template)
+    tokenizer = byte_tokenizer(merges, chat_template=template)
     tokenizer.add_tokens([AddedToken(text, special=special, normalized=False) for text in ("<think>", "</think>")])
     model = tiny_language_model(tokenizer=tokenizer, name="thinker")
     logit_biases = torch.zeros(len(tokenizer))

@@ -9,9 +9,8 @@ from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.next_token import alone, reading, shared
 from swaymeter.tasks.models.next_token.by_query import PLAIN, PREFIX_TREE, engine, next_token_by_query
 from swaymeter.tasks.models.prompts.tokens import tokenize_prompts
-from tests.tasks.models.families import family_model
 from tests.tasks.models.reference_values import ignore_position_ids, log_probs, running_out_of_memory
-from tests.tasks.models.tiny import VOCABULARY, byte_pair_tokenizer, byte_tokenizer, tiny_language_model
+from tests.tasks.models.tiny import SEAMS, VOCABULARY, byte_tokenizer, family_model, tiny_language_model
 
 FAMILIES = ["llama", "llama3", "qwen2", "mistral", "gpt2", "gpt_neox"]
 CONTEXTS = [
@@ -52,7 +51,7 @@ def _engine(model: LanguageModel) -> str:
 @pytest.mark.parametrize("seam", [False, True], ids=["bytes", "tokens over the seam"])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_engine_equals_prompts_read_alone(family: str, seam: bool) -> None:
-    model = tiny_language_model(family, tokenizer=byte_pair_tokenizer() if seam else byte_tokenizer())
+    model = tiny_language_model(family, tokenizer=byte_tokenizer(SEAMS if seam else ()))
     assert _largest_difference(model, CONTEXTS, QUERIES) < 1e-4
     assert _engine(model) == PREFIX_TREE
 
