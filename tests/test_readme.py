@@ -13,7 +13,7 @@ import typer.main
 
 import swaymeter
 from swaymeter.flows.cli.main import app
-from tests.data.warehouse.small_study import TABLES, build_study, row, small_study, table
+from tests.data.warehouse.small_study import build_study, row, small_study, table
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -39,7 +39,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     verdicts, keys = table("whose_answer"), {"relation": "P36", "model": "m", "dtype": "float32", "question_id": "w1"}
     study["whose_answer"] = [row(verdicts, **keys, condition="counter_memory", sample=None, outcome="stubborn")]
     path = tmp_path_factory.mktemp("readme") / "workspaces" / "quickstart" / "study.duckdb"
-    return build_study(path, study, TABLES)
+    return build_study(path, study)
 
 
 def test_there_is_sql_to_test() -> None:

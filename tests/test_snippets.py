@@ -14,12 +14,11 @@ import typer.main
 import yaml
 
 import swaymeter
-from swaymeter.data.warehouse.loading import build
 from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.cli.main import app
 from swaymeter.flows.config.study import StudyFile, read_study
 from swaymeter.flows.stages.aggregate import schema
-from tests.data.warehouse.small_study import COMPUTED_TABLES, row, small_study, table, write_tables
+from tests.data.warehouse.small_study import build_study, row, small_study, table
 from tests.tasks.models.tiny import save_language_model
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -78,9 +77,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     database = folder / "workspaces" / "quickstart" / "study.duckdb"
     database.parent.mkdir(parents=True)
     (database.parents[1] / "replicate-marjanovic-small").symlink_to("quickstart")
-    files = write_tables(folder / "files", study)
-    statistics = {table(name): study.get(name, ()) for name in COMPUTED_TABLES}
-    build(database, "key", schema(), files, computed=statistics)
+    build_study(database, study)
     with opened(database, schema(), exports=folder / "my-paper") as warehouse:
         warehouse.export(table("persuasion"), folder / "my-paper" / "data" / "persuasion.parquet")
     return folder

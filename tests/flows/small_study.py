@@ -4,12 +4,12 @@ import shutil
 import tempfile
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from swaymeter.data.records.table import Table
 from swaymeter.flows.api import Study
 from swaymeter.flows.execution.executor import Executor
 from swaymeter.flows.execution.progress import Progress
@@ -21,6 +21,15 @@ from swaymeter.flows.study_graph import graph_of
 from tests.data.warehouse.small_study import row
 
 PREPARED: tuple[Stage, ...] = ("fetch", "build")
+SOUND: dict[str, Any] = {
+    "name": "small",
+    "facts": {"relations": ["capital", "father"], "real_entities": 2, "invented_entities": 1},
+    "contexts": {"base": 1, "assertive": 1, "negation": 0},
+    "questions": {"partitions": ["static"], "per_partition": 3},
+    "models": [{"name": "a-model", "dtype": "float32", "device": "cpu"}],
+    "measures": {"persuasion": {}, "answers": {"samples": 2}},
+}
+"""The content of a valid study file."""
 METADATA = {
     "started_at": "2026-03-01T12:00:00+00:00",
     "finished_at": "2026-03-01T12:00:03+00:00",
@@ -39,12 +48,8 @@ def small_study(folder: Path, **changes: Any) -> dict[str, Any]:
         (folder / name).mkdir(parents=True, exist_ok=True)
         (folder / name / "config.json").write_text("{}")
         (folder / name / "model.safetensors").write_bytes(name.encode())
-    return {
-        "name": "small",
+    study = {
         "workspace": str(folder / "workspace"),
-        "facts": {"relations": ["capital", "father"], "real_entities": 2, "invented_entities": 1},
-        "contexts": {"base": 1, "assertive": 1, "negation": 0},
-        "questions": {"partitions": ["static"], "per_partition": 3},
         "models": [{"name": str(folder / "model"), "dtype": "float32", "device": "cpu"}],
         "measures": {
             "persuasion": {},
@@ -54,12 +59,8 @@ def small_study(folder: Path, **changes: Any) -> dict[str, Any]:
             "clusters": {"entailment": str(folder / "judge")},
             "semantic_entropy": {},
         },
-    } | changes
-
-
-def labelled_models(folder: Path) -> list[dict[str, Any]]:
-    """Return the models of the small study, with a label."""
-    return [{**model, "label": "tuned"} for model in small_study(folder)["models"]]
+    }
+    return deepcopy(SOUND) | study | changes
 
 
 def write_study(folder: Path, study: Any) -> str:
@@ -102,8 +103,9 @@ def score(study: Study, *, seconds: float = 3.0, prompts: int = 6) -> Study:
         for node in nodes:
             assert node.step is not None
             for role in node.step.outputs:
-                table = node.step.table(role)
-                table.write(_one_row(table.table), {**METADATA, "seconds": seconds, "prompts": prompts})
+                output = node.step.table(role)
+                rows = output.table.of([row(output.table)])
+                output.write(rows, {**METADATA, "seconds": seconds, "prompts": prompts})
             study.workspace.forget_failure(str(node.id), node.step.key)
         study = renew(study)
 
@@ -162,7 +164,3 @@ def run(
     """Run the steps of a graph in this thread; call `after_step` with each step after its run."""
     with renew_graph().workspace.lock():
         return executor(renew_graph, selection, ReportingWorkers(after_step), progress).run()
-
-
-def _one_row(table: Table) -> Any:
-    return table.of([row(table)])

@@ -9,17 +9,14 @@ import pytest
 
 import swaymeter
 from swaymeter.data.errors import InputError, UsageError, WorkFailed, WorkspaceError
-from swaymeter.data.warehouse.loading import build
 from swaymeter.flows.api import Study
-from swaymeter.flows.stages.aggregate import schema
-from tests.data.warehouse.small_study import COMPUTED_TABLES, small_study, table, write_tables
+from tests.data.warehouse.small_study import build_study, small_study
 
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> swaymeter.Results:
-    folder, study = tmp_path_factory.mktemp("results"), small_study()
-    computed = {table(name): study.get(name, ()) for name in COMPUTED_TABLES}
-    build(folder / "study.duckdb", "key", schema(), write_tables(folder / "files", study), computed=computed)
+    folder = tmp_path_factory.mktemp("results")
+    build_study(folder / "study.duckdb", small_study())
     return swaymeter.open(folder)
 
 

@@ -14,7 +14,7 @@ from swaymeter.flows.api import Study
 from swaymeter.flows.graph.graph import StepId
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.stages.plan import workspace_of
-from tests.flows.small_study import labelled_models, load_study, prepare, renew, run, score, small_study, write_study
+from tests.flows.small_study import load_study, prepare, renew, run, score, small_study, write_study
 
 QUERY_MEASURES = {"persuasion", "susceptibility"}
 QUESTION_MEASURES = {"answers", "clusters", "semantic_entropy", "accuracy"}
@@ -97,7 +97,8 @@ def test_a_change_concerns_only_dependent_measures(
 
 
 def test_a_label_changes_no_score(study: Study, folder: Path) -> None:
-    labelled = load_study(folder, models=labelled_models(folder))
+    (model,) = small_study(folder)["models"]
+    labelled = load_study(folder, models=[{**model, "label": "tuned"}])
     assert keys(labelled) == keys(study)
     assert {row.model for row in labelled.rows()} == {"tuned/float32", ""}
     database = StepId("aggregate", "study", "database")

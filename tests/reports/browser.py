@@ -80,7 +80,7 @@ class Browser:
 
     def press(self, key: str) -> None:
         text = {"text": "\r" if key == "Enter" else key} if key == "Enter" or len(key) == 1 else {}
-        code = {"Enter": 13, "Tab": 9}.get(key, 0)
+        code = 13 if key == "Enter" else 0
         self.call("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, windowsVirtualKeyCode=code, **text)
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key, code=key, windowsVirtualKeyCode=code)
 

@@ -8,7 +8,7 @@ import pytest
 
 from swaymeter.reports.report import write_report
 from tests.reports.browser import Browser, running_browser
-from tests.reports.hostile import hostile_frames
+from tests.reports.hostile import HOSTILE
 from tests.reports.pixels import without_pixels
 from tests.reports.study import CARD, MODEL, frames, tables
 
@@ -22,8 +22,7 @@ def study_frames() -> dict[str, pd.DataFrame]:
 @pytest.fixture(scope="session")
 def own_questions() -> dict[str, pd.DataFrame]:
     """Every frame of a small study of a user's own questions; not to be changed in place."""
-    rows = tables([(MODEL, "float32"), ("other", "float32")], relations=[], questions=12, own=True)
-    return frames({name: table_rows for name, table_rows in rows.items() if table_rows})
+    return frames(tables([(MODEL, "float32"), ("other", "float32")], relations=[], questions=12, own=True))
 
 
 @pytest.fixture(scope="session")
@@ -36,7 +35,12 @@ def two_dtypes() -> dict[str, pd.DataFrame]:
 @pytest.fixture(scope="session")
 def hostile() -> dict[str, pd.DataFrame]:
     """Every frame of a study with hostile names and contexts; not to be changed in place."""
-    return hostile_frames()
+    names = [name.replace("\x00", "") for name in HOSTILE]  # a database stores no null byte
+    relations = ["".join(names[:5]), "".join(names[5:])]
+    rows = tables([(names[0] + names[2] + names[-2], "float32")], relations=relations, entities=2, questions=6)
+    for row in rows["contexts"]:
+        row["text"] = "\n".join(names)
+    return frames(rows)
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ import pandas as pd
 from swaymeter.data.randomness import generator
 from tests.reports.study import MODEL
 
+KEYS = ["model", "dtype", "relation", "question_id", "context_id", "condition"]
 SAMPLES = 10
 CLUSTERS = (0, 0, 0, 1, 0, 1, 2, 0, 2, 0)
 WORDS = {"none": "Oslo", "original": "It is Oslo", "counter_memory": "Bergen"}
@@ -55,8 +56,7 @@ def make_scores(models: Iterable[tuple[str, str]], questions: int) -> pd.DataFra
 def make_answers(scores: pd.DataFrame) -> pd.DataFrame:
     """Return a greedy answer and ten samples in three clusters; some samples are empty or truncated."""
     rows: list[dict[str, Any]] = []
-    names = ["model", "dtype", "relation", "question_id", "context_id", "condition"]
-    for keys, sample in product(scores[names].to_dict("records"), (None, *range(SAMPLES))):
+    for keys, sample in product(scores[KEYS].to_dict("records"), (None, *range(SAMPLES))):
         number, cluster = int(keys["question_id"][1:]), None if sample is None else CLUSTERS[sample]
         text = f"A town {cluster} of subject {number}, {keys['dtype']}" if cluster else WORDS[keys["condition"]]
         state = "truncated" if sample == 6 and number % 3 == 0 else "complete"
@@ -87,52 +87,40 @@ def make_questions(scores: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def make_contexts(questions: pd.DataFrame) -> pd.DataFrame:
-    """Return two contexts of each question."""
-    sentence = questions["subject"] + " is a place by the sea. Its capital is "
-    ids = questions[["question_id"]]
-    original = ids.assign(context_id="original", text=sentence + "Oslo.", answers='["Oslo","Kristiania"]')
-    counter_memory = ids.assign(context_id="counter_memory", text=sentence + "Bergen.", answers='["Bergen"]')
-    contexts = pd.concat([original, counter_memory], ignore_index=True)
-    return contexts.assign(condition=contexts["context_id"], right_answers='["Oslo","Kristiania"]')
-
-
-def make_judged(scores: pd.DataFrame) -> pd.DataFrame:
-    """Return a judge's verdict on each greedy answer: context, or none for the question q1."""
-    verdict = np.where(scores["question_id"] == "q1", None, "context")
-    answers = scores[["model", "dtype", "relation", "question_id", "context_id", "condition"]]
-    unjudged = np.where(scores["question_id"] == "q1", "no offered verdict", None)
-    return answers.assign(judge="large", verdict=verdict, unjudged=unjudged, rule=scores["verdict"])
-
-
 def frames_of_answers(
     models: Iterable[tuple[str, str]] = ((MODEL, "float32"),), questions: int = 6
 ) -> dict[str, pd.DataFrame]:
-    """Return the frames of the page of answers: every answer, question and score of these models."""
+    """Return the frames of the page of answers: every answer, question and score of these models.
+
+    Each question has two contexts. The judge has a verdict on each greedy answer, except to the question q1.
+    """
     scores = make_scores(models, questions)
     question_rows = make_questions(scores)
-    unfinished = {
-        "model": MODEL,
-        "dtype": "float32",
-        "greedy_answers": 18,
-        "unfinished": 2,
-        "tokens": 20,
-        "empty": 0,
-        "tool_calls": 0,
-        "unfinished_thoughts": 3,
-        "withheld": 0,
-        "failed": 0,
-        "unrecorded": 0,
-        "errors": None,
-        "thinking": "enable_thinking=true",
-    }
+    sentence = question_rows["subject"] + " is a place by the sea. Its capital is "
+    contexts = [
+        question_rows[["question_id"]].assign(context_id=name, condition=name, text=sentence + town, answers=answers)
+        for name, town, answers in (
+            ("original", "Oslo.", '["Oslo","Kristiania"]'),
+            ("counter_memory", "Bergen.", '["Bergen"]'),
+        )
+    ]
+    is_unjudged = scores["question_id"] == "q1"
+    judged = scores[KEYS].assign(
+        judge="large",
+        verdict=np.where(is_unjudged, None, "context"),
+        unjudged=np.where(is_unjudged, "no offered verdict", None),
+        rule=scores["verdict"],
+    )
+    counts = {"greedy_answers": 18, "unfinished": 2, "tokens": 20, "unfinished_thoughts": 3}
+    zeros = dict.fromkeys(("empty", "tool_calls", "withheld", "failed", "unrecorded"), 0)
+    unfinished = {"model": MODEL, "dtype": "float32", **counts, **zeros, "errors": None}
     return {
         "answers_of_questions": scores,
         "answers_to_read": make_answers(scores),
         "questions_to_read": question_rows,
-        "contexts_to_read": make_contexts(question_rows),
-        "unfinished_greedy_answers": pd.DataFrame([unfinished]),
-        "judged_greedy_answers": make_judged(scores),
+        "contexts_to_read": pd.concat(contexts, ignore_index=True).assign(right_answers='["Oslo","Kristiania"]'),
+        "unfinished_greedy_answers": pd.DataFrame([{**unfinished, "thinking": "enable_thinking=true"}]),
+        "judged_greedy_answers": judged,
         "answers_judged_by_people": pd.DataFrame(),
         "judgements_to_read": pd.DataFrame(),
         "changes_since_last_run": pd.DataFrame(),

@@ -1,14 +1,12 @@
-"""A study whose texts attack every format that shows them."""
+"""Texts that attack every format that shows them."""
 
 import csv
 import dataclasses
 import re
 from pathlib import Path
 
-import pandas as pd
-
 from swaymeter.data.records.findings import NotRun, StudyCard
-from tests.reports.study import CARD, frames, tables
+from tests.reports.study import CARD
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -23,16 +21,6 @@ HOSTILE = (
     "=1+1|a",
 )
 """Texts that attack pages, LaTeX, templates, paths, spreadsheets or terminals."""
-
-
-def hostile_frames() -> dict[str, pd.DataFrame]:
-    """Return the frames of a study with hostile names of models and relations, and hostile contexts."""
-    names = [name.replace("\x00", "") for name in HOSTILE]  # a database stores no null byte
-    relations = ["".join(names[:5]), "".join(names[5:])]
-    rows = tables([(names[0] + names[2] + names[-2], "float32")], relations=relations, entities=2, questions=6)
-    for row in rows["contexts"]:
-        row["text"] = "\n".join(names)
-    return frames(rows)
 
 
 def hostile_card() -> StudyCard:

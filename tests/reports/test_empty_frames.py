@@ -7,9 +7,8 @@ import pytest
 
 import swaymeter.reports.report as module
 from swaymeter.reports.figures.rendering import Pictures
-from tests.reports.study import CARD, MODEL, frames, tables
+from tests.reports.study import CARD, frames, tables
 
-MODELS = [(MODEL, "float32")]
 STUDIES = {
     "facts": {"relations": ["capital"], "entities": 2, "questions": 0},
     "questions": {"relations": [], "questions": 6},
@@ -28,8 +27,7 @@ def report_of(folder: Path, rows: dict[str, pd.DataFrame]) -> dict[str, bytes]:
 def test_frames_without_rows_can_be_missing(tmp_path: Path, study: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "rendered", lambda drawn, limits: Pictures("<svg/>", b"<svg/>", drawn.name.encode()))
     monkeypatch.setattr(module, "with_limits", lambda drawn: [(figure, []) for figure in drawn])
-    rows = tables(MODELS, **STUDIES[study])  # type: ignore[arg-type]
-    all_frames = frames({table: rows_of_table for table, rows_of_table in rows.items() if rows_of_table})
+    all_frames = frames(tables(**STUDIES[study]))  # type: ignore[arg-type]
     filled_frames = {name: frame for name, frame in all_frames.items() if len(frame)}
     assert len(filled_frames) < len(all_frames)
     assert report_of(tmp_path / "filled", filled_frames) == report_of(tmp_path / "all", all_frames)

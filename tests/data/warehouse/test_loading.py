@@ -28,7 +28,6 @@ from tests.data.warehouse.small_study import (
     row,
     small_study,
     warehouse_of,
-    write_empty,
     write_tables,
 )
 from tests.registries import added
@@ -54,7 +53,9 @@ def read_key(database: Path) -> str:
 
 @pytest.fixture
 def database(tmp_path: Path) -> Path:
-    return write_empty(tmp_path / "study's" / "study.duckdb")
+    path = tmp_path / "study's" / "study.duckdb"
+    build(path, "empty", TABLES, {})
+    return path
 
 
 def test_loaded_rows_equal_the_stored_rows(database: Path, tmp_path: Path) -> None:

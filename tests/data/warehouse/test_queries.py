@@ -9,10 +9,8 @@ import pytest
 from swaymeter.data.records.tables import CONTEXTS, RUNS
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from swaymeter.data.warehouse.warehouse import Warehouse
-from swaymeter.tasks.statistics import STATISTICS as REGISTERED_STATISTICS
+from swaymeter.tasks.statistics import STATISTICS
 from tests.data.warehouse.small_study import (
-    CORRELATIONS,
-    STATISTICS,
     Row,
     plain_values,
     row,
@@ -196,7 +194,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
                 "mean_difference": [0.2],
             },
         ),
-        ("correlations", [column.name for column in CORRELATIONS.columns], {"level": ["query", "relation"]}),
+        ("correlations", [column.name for column in table("correlations").columns], {"level": ["query", "relation"]}),
         (
             "runs",
             ["relation", "model", "label", *(of.name for of in RUNS.columns[3:])],
@@ -370,10 +368,10 @@ def test_contexts_are_counted_by_relation_and_query(loaded: Warehouse) -> None:
 
 def test_statistics_are_sorted_by_decreasing_effect_size(tmp_path: Path) -> None:
     effects = {"a": 0.1, "b": None, "c": -2.0, "d": 1.0}
-    rows = [row(STATISTICS, relation=relation, effect_size=size) for relation, size in effects.items()]
+    rows = [row(table("statistics"), relation=relation, effect_size=size) for relation, size in effects.items()]
     with warehouse_of(tmp_path, {"statistics": rows}) as warehouse:
         frame = warehouse.frame("statistics")
-    assert list(frame.columns) == [column.name for column in STATISTICS.columns]
+    assert list(frame.columns) == [column.name for column in table("statistics").columns]
     assert frame["relation"].tolist() == ["d", "a", "c", "b"]
 
 
@@ -503,7 +501,7 @@ def test_familiarity_drops_invented_names_that_the_corpus_has(tmp_path: Path) ->
     assert sorted(queries["entity"]) == ["Chad", "Fia", "Gan", "Norway", "Peru"]
     (test,) = [
         statistic
-        for statistic in REGISTERED_STATISTICS["familiarity_unattested"].rows({"unattested_queries": queries}, 0)
+        for statistic in STATISTICS["familiarity_unattested"].rows({"unattested_queries": queries}, 0)
         if statistic["unit_of_analysis"] == "query"
     ]
     assert (test["comparison"], test["group_a"]) == ("familiarity_unattested", "invented and unattested")

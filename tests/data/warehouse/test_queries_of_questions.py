@@ -4,7 +4,7 @@ from pathlib import Path
 
 from swaymeter.data.records import Passage, QuestionContext, as_row
 from swaymeter.data.records.tables import QUESTIONS
-from tests.data.warehouse.small_study import ANSWERS, CLUSTERS, plain_values, row, small_study, table, warehouse_of
+from tests.data.warehouse.small_study import ANSWERS, plain_values, row, small_study, table, warehouse_of
 
 
 def test_questions_without_measures_are_listed_with_null(tmp_path: Path) -> None:
@@ -42,7 +42,9 @@ def test_answers_and_questions_are_listed_to_be_read(tmp_path: Path) -> None:
             row(ANSWERS, **reply, sample=2, text="Oslo", state="complete", token_log_probs=[-0.25, -0.5]),
             row(ANSWERS, **reply, sample=None, text="Oslo", state="complete", token_log_probs=[-0.25]),
         ],
-        "clusters": [row(CLUSTERS, **reply, sample=sample, cluster=cluster) for sample, cluster in ((10, 1), (2, 0))],
+        "clusters": [
+            row(table("clusters"), **reply, sample=sample, cluster=cluster) for sample, cluster in ((10, 1), (2, 0))
+        ],
     }
     with warehouse_of(tmp_path, study) as warehouse:
         answers, questions = warehouse.frame("answers_to_read"), warehouse.frame("questions_to_read")

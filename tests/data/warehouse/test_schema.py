@@ -6,13 +6,15 @@ import pytest
 from swaymeter.data.warehouse.loading import build
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from swaymeter.data.warehouse.schema import Schema
-from tests.data.warehouse.small_study import TABLES, write_empty
+from tests.data.warehouse.small_study import TABLES
 from tests.registries import added
 
 
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_empty(tmp_path_factory.mktemp("study") / "study.duckdb")
+    path = tmp_path_factory.mktemp("study") / "study.duckdb"
+    build(path, "empty", TABLES, {})
+    return path
 
 
 def test_every_column_has_its_type_and_meaning(database: Path) -> None:

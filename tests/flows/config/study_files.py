@@ -1,29 +1,13 @@
-"""The content of a valid study, functions that change it, and the message that refuses a change."""
+"""Functions that change a valid study, and the message that refuses a change."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from swaymeter.data.errors import StudyFileError
 from swaymeter.flows.config.study import StudyFile, read_study
-
-SOUND = {
-    "name": "small",
-    "facts": {"relations": ["capital", "father"], "real_entities": 2, "invented_entities": 1},
-    "contexts": {"base": 1, "assertive": 1, "negation": 0},
-    "questions": {"partitions": ["static"], "per_partition": 3},
-    "models": [{"name": "a-model", "dtype": "float32", "device": "cpu"}],
-    "measures": {"persuasion": {}, "answers": {"samples": 2}},
-}
-
-
-def write_study(folder: Path, content: Any) -> Path:
-    """Write a study file with this content, and return its path."""
-    file = folder / "study.yaml"
-    file.write_text(yaml.safe_dump(content), encoding="utf-8")
-    return file
+from tests.flows.small_study import SOUND, write_study
 
 
 def changed_study(folder: Path, **changes: Any) -> StudyFile:

@@ -14,7 +14,8 @@ from swaymeter.flows.config.study import STUDIES, StudyFile, read_study
 from swaymeter.flows.stages.plan import workspace_of
 from swaymeter.tasks.frequency import FREQUENCY_SOURCES
 from swaymeter.tasks.measures import MEASURES
-from tests.flows.config.study_files import SOUND, error_message, write_study
+from tests.flows.config.study_files import error_message
+from tests.flows.small_study import SOUND, write_study
 
 
 @pytest.mark.parametrize("name", [path.stem for path in STUDIES.glob("*.yaml")])
@@ -25,7 +26,7 @@ def test_bundled_studies_are_read_by_name(name: str, tmp_path: Path, monkeypatch
 
 def test_a_file_comes_before_a_bundled_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    write_study(tmp_path, SOUND).rename(tmp_path / "quickstart")
+    Path(write_study(tmp_path, SOUND)).rename(tmp_path / "quickstart")
     assert read_study("quickstart").name == "small"
 
 

@@ -9,7 +9,7 @@ from swaymeter.flows.config.places import STARTER, STUDIES
 from swaymeter.flows.config.schema import study_schema
 from swaymeter.tasks.measures import MEASURES
 from tests.extensions import measure, source
-from tests.flows.config.study_files import SOUND
+from tests.flows.small_study import SOUND
 from tests.registries import added
 
 STUDY_FILES = [yaml.safe_load(file.read_text(encoding="utf-8")) for file in (STARTER, *STUDIES.glob("*.yaml"))]

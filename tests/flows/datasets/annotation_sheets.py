@@ -22,10 +22,6 @@ def discard_questions(study: Study, partition: str) -> Study:
     return renew(study)
 
 
-def questions_of(contents: Contents) -> list[Question]:
-    return contents.candidates("static")
-
-
 def fill(file: Path, values: Values) -> Path:
     """Replace all values of a sheet, and return its file."""
     is_xlsx = file.suffix == ".xlsx"

@@ -13,7 +13,7 @@ from swaymeter.flows.graph.graph import StepId
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.stages.contents import Contents
 from swaymeter.flows.study_graph import graph_of
-from tests.flows.datasets.annotation_sheets import discard_questions, judge, questions_of, values_of_choices
+from tests.flows.datasets.annotation_sheets import discard_questions, judge, values_of_choices
 from tests.flows.small_study import load_study, prepare, renew, run
 
 
@@ -28,7 +28,7 @@ def judged_contents(tmp_path: Path, *files: Path) -> Contents:
 
 
 def test_two_annotators_judge_and_a_third_decides(contents: Contents, tmp_path: Path) -> None:
-    questions = questions_of(contents)
+    questions = contents.candidates("static")
     _, second, third, _, fifth = questions[:5]
     ada = values_of_choices(questions, "accept", "change", "accept", "discard", "incomplete")
     ada[second.question_id]["question"] = "Who made it?"
@@ -55,7 +55,7 @@ def test_two_annotators_judge_and_a_third_decides(contents: Contents, tmp_path: 
 
 
 def test_judgements_that_do_not_count_are_named(contents: Contents, tmp_path: Path) -> None:
-    questions = questions_of(contents)
+    questions = contents.candidates("static")
     file = judge(contents, tmp_path / "ada.csv", "ada", values_of_choices(questions, "accept", "aksept", "change"))
     file.write_text(file.read_text() + "gone,,choice,,accept,ada,,,\n")
     status = annotate.annotation_status(judged_contents(tmp_path, file))
@@ -68,7 +68,7 @@ def test_judgements_that_do_not_count_are_named(contents: Contents, tmp_path: Pa
 
 
 def test_a_sheet_without_open_questions_is_refused(contents: Contents, tmp_path: Path) -> None:
-    questions = questions_of(contents)
+    questions = contents.candidates("static")
     with pytest.raises(UsageError, match="no conflict is left for ada to judge"):
         annotate.export(contents, tmp_path / "ada.xlsx", "ada", conflicts=True)
     assert not (tmp_path / "ada.xlsx").exists()
@@ -112,7 +112,7 @@ def incomplete(tmp_path: Path) -> Contents:
 
 def test_a_missing_partition_is_named_and_skipped(incomplete: Contents, tmp_path: Path) -> None:
     sheet = annotate.export(incomplete, tmp_path / "ada.csv", "ada")
-    assert sheet.questions == len(questions_of(incomplete))
+    assert sheet.questions == len(incomplete.candidates("static"))
     (missing,) = sheet.missing
     assert missing.startswith("partition disputable: ")
     status = annotate.annotation_status(incomplete)
@@ -135,7 +135,7 @@ def test_a_study_uses_only_accepted_and_changed_questions(tmp_path: Path) -> Non
     study = load_study(tmp_path, questions={**section, "annotated": True})
     run(lambda: renew(study).graph, Selection(stages=("fetch",)))
     contents = renew(study).contents
-    first, second, third, fourth, *others = questions = questions_of(contents)
+    first, second, third, fourth, *others = questions = contents.candidates("static")
     files = []
     for name in ("ada", "ben"):
         sheet = values_of_choices(questions, "accept", "change", "discard", "accept" if name == "ada" else "incomplete")

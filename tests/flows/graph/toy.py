@@ -3,23 +3,16 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from swaymeter.data.records.row import Meaning, table, table_of
+from swaymeter.data.records.table import Column, Table
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.graph.graph import Graph, Output, PlannedStep, RunSettings, Step, StepId, StepInput, StepKind
 from swaymeter.flows.graph.rerun import NO_NUMBERS, Kind, RerunNumbers
 from swaymeter.flows.graph.selection import Selection
 from tests.flows.small_study import run
 
-
-@table("numbers", "Numbers that a made-up step wrote.", key=("number",))
-@dataclass(frozen=True)
-class Number:
-    number: Annotated[int, Meaning("a number")]
-
-
-NUMBERS = table_of(Number)
+NUMBERS = Table("numbers", "a number that a made-up step wrote", (Column("number", "BIGINT", "a number"),), ("number",))
 FETCH_A, FETCH_B = StepId("fetch", "a", "numbers"), StepId("fetch", "b", "numbers")
 BUILD_A, BUILD_B = StepId("build", "a", "numbers"), StepId("build", "b", "numbers")
 SCORE_A, SCORE_B = StepId("score", "a", "numbers"), StepId("score", "b", "numbers")
@@ -98,8 +91,7 @@ class Toy:
 
 
 def kind_of(identity: StepId, version: int = 1) -> StepKind:
-    numbers = ("numbers",)
-    return StepKind(identity.stage, "numbers", numbers, compute, version=version)
+    return StepKind(identity.stage, "numbers", ("numbers",), compute, version=version)
 
 
 def compute(step: Step, settings: RunSettings) -> None:

@@ -20,7 +20,7 @@ from swaymeter.flows.stages.aggregate import Aggregation, make_database, schema
 from swaymeter.tasks.statistics import STATISTICS
 from swaymeter.tasks.statistics.statistic import Statistic
 from tests.data.warehouse.small_study import PERSUASION, row
-from tests.flows.small_study import METADATA, labelled_models, load_study, prepare, renew, score
+from tests.flows.small_study import METADATA, load_study, prepare, renew, score, small_study
 from tests.registries import added, only
 
 FACTS = {"real_entities": 2, "invented_entities": 1}
@@ -85,7 +85,7 @@ def test_statistics_of_empty_tables_are_skipped(tmp_path: Path, monkeypatch: pyt
 
 
 def test_runs_have_the_label_of_their_model(tmp_path: Path) -> None:
-    models = labelled_models(tmp_path)
+    models = [{**model, "label": "tuned"} for model in small_study(tmp_path)["models"]]
     study = score(prepare(load_study(tmp_path, questions=None, measures=["persuasion"], models=models)))
     with only(STATISTICS, ("model_means",)):
         runs = rows_of(make_study_database(study), "SELECT DISTINCT model, label FROM variants")

@@ -6,7 +6,7 @@ import pytest
 from swaymeter.data.records.judgements import CHOICES
 from swaymeter.flows.stages.contents import Contents
 from tests.flows.conftest import Command
-from tests.flows.datasets.annotation_sheets import discard_questions, fill, questions_of, values_of_choices
+from tests.flows.datasets.annotation_sheets import discard_questions, fill, values_of_choices
 from tests.flows.small_study import load_study, prepare
 
 DOCS = Path(__file__).resolve().parents[4] / "docs"
@@ -23,7 +23,7 @@ def study(contents: Contents, tmp_path: Path) -> str:
 
 
 def test_export_and_status_print_counts(swaymeter: Command, study: str, contents: Contents, tmp_path: Path) -> None:
-    sheet, questions = str(tmp_path / "ada.xlsx"), questions_of(contents)
+    sheet, questions = str(tmp_path / "ada.xlsx"), contents.candidates("static")
     count = len(questions)
     result = swaymeter("annotate", "export", study, sheet, "--annotator", "ada")
     assert (result.code, result.err) == (0, "")

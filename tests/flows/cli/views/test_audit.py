@@ -18,9 +18,8 @@ from swaymeter.flows.cli.views import audit
 from swaymeter.flows.config import thresholds as checks
 from swaymeter.flows.config.study import StudyFile, read_study
 from swaymeter.flows.config.thresholds import MeasuredQuantity, Threshold
-from swaymeter.flows.stages.aggregate import schema
 from swaymeter.tasks.contexts.questions import rejected_question
-from tests.data.warehouse.small_study import Row, row, table, write_tables
+from tests.data.warehouse.small_study import Row, build_study, row, table
 from tests.flows.conftest import Command
 
 ORACLE = Path(__file__).resolve().parents[3] / "oracle" / "reports"
@@ -278,7 +277,6 @@ def write_run(
         closed_book: The verdict of all answers without a context.
         run_columns: Columns of the run; `label` and `prompt` are columns of its variant.
     """
-    from swaymeter.data.warehouse.loading import build
 
     numbered = [(f"q {number}", VERDICTS[verdict]) for number, verdict in enumerate(verdicts)]
     context = {
@@ -304,13 +302,14 @@ def write_run(
         for context_id, condition, verdict in (("none", "none", closed_book), ("c", "conflicting", with_context))
     ]
     questions: list[Row] = [row(table("questions"), question_id=name, **columns) for name, _ in numbered]
-    files = write_tables(folder / "files", {"questions": questions, "whose_answer": rows})
     variant_columns = {name: run_columns.pop(name) for name in ("label", "prompt") if name in run_columns}
-    computed = {
-        table("variants"): [row(table("variants"), model="m", dtype="float32", **variant_columns)],
-        table("runs"): [row(table("runs"), model="m", dtype="float32", **run_columns)],
+    study = {
+        "questions": questions,
+        "whose_answer": rows,
+        "variants": [row(table("variants"), model="m", dtype="float32", **variant_columns)],
+        "runs": [row(table("runs"), model="m", dtype="float32", **run_columns)],
     }
-    build(folder / "study.duckdb", "key", schema(), files, computed=computed)
+    build_study(folder / "study.duckdb", study)
     return folder
 
 
@@ -318,7 +317,6 @@ REJECTED = "not compared: A: m (float32) against B: m (float32)"
 
 
 def test_greedy_answers_that_were_cut_off_are_counted(tmp_path: Path) -> None:
-    from swaymeter.data.warehouse.loading import build
 
     file = ORACLE / "15-greedy-answers-cut-off" / "questions.jsonl"
     questions = read_questions(OwnQuestions(file=str(file))).questions
@@ -341,8 +339,7 @@ def test_greedy_answers_that_were_cut_off_are_counted(tmp_path: Path) -> None:
     ]
     rejected = as_row(rejected_question(questions[0], ANSWERS_ALIKE, "q1, conflicting: 'two' is the right answer '2'"))
     tables = {"questions": [as_row(question) for question in questions], "rejected": [rejected]}
-    files = write_tables(tmp_path / "files", tables | {"answers": answers})
-    build(tmp_path / "study.duckdb", "key", schema(), files)
+    build_study(tmp_path / "study.duckdb", tables | {"answers": answers})
     results = audit.results_in(tmp_path / "study.duckdb")
     (skipped,) = results.skipped
     assert skipped.startswith("not asked: A context called conflicting states the right answer in another spelling")
