@@ -40,9 +40,9 @@ def sha256_of_all(parts: Iterable[str | bytes | memoryview]) -> str:
     return digest.hexdigest()
 
 
-def sha256_of_json(value: Any, **form: Any) -> str:
-    """Return the SHA-256 (hex) of a value as JSON; `form` has options of json.dumps."""
-    return sha256(json.dumps(value, **form))
+def sha256_of_json(value: Any, **options: Any) -> str:
+    """Return the SHA-256 (hex) of a value as JSON, written with these options of json.dumps."""
+    return sha256(json.dumps(value, **options))
 
 
 def content_key(inputs: Mapping[str, object]) -> str:

@@ -30,8 +30,8 @@ def terminal(text: str) -> str:
 def visible(text: str) -> str:
     """Return the text on one line, with codes for control characters, line breaks and invisible characters."""
     return "".join(
-        sign if sign == " " or unicodedata.category(sign)[0] not in "CZ" else sign.encode("unicode_escape").decode()
-        for sign in text
+        char if char == " " or unicodedata.category(char)[0] not in "CZ" else char.encode("unicode_escape").decode()
+        for char in text
     )
 
 
@@ -128,7 +128,7 @@ _LATEX = {
 }
 """LaTeX for special characters. After the end of a table's row, bare brackets and stars would be read as options."""
 _LIGATURE = re.compile(r"([-,'])(?=\1)")
-"""Signs that LaTeX would join, such as -- to a dash."""
+"""Characters that LaTeX would join, such as -- to a dash."""
 _ACCENTS = {
     "\u0300": "`",
     "\u0301": "'",
@@ -234,7 +234,7 @@ def csv_cell(text: str, needs_apostrophe: Callable[[str], bool] = is_computed) -
     return f"'{cell}" if needs_apostrophe(cell.lstrip("'")) else cell
 
 
-_CODE = re.compile("_x([0-9A-Fa-f]{4})_")
+_CELL_CODE = re.compile("_x([0-9A-Fa-f]{4})_")
 _MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 _NUMBER_OR_DATE = re.compile(
     rf"(?:[\W\d_]|(?<![^\W\d_])(?:{_MONTHS}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|a|p|am|pm|e|t|z)(?![^\W\d_]))*",
@@ -254,15 +254,15 @@ def sheet_cell(text: str) -> str:
 def sheet_text(cell: str) -> str:
     """Return the text of a cell that `sheet_cell` or a person wrote."""
     cell = cell[1:] if cell.startswith("'") and _is_converted(cell.lstrip("'")) else cell
-    return _CODE.sub(lambda match: chr(int(match[1], 16)), cell)
+    return _CELL_CODE.sub(lambda match: chr(int(match[1], 16)), cell)
 
 
 def _is_converted(text: str) -> bool:
     """Return True if a program would compute the text, or read it as a number, date, truth value or error."""
     if is_computed(text) or text.startswith("#") or text.strip().casefold() in ("true", "false"):
         return True
-    return any(sign.isdigit() for sign in text) and _NUMBER_OR_DATE.fullmatch(text) is not None
+    return any(char.isdigit() for char in text) and _NUMBER_OR_DATE.fullmatch(text) is not None
 
 
-def _cell_code(sign: str) -> str:
-    return f"_x{ord(sign):04X}_"
+def _cell_code(char: str) -> str:
+    return f"_x{ord(char):04X}_"

@@ -1,4 +1,4 @@
-"""Names of invented entities, from a seeded generator that puts the catalog's parts together.
+"""Names of invented entities, which a seeded generator composes from parts in the catalog.
 
 The names depend only on the seed and the class. A shorter list is the beginning of a longer list.
 A generated name may still be the name of something, so `tasks/contexts/invented_names.py` looks it up in graphs.
@@ -19,7 +19,8 @@ LENGTHS = range(2, 81)
 
 _DRAWS_PER_NAME = 20
 """Draws for each requested name; if these and 100 more draws give too few names, the class has too few parts."""
-_REPETITION = re.compile(r"(\w)\1\1|(\w\w)\2")  # Fellleni, Kararan
+_REPETITION = re.compile(r"(\w)\1\1|(\w\w)\2")
+"""A letter three times in a row, as in Fellleni, or two letters twice in a row, as in Kararan."""
 
 
 def invented_names(entity_class: str, count: int, *, seed: int) -> list[str]:
@@ -71,8 +72,8 @@ class _Draw:
 
 
 def _is_valid(name: str) -> bool:
-    """Return True for a name of a valid length without forbidden or repeated words, and without lll or arar."""
+    """Return True for a name of a valid length without forbidden words and repetitions."""
     words = re.findall(r"[^\W\d_]{2,}", name.casefold())
-    is_invented = name_parts().forbidden_words.isdisjoint(words)
+    is_allowed = name_parts().forbidden_words.isdisjoint(words)
     repeats = len(set(words)) < len(words) or _REPETITION.search(name.casefold()) is not None
-    return is_invented and not repeats and len(name) in LENGTHS
+    return is_allowed and not repeats and len(name) in LENGTHS

@@ -31,7 +31,7 @@ class Problem(NamedTuple):
     """A problem of one key.
 
     Attributes:
-        path_of_key: The known keys of the sections around the key, and then the key.
+        path_of_key: The keys of the sections around the key, the outermost first, and at the end the key.
         message: The problem and its remedy; for an unknown key, the remedy alone.
         is_unknown: True if the section has no such key.
     """
@@ -64,7 +64,7 @@ class Options(BaseModel):
 
 
 def _meanings(section: type[BaseModel]) -> dict[str, str]:
-    """Return the docstring below each key of a section or, for a key without a docstring, of its base class.
+    """Return the docstring below each key of a section; a key without a docstring has the base class's docstring.
 
     Classes are not parsed when they are declared, because only error messages and the JSON schema need the docstrings.
     """

@@ -3,7 +3,7 @@
 from swaymeter.data.sources.slots import RULES
 
 REASONS = {flag: f"A rule is broken: {rule}" for flag, rule in RULES.items()}
-"""Sentence for each code, for readers of the numbers of rejected candidates."""
+"""Sentence for each code, for messages."""
 
 
 def _reason(code: str, sentence: str) -> str:
@@ -36,7 +36,7 @@ NOT_MENTIONED = _reason(
 NO_REPLACEMENT = _reason("no_replacement", "No similar entity of the same kind was found, except true answers.")
 
 # A row of a user's file
-ROW_NOT_USABLE = _reason("row_not_usable", "The row of the file cannot be used; its line and the problem are named.")
+ROW_NOT_USABLE = _reason("row_not_usable", "The row of the file cannot be used; the details name the problem.")
 ANSWERS_ALIKE = _reason(
     "answers_alike",
     "A context called conflicting states the right answer in another spelling; correct its kind or its answer.",
@@ -54,7 +54,7 @@ NOT_IN_RUNNING_TEXT = _reason(
     "not_in_running_text", "The span is in a template, reference, link, heading, table or comment, not in running text."
 )
 NO_SENTENCE = _reason(
-    "no_sentence", "No sentence of the page's text has the span, or a wiki template left a gap in each that has it."
+    "no_sentence", "Each sentence of the page's text lacks the span, or has a gap that a wiki template left."
 )
 TOO_SIMILAR = _reason("too_similar", "The spans say nearly the same.")
 PROMPT_TOO_LONG = _reason(

@@ -261,10 +261,10 @@ class Study:
             # A group has no entry in the catalog, and no invented entities.
             entities = by_origin if planned[0].entry else str(counts.entities)
             file = self.study.contexts.file
-            own = f" (in relations of {Path(file).name}, the file's contexts instead)" if file else ""
+            note = f" (a relation in {Path(file).name} has the contexts of this file)" if file else ""
             queries = "1 query form" if counts.query_forms == 1 else f"{counts.query_forms} query forms"
-            subjects = "1 relation" if relations == 1 else f"{relations} relations"
-            parts.append(f"{subjects} with {entities} entities, {queries} and {contexts} contexts each{own}")
+            relation_count = "1 relation" if relations == 1 else f"{relations} relations"
+            parts.append(f"{relation_count} with {entities} entities, {queries} and {contexts} contexts each{note}")
         checks = {node.id.subject: node.checks.get("questions") for node in graph if node.kind is CHOOSE_QUESTIONS}
         question_counts = {name: check.rows for name, check in checks.items() if check and check.state == "done"}
         if question_counts:

@@ -99,7 +99,7 @@ def study(
 
 @flow(name="report", flow_run_name=run_name, persist_result=False)
 def report(study: str, workspace: str | None = None, wait: bool = False) -> State[Any]:
-    """Load all finished steps into the database and draw the report, in a separate deployment."""
+    """Load all finished steps into the database and draw the report."""
     summarising = Selection(stages=("aggregate", "report"))
     return _state_of(lambda: _run(_read(study, workspace, summarising), wait=wait))
 

@@ -1,4 +1,7 @@
-"""Caveats: sentences on the limits of a headline; a function returns "" if there is nothing to warn of."""
+"""Caveats: sentences on the limits of a headline; a function returns "" if there is nothing to warn of.
+
+The frames of `stand_ins` and `neither` must have rows.
+"""
 
 from collections.abc import Iterable
 

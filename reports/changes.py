@@ -40,7 +40,7 @@ from swaymeter.reports.figures.figure import DrawnFigure
 from swaymeter.reports.figures.rendering import Pictures
 from swaymeter.reports.frames import Frames, records, where
 from swaymeter.reports.models import HISTORY_PAGE, Model, question_address, short_names
-from swaymeter.reports.page.shell import cell, heading, numeric, template, written
+from swaymeter.reports.page.shell import cell, heading, numeric, page_stream, template
 from swaymeter.reports.words import CONDITION_NAMES, quantities, threshold_name
 
 LAST_CHANGES, NUMBERS, RUNS_OVER_TIME = "changes_since_last_run", "headline_numbers_over_time", "runs_over_time"
@@ -148,31 +148,31 @@ def settings(comparison: Comparison) -> list[tuple[str, str, str]]:
     return rows
 
 
-def sources(difference: DatasetChanges) -> dict[str, list[tuple[str, str]]]:
-    """Return the changes by kind and relation, such as "facts: capital"; a change is a sign and a line."""
+def source_changes(dataset_changes: DatasetChanges) -> dict[str, list[tuple[str, str]]]:
+    """Return changes at the sources by kind and relation, such as "facts: capital"; a change is a sign and a line."""
     lines = {
         f"{kind}: {relation.relation}": list(source_lines(relation))
-        for kind, relations in (("facts", difference.relations), ("questions", difference.questions))
+        for kind, relations in (("facts", dataset_changes.relations), ("questions", dataset_changes.questions))
         for relation in relations
     }
     return {relation: changes for relation, changes in lines.items() if changes}
 
 
 def source_lines(relation: RelationChanges) -> Iterator[tuple[str, str]]:
-    """Yield the changes of a relation: a sign (- gone, + added, ~ changed) and a line."""
+    """Yield the changes of a relation at its source: a sign (- gone, + added, ~ changed) and a line."""
     for sign, rows in (("-", relation.gone), ("+", relation.added)):
         for row in rows:
             partition = f" ({row.partition})" if isinstance(row, Question) else ""
-            yield sign, f"{short(_source_name(row))} → {short(row.object)}{partition}"
+            yield sign, f"{short(_subject_or_question(row))} → {short(row.object)}{partition}"
     for changed in sorted(relation.changed, key=_only_counts):
         row = changed.old
-        subject = _source_name(row)
+        subject = _subject_or_question(row)
         if isinstance(row, Question) and row.partition == "disputable":  # a page may have several disputes
             subject = f"{row.subject} ({row.object})"
         yield "~", f"{short(subject)}: {'; '.join(map(_change_text, changed.changes))}"
 
 
-def _source_name(row: Fact | Question) -> str:
+def _subject_or_question(row: Fact | Question) -> str:
     """Return the subject, or the text of a question without a subject, such as many questions of a user's file."""
     return row.subject or (row.question if isinstance(row, Question) else "")
 
@@ -239,7 +239,7 @@ def _reply(flip: FlippedReply, reports: tuple[str, str]) -> Reply:
 def change_lines(comparison: Comparison, limit: int = LIMIT) -> list[str]:
     """Return lines on the settings, facts, questions and replies that changed; at most `limit` of a kind."""
     changes_of_kind = {"setting": [f"{name}: {before} → {after}" for name, before, after in settings(comparison)]}
-    for relation, rows in sources(comparison.dataset_changes).items():
+    for relation, rows in source_changes(comparison.dataset_changes).items():
         changes_of_kind[relation] = [f"{sign} {line}" for sign, line in rows]
     changes_of_kind["flipped reply"] = [
         f"{reply.question} ({reply.condition}, {reply.models}): {reply.before} ({reply.verdict_before}) → "
@@ -272,7 +272,7 @@ def unmatched_lines(unmatched: Mapping[Pair, Mapping[str, Sequence[tuple[str, st
 
 
 def sentence(row: dict[str, Any], name: str) -> str:
-    """Return a sentence on the change of a headline number, which the sentence calls `name`."""
+    """Return a sentence on the change of a headline number, with `name` as the words for the number."""
     unit, items = row["unit"], f"{int(row['n'])} {'queries' if row['quantity'] == 'susceptibility' else 'answers'}"
     before, after = (number(row[column], unit) for column in ("against_mean", "mean"))
     return f"{name}: {before} before, {after} now: {estimate(row, 'difference', signed=True)}, on the same {items}"
@@ -371,7 +371,9 @@ def section(changes: RunChanges | None) -> Markup:
     if changes is None:
         return Markup()
     comparison = changes.comparison
-    if comparison.differs and not (comparison.numbers or replies(comparison) or sources(comparison.dataset_changes)):
+    if comparison.differs and not (
+        comparison.numbers or replies(comparison) or source_changes(comparison.dataset_changes)
+    ):
         return Markup()
     since = template(PAGE, "since.html", {"sentence": _change_sentence})
     return Markup(
@@ -379,9 +381,9 @@ def section(changes: RunChanges | None) -> Markup:
             before=changes.before,
             comparison=comparison,
             settings=settings(comparison),
-            sources=sources(comparison.dataset_changes),
+            sources=source_changes(comparison.dataset_changes),
             replies=replies(comparison),
-            most=MAX_LINES,
+            limit=MAX_LINES,
             page=HISTORY_PAGE,
         )
     )
@@ -392,7 +394,7 @@ def write_history(
 ) -> str:
     """Write the page "over time" into `folder` and return its name."""
     filters = {"cell": cell, "heading": heading, "numeric": numeric}
-    written(
+    page_stream(
         PAGE,
         "history.html",
         "",
@@ -402,7 +404,7 @@ def write_history(
         runs=frames[RUNS_OVER_TIME],
         numbers=frames[NUMBERS],
         since=section(changes),
-        most=MAX_LINES * 10,  # rows of a table, which has many runs
+        limit=MAX_LINES * 10,  # rows of a table, which has many runs
     ).dump(str(folder / HISTORY_PAGE), encoding="utf-8")
     return HISTORY_PAGE
 
@@ -412,12 +414,12 @@ def write_history(
 
 def comparison_json(comparison: Comparison | None, **others: object) -> str:
     """Return a comparison and other values as JSON in ASCII, so that no text can control the terminal."""
-    changes = {} if comparison is None else _comparison_row(comparison)
+    changes = {} if comparison is None else _comparison_dict(comparison)
     return json.dumps({**others, **changes}, indent=2, default=str)
 
 
-def _comparison_row(comparison: Comparison) -> dict[str, Any]:
-    difference = comparison.dataset_changes
+def _comparison_dict(comparison: Comparison) -> dict[str, Any]:
+    dataset_changes = comparison.dataset_changes
     settings = [
         {"name": name, "before": before and json.loads(before), "after": after and json.loads(after)}
         for name, before, after in comparison.settings
@@ -425,24 +427,24 @@ def _comparison_row(comparison: Comparison) -> dict[str, Any]:
     return {
         "differs": comparison.differs,
         "settings": settings,
-        "facts": _sources_row(difference.relations, difference.not_compared),
-        "questions": _sources_row(difference.questions, difference.questions_not_compared),
+        "facts": _sources_dict(dataset_changes.relations, dataset_changes.not_compared),
+        "questions": _sources_dict(dataset_changes.questions, dataset_changes.questions_not_compared),
         "flipped_replies": [flip._asdict() for flip in comparison.flips],
         "other_replies": comparison.other_replies,
         "numbers": comparison.numbers,
     }
 
 
-def _sources_row(relations: Sequence[RelationChanges], not_compared: Sequence[str]) -> dict[str, Any]:
-    return {"not_compared": not_compared, "relations": {each.relation: _relation_row(each) for each in relations}}
+def _sources_dict(relations: Sequence[RelationChanges], not_compared: Sequence[str]) -> dict[str, Any]:
+    return {"not_compared": not_compared, "relations": {each.relation: _relation_dict(each) for each in relations}}
 
 
-def _relation_row(relation: RelationChanges) -> dict[str, Any]:
+def _relation_dict(relation: RelationChanges) -> dict[str, Any]:
     rows = {name: [as_row(row) for row in getattr(relation, name)] for name in ("added", "gone")}
-    return {**rows, "changed": [_changed_row(changed) for changed in relation.changed], "same": relation.same}
+    return {**rows, "changed": [_changed_dict(changed) for changed in relation.changed], "same": relation.same}
 
 
-def _changed_row(changed: ChangedRow) -> dict[str, Any]:
+def _changed_dict(changed: ChangedRow) -> dict[str, Any]:
     identity = ("subject_id", "property_id", "page", "object", "partition")
     names = ("subject", *(("subject_uri",) if isinstance(changed.new, Fact) else identity))
     changes = [{"field": change.field, "from": change.old, "to": change.new} for change in changed.changes]
@@ -451,10 +453,10 @@ def _changed_row(changed: ChangedRow) -> dict[str, Any]:
 
 def dataset_rows(comparison: Comparison) -> dict[str, dict[str, Any]]:
     """Return the path, counts, version and sources of both datasets, for JSON."""
-    return {side: _dataset_row(snapshot.dataset) for side, snapshot in zip("ab", comparison.snapshots, strict=True)}
+    return {side: _dataset_dict(snapshot.dataset) for side, snapshot in zip("ab", comparison.snapshots, strict=True)}
 
 
-def _dataset_row(dataset: Dataset) -> dict[str, Any]:
+def _dataset_dict(dataset: Dataset) -> dict[str, Any]:
     counts = {"facts": len(dataset.facts), "questions": len(dataset.questions)}
     about = {name: getattr(dataset, name) for name in ("version", "sources", "retrieved", "warnings")}
     return {"path": str(dataset.path), **counts, **about}
@@ -468,7 +470,7 @@ def history_json(frames: Mapping[str, pd.DataFrame], changes: RunChanges | None)
     }
     last = None
     if changes is not None:
-        last = {"run": changes.run, "before": changes.before, **_comparison_row(changes.comparison)}
+        last = {"run": changes.run, "before": changes.before, **_comparison_dict(changes.comparison)}
     return comparison_json(None, runs=rows[RUNS_OVER_TIME], numbers=rows[NUMBERS], changes=last)
 
 
@@ -487,7 +489,7 @@ def write_two_runs(
 
     Args:
         file: The page; its folder exists.
-        comparison: The changes from A to B; its numbers are A - B.
+        comparison: The changes from A to B; the differences of its numbers are A - B.
         tables: A table for each pair of models.
         unmatched: Lines on the items that only one run has.
         names: Names of A and B.
@@ -496,7 +498,7 @@ def write_two_runs(
     Raises:
         OSError: The page cannot be written.
     """
-    written(
+    page_stream(
         PAGE,
         "two_runs.html",
         "",
@@ -508,8 +510,8 @@ def write_two_runs(
         other_replies=comparison.other_replies,
         tables=tables,
         settings=settings(comparison),
-        sources=sources(comparison.dataset_changes),
+        sources=source_changes(comparison.dataset_changes),
         unmatched=unmatched,
         note=NOTE,
-        most=MAX_REPLIES,
+        limit=MAX_REPLIES,
     ).dump(str(file), encoding="utf-8")

@@ -45,7 +45,7 @@ def estimate(row: Mapping[str, Any], name: str = "mean", *, unit: str | None = N
     number, low, high = ((100 if is_share else 1) * _number(row, key) for key in (name, "low", "high"))
     decimals = 1 if is_share and not signed else _decimals(number, low, high, least=int(is_share))
     if not is_share and low < high:
-        decimals = max(0, min(decimals, _certain_decimals(row, high - low)))
+        decimals = max(0, min(decimals, _decimals_above_error(row, high - low)))
     suffix = ""
     if is_share:
         suffix = " points" if signed else "%"
@@ -232,17 +232,17 @@ def _count_phrase(answers: pd.DataFrame, column: str, suffix: str | Callable[[pd
         column: Column of the count.
         suffix: Text after each count, such as a reason, or a function from the counted rows to that text.
     """
-    words = suffix if callable(suffix) else lambda rows: f", {suffix}"
+    suffix_of = suffix if callable(suffix) else lambda rows: f", {suffix}"
     if answers.empty or (rows := answers[answers[column] > 0]).empty:
         return ""
     if len(rows) <= MAX_NAMED:
         parts = []
         for position, row in enumerate(records(rows)):
-            parts.append(f"{row[column]} of {_greedy_phrase(row)}{words(rows.iloc[[position]])}")
+            parts.append(f"{row[column]} of {_greedy_phrase(row)}{suffix_of(rows.iloc[[position]])}")
         return "; ".join(parts)
     per_model = span(rows[column].min(), rows[column].max())
     total_words = f"{rows['greedy_answers'].sum()} greedy answers of {len(rows)} variants ({per_model} of each)"
-    return f"{rows[column].sum()} of {total_words}{words(rows)}"
+    return f"{rows[column].sum()} of {total_words}{suffix_of(rows)}"
 
 
 def _greedy_phrase(row: Mapping[str, Any]) -> str:
@@ -268,7 +268,7 @@ def _grouped_by_text(text_of_model: Mapping[Model, str], separator: str = ": ") 
     return "; ".join(parts)
 
 
-def limit_sentences(reply_counts: pd.DataFrame) -> str:
+def incomplete_replies(reply_counts: pd.DataFrame) -> str:
     """Return sentences on empty, unfinished and missing greedy replies."""
     return empty_sentence(reply_counts) + cut_off_sentence(reply_counts) + missing_sentence(reply_counts)
 
@@ -305,14 +305,17 @@ def neither_sentences(answers: pd.DataFrame) -> str:
     """Return sentences on replies with a context that state neither the context's answer nor the original answer.
 
     Each model has a sentence; more than MAX_NAMED models share one sentence.
+
+    Args:
+        answers: Rows of the named query `greedy_answers_of_neither`, one for each model and reason.
     """
-    answering = models(answers)
-    if len(answering) > MAX_NAMED:
+    counted_models = models(answers)
+    if len(counted_models) > MAX_NAMED:
         counts = answers.groupby(["model", "dtype"]).agg({"answers": "sum", "greedy_answers": "first"})
         per_variant = span(counts["answers"].min(), counts["answers"].max())
-        variants = f"the {len(answering)} variants with such answers, {per_variant} of each"
+        variants = f"the {len(counted_models)} variants with such answers, {per_variant} of each"
         return _neither_sentence(answers, int(counts["greedy_answers"].sum()), variants)
-    by_model = ((model, rows_of(answers, model)) for model in answering)
+    by_model = ((model, rows_of(answers, model)) for model in counted_models)
     return "".join(_neither_sentence(rows, int(rows["greedy_answers"].iloc[0]), str(model)) for model, rows in by_model)
 
 
@@ -332,7 +335,7 @@ def _number(row: Mapping[str, Any], name: str) -> float:
     return math.nan if pd.isna(value) else float(value)
 
 
-def _certain_decimals(row: Mapping[str, Any], width: float) -> int:
+def _decimals_above_error(row: Mapping[str, Any], width: float) -> int:
     """Return the number of decimals that are not finer than the Monte Carlo error of the interval's ends."""
     # The first of these columns with a value has the number of units that the bootstrap draws.
     counts = (row.get(name, math.nan) for name in ("clusters", "subjects", "items", "n"))

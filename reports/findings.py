@@ -31,7 +31,7 @@ from swaymeter.reports.estimates import (
     significant_relations,
 )
 from swaymeter.reports.figures.against_susceptibility import ANSWER_SET, masses
-from swaymeter.reports.figures.labels import compared
+from swaymeter.reports.figures.labels import tested_means
 from swaymeter.reports.figures.panels import query_types
 from swaymeter.reports.figures.reliability import cost
 from swaymeter.reports.frames import Frames, are_own, by_entity, in_order, partitions, records, where, with_empty
@@ -103,8 +103,8 @@ def findings(frames: Frames, card: StudyCard | None = None) -> Findings:
     headline = [
         replace(claim, pictured=claim.pictured or claim in advice or claim.sentence in answer) for claim in headline
     ]
-    # `rest` also has the claims that the answer states, because `headline` has changed copies of them: the answer has
-    # only the first number of a claim, and the details show all.
+    # A claim that the answer states differs from its pictured copy in `headline`, so `rest` has the claim, too. The
+    # answer has only the first number of the claim, and the details show all its numbers.
     rest = [claim for claim in (*queries, *questions) if claim not in headline]
     with_headline = evidence._replace(headline=headline)
     warnings = [
@@ -404,9 +404,9 @@ def _number(row: Mapping[str, Any], things: str, label: str) -> Number:
     """
     n, clusters = int(row["n"]), int(row["clusters"] if "clusters" in row else row["subjects"])
     over = str(row.get("interval_over", "subject"))
-    single = things if n == clusters and over != "question" else ""
+    unclustered_things = things if n == clusters and over != "question" else ""
     counted = (
-        plural(n, (single or over).removesuffix("s"))
+        plural(n, (unclustered_things or over).removesuffix("s"))
         if n == clusters
         else (f"{n} {things}, {'of' if over == 'question' else 'about'} {plural(clusters, over)}")
     )
@@ -416,8 +416,8 @@ def _number(row: Mapping[str, Any], things: str, label: str) -> Number:
     if n < FEWEST_FOR_INTERVAL:
         return Number(f"{n * mean:.0f} of {counted}", label, value=mean)
     low, high = float(row["low"]), float(row["high"])
-    ends = None if math.isnan(low) else (100 * mean, 100 * low, 100 * high)
-    return Number(f"{estimate(row)} of {counted}", label, ends, mean)
+    interval = None if math.isnan(low) else (100 * mean, 100 * low, 100 * high)
+    return Number(f"{estimate(row)} of {counted}", label, interval, mean)
 
 
 def _rank_correlation(frames: Frames, measure: str, level: str, sentence: str) -> Claim | None:
@@ -427,7 +427,7 @@ def _rank_correlation(frames: Frames, measure: str, level: str, sentence: str) -
     rows = rows[rows["spearman"].notna()] if len(rows) else rows
     numbers = [
         Number(
-            f"{estimate(_ends(row), 'spearman', unit='')} over {plural(int(row['n']), level)}",
+            f"{estimate(_with_interval(row), 'spearman', unit='')} over {plural(int(row['n']), level)}",
             _label(model, rows),
             value=float(row["spearman"]),
         )
@@ -437,7 +437,7 @@ def _rank_correlation(frames: Frames, measure: str, level: str, sentence: str) -
     return Claim(sentence, _few(numbers)) if numbers else None
 
 
-def _ends(row: Mapping[str, Any]) -> dict[str, Any]:
+def _with_interval(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the row with the interval of Spearman's correlation in `low` and `high`."""
     return {**row, "low": row["spearman_low"], "high": row["spearman_high"]}
 
@@ -464,9 +464,9 @@ def _means_of_labels(frames: Frames) -> Claim | None:
     if rows.empty or not rows["type"].isna().any():
         return None
     rows = where(rows[rows["type"].isna()], query_type=query_types(rows)[0])  # the rows over all types of a label
-    kind, several, numbers = query_types(rows)[0], len(models(rows)) > 1, []
+    query_type, several, numbers = query_types(rows)[0], len(models(rows)) > 1, []
     sets = rows["relation"].nunique() > 1
-    tests = where(frames["group_comparisons"], comparison="label", within="all", query_type=kind)
+    tests = where(frames["group_comparisons"], comparison="label", within="all", query_type=query_type)
     for (name, dtype, relation), set_rows in rows.groupby(["model", "dtype", "relation"], sort=False):
         model = Model(str(name), str(dtype))
         label_rows = records(set_rows.sort_values("label"))
@@ -475,7 +475,7 @@ def _means_of_labels(frames: Frames) -> Claim | None:
         tested = "".join(map(_p_words, records(where(rows_of(tests, model), relation=relation))[: len(set_rows) == 2]))
         about = (f"{model}" * several, f"contexts of the set {relation}" * sets)
         numbers.append(Number(f"{means}{tested}", ", ".join(filter(None, about))))
-    return Claim(f"Contexts moved {kind} queries by", tuple(numbers[:MAX_HEADLINE]))
+    return Claim(f"Contexts moved {query_type} queries by", tuple(numbers[:MAX_HEADLINE]))
 
 
 def _p_words(test: Mapping[str, Any]) -> str:
@@ -486,7 +486,8 @@ def _p_words(test: Mapping[str, Any]) -> str:
 def _means_of_pairs(frames: Frames, comparison: str, sentence: str) -> Claim | None:
     """Return the claim on the means of groups that are compared pair by pair; None for several models."""
     tests = frames["group_comparisons"]
-    numbers = [Number(words, label) for label, words in compared(tests, comparison).items()] * (len(models(tests)) == 1)
+    means = tested_means(tests, comparison)
+    numbers = [Number(words, label) for label, words in means.items()] * (len(models(tests)) == 1)
     return Claim(sentence, tuple(numbers[:MAX_HEADLINE])) if numbers else None
 
 
@@ -510,17 +511,17 @@ def _means_of_two_groups(frames: Frames, named_query: str, column: str, comparis
     shown_models, both = models(rows), len(rows) > 0 and rows[column].nunique() == 2
     for model in shown_models:
         model_rows = rows_of(rows, model)
-        for kind in query_types(model_rows)[: 1 if len(shown_models) > 1 else None]:
-            kind_rows = where(model_rows, query_type=kind)
-            means = [next(iter(records(where(kind_rows, **{column: group}))), None) for group in (True, False)]
+        for query_type in query_types(model_rows)[: 1 if len(shown_models) > 1 else None]:
+            type_rows = where(model_rows, query_type=query_type)
+            means = [next(iter(records(where(type_rows, **{column: group}))), None) for group in (True, False)]
             mean_words = f"{' against '.join(estimate(mean) for mean in means if mean)} nats"
-            group = {"comparison": comparison, "query_type": kind}
+            group = {"comparison": comparison, "query_type": query_type}
             summaries, tests = (by_entity(where(rows_of(frames[name], model), **group)) for name in _TESTS)
             tested = next(
                 (significant_relations(row, tests) for row in records(summaries)),
                 "no relation, because none was tested",
             )
-            label = f"{model}, {kind} queries" if len(shown_models) > 1 else f"{kind} queries"
+            label = f"{model}, {query_type} queries" if len(shown_models) > 1 else f"{query_type} queries"
             text = f"{tested}; over all {mean_words}" if both else mean_words
             numbers.append(Number(text, label, value=float(next(filter(None, means))["mean"])))
     opening = sentence if both else single_group_sentence
@@ -565,11 +566,11 @@ def _memorization(frames: Frames) -> Claim | None:
     means = where(frames["memorization_summary"], contexts="conflicting contexts")
     for model in models(means):
         model_rows = rows_of(means, model)
-        for kind in query_types(model_rows):
-            # The row of all queries is in no fifth: its column memorization_ratio is null.
-            row = _first(where(model_rows[model_rows["memorization_ratio"].isna()], query_type=kind))
+        for query_type in query_types(model_rows):
+            # The row without a memorization_ratio is about all queries, other rows about a fifth of the ratio's range.
+            row = _first(where(model_rows[model_rows["memorization_ratio"].isna()], query_type=query_type))
             mean = f"{row['mean']:.2f}" if row["queries"] else "undefined"
-            text = f"{mean} over {row['queries']} of {plural(int(row['all_queries']), f'{kind} query')}"
+            text = f"{mean} over {row['queries']} of {plural(int(row['all_queries']), f'{query_type} query')}"
             numbers.append(Number(text, _label(model, means)))
     return Claim("Mean memorization ratio:", tuple(numbers)) if numbers else None
 
@@ -580,9 +581,11 @@ def _means_of_measure(frames: Frames, measure: str, sentence: str) -> Claim | No
     numbers = []
     for model in models(means):
         model_rows = rows_of(means, model)
-        for kind in query_types(model_rows):
-            row = _first(where(model_rows, query_type=kind))
-            numbers.append(Number(f"{_mean(row)} for {kind} queries", _label(model, means), value=float(row["mean"])))
+        for query_type in query_types(model_rows):
+            row = _first(where(model_rows, query_type=query_type))
+            numbers.append(
+                Number(f"{_mean(row)} for {query_type} queries", _label(model, means), value=float(row["mean"]))
+            )
     if not numbers:
         return None
     first_model = rows_of(frames["measures_summary"], models(means)[0])

@@ -87,7 +87,7 @@ class FiniteRows:
     missing: int
 
     def note(self, items: str) -> str:
-        """Return a sentence on missing items, such as "queries", for the caption; empty if none is missing."""
+        """Return the caption's sentence on left-out rows, with their noun, such as "queries"; empty if all stay."""
         if not self.missing:
             return ""
         total = self.missing + len(self.rows)
@@ -145,12 +145,12 @@ def partitions(rows: pd.DataFrame) -> list[str]:
 
 
 def grouping(rows: pd.DataFrame) -> str:
-    """Return the noun for the partitions of a frame with conditions: "group" for own questions, else "partition"."""
+    """Return the noun for partitions: "group" for own questions, else "partition". Rows have a column `condition`."""
     return "group" if are_own(rows) else "partition"
 
 
 def are_own(rows: pd.DataFrame) -> bool:
-    """Return True if a frame with conditions is about a user's own questions."""
+    """Return True if a frame with a column `condition` is about a user's own questions."""
     return len(rows) > 0 and bool(rows["condition"].isin(OWN_CONDITIONS).any())
 
 

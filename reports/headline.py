@@ -1,7 +1,7 @@
 """The headline figure, whose bars answer the question of a study, and the sentence that sums the bars up.
 
     own questions    shares of replies: right, wrong, both, another, declined; by kind and order of passages
-    DynamicQA        shares of replies: persuaded, agreed, stubborn, other; by category of questions
+    DynamicQA        shares of replies: persuaded, agreed, stubborn, other; by partition of questions
     facts            mean susceptibility: real beside invented entities by relation, or labels of entities by set
 
 Shares of a bar add up to 1. `reports/page/bars.py` and `flows/cli/outcome.py` render the same figure.
@@ -86,7 +86,7 @@ CONDITION_ORDER = ("supporting", "conflicting", "mixed", "none", "irrelevant", "
 
 def figure(frames: Frames) -> HeadlineFigure | None:
     """Return the headline figure; None if a study has no rows for it."""
-    return _replies(frames) or _labels(frames) or _relations(frames) or _categories(frames)
+    return _replies(frames) or _labels(frames) or _relations(frames) or _outcomes_of_partitions(frames)
 
 
 def answer_sentence(frames: Frames, chart: HeadlineFigure | None, claims: Sequence[Claim]) -> str:
@@ -101,14 +101,14 @@ def answer_sentence(frames: Frames, chart: HeadlineFigure | None, claims: Sequen
     if chart and chart.parts == PARTS and len(compared) > 1:
         if variants.has_difference(frames):
             return variants.advice(frames)
-        named = f"{len(compared)} variants (model, prompt, decoding)"
+        variant_words = f"{len(compared)} variants (model, prompt, decoding)"
         return _mostly_undecided(frames) + (
-            _range_of_variants(chart, named) or f"None of {named} is shown to be better than another."
+            _range_of_variants(chart, variant_words) or f"None of {variant_words} is shown to be better than another."
         )
     if chart and chart.parts[0] in PARTS:
         return _mostly_undecided(frames) + _sentence_on_replies(chart)
     if chart and chart.parts == OUTCOMES:
-        return _sentence_on_categories(chart)
+        return _sentence_on_outcomes(chart)
     line = replace(claims[0], numbers=claims[0].numbers[:1]).line.strip() if claims else ""
     return f"{line}." if line and not line.endswith(".") else line
 
@@ -174,24 +174,24 @@ def _bar_of_replies(rows: pd.DataFrame, label: str, variant: str, condition: str
     for part in PARTS:
         if row := shares.get(part):
             address = {"model": str(model), "under": condition, "verdict": part}
-            parts.append(_share(part, row, f"{ANSWERS_PAGE}#{urlencode(address)}"))
+            parts.append(_share_part(part, row, f"{ANSWERS_PAGE}#{urlencode(address)}"))
     return Bar(label, tuple(parts), variant, int(rows["n"].iloc[0]), MAIN_PARTS[condition][0])
 
 
 def _with_threshold(bar: Bar, condition: str, means: pd.DataFrame) -> Bar:
-    """Return the bar with the name by which thresholds refer to the number of its main part.
+    """Return the bar with the name of its main part in thresholds, such as follow.supporting.
 
-    If thresholds compare another number, the bar has this number, with its name, in place of the name alone.
+    If the number with this name differs from the main part's share, the bar gets the number as `threshold` instead.
     """
     name, main = MAIN_PARTS[condition][1], bar.part(bar.main)
     names = means["quantity"].map(THRESHOLD_NAMES) + "." + means["group"] if len(means) else pd.Series(dtype=str)
     row = next(iter(records(means[names == name])), None)
     if row is None or main is None or math.isclose(row["mean"], main.mean):
         return replace(bar, name=name)
-    return replace(bar, threshold=_share(name, row, ""), counted=COUNTED_REPLIES.get(name, ""))
+    return replace(bar, threshold=_share_part(name, row, ""), counted=COUNTED_REPLIES.get(name, ""))
 
 
-def _share(name: str, row: Mapping[str, Any], address: str) -> Part:
+def _share_part(name: str, row: Mapping[str, Any], address: str) -> Part:
     low, high = (None if pd.isna(row[end]) else float(row[end]) for end in ("low", "high"))
     return Part(name, float(row["mean"]), low, high, round(row["n"] * row["mean"]), address)
 
@@ -214,7 +214,7 @@ def _mostly_undecided(frames: Frames) -> str:
     return f"{share} of replies are without a decision (the rule finds neither answer, or an unclear one). "
 
 
-def _range_of_variants(chart: HeadlineFigure, named: str) -> str:
+def _range_of_variants(chart: HeadlineFigure, variant_words: str) -> str:
     """Return a sentence with the range of shares in which variants follow right passages and repeat wrong ones."""
     sentences = []
     for condition, words in (("supporting", "follow right passages"), ("conflicting", "repeat wrong ones")):
@@ -223,7 +223,7 @@ def _range_of_variants(chart: HeadlineFigure, named: str) -> str:
         shares = [_pooled([bar for bar in bars if bar.variant == name], part) for name in {bar.variant for bar in bars}]
         if bars:
             sentences.append(f"{words} in {_range([share or 0.0 for share in shares])}")
-    return f"{named} {' and '.join(sentences)} of replies; none is shown to be better." if sentences else ""
+    return f"{variant_words} {' and '.join(sentences)} of replies; none is shown to be better." if sentences else ""
 
 
 def _range(shares: Sequence[float]) -> str:
@@ -259,10 +259,10 @@ def _comparison(
     follows, repeats = _pooled(right, "right"), _pooled(wrong, "wrong")
     if follows is not None and repeats is not None:
         right_share, wrong_share = percent(follows), percent(repeats)
-        order = _order(right, wrong)
-        if order < 0:
+        sign = _sign_of_difference(right, wrong)
+        if sign < 0:
             words = f"repeats wrong passages ({wrong_share}) more often than it follows right ones ({right_share})"
-        elif order > 0:
+        elif sign > 0:
             words = f"follows right passages ({right_share}) more often than it repeats wrong ones ({wrong_share})"
         else:
             both = f"follows right passages ({right_share}) and repeats wrong ones ({wrong_share})"
@@ -270,8 +270,8 @@ def _comparison(
         return f"The model {words}."
     if follows is not None:
         unknown = sum(bar.n for bar in chart.bars if bar.label.startswith(CONDITION_LABELS["unknown"]))
-        unjudged = f"; {plural(unknown, 'other reply')} had a passage that may be right or wrong" * (unknown > 0)
-        return f"The model follows right passages in {percent(follows)} of replies{unjudged}."
+        unknown_words = f"; {plural(unknown, 'other reply')} had a passage that may be right or wrong" * (unknown > 0)
+        return f"The model follows right passages in {percent(follows)} of replies{unknown_words}."
     if repeats is not None:
         return f"The model repeats wrong passages in {percent(repeats)} of replies."
     if mixed:
@@ -295,7 +295,7 @@ def _pooled(bars: Sequence[Bar], name: str) -> float | None:
     return sum(part.count for bar in bars if (part := bar.part(name))) / total if total else None
 
 
-def _order(right: Sequence[Bar], wrong: Sequence[Bar]) -> int:
+def _sign_of_difference(right: Sequence[Bar], wrong: Sequence[Bar]) -> int:
     """Return 1 if right passages are shown to be followed more often than wrong ones are repeated, -1 if less often.
 
     Return 0 if neither is shown, or if there are several bars of a kind.
@@ -319,7 +319,7 @@ def _is_larger(first: Part | None, other: Part | None) -> bool:
 # ---- DynamicQA -------------------------------------------------------------------------------------------------------
 
 
-def _categories(frames: Frames) -> HeadlineFigure | None:
+def _outcomes_of_partitions(frames: Frames) -> HeadlineFigure | None:
     """Return the figure of DynamicQA's questions: a bar for each partition and variant."""
     rows = frames["outcomes"]
     rows = rows[rows["measured"] > 0] if len(rows) else rows
@@ -333,18 +333,18 @@ def _categories(frames: Frames) -> HeadlineFigure | None:
             for row in records(where(rows_of(rows, model), partition=partition)):
                 means = where(rows_of(frames[PARTITIONS], model), partition=partition, condition=condition)
                 variant = short.names[str(model)] if len(shown_models) > 1 else ""
-                bars.append(_bar_of_category(row, means, variant, model))
+                bars.append(_bar_of_outcomes(row, means, variant, model))
     title = f"What does a context with {'another' if condition == 'counter_memory' else 'the original'} answer do?"
     measured = plural(int(rows["measured"].sum()), "reply")
     basis = short.shared or (str(shown_models[0]) if len(shown_models) == 1 else "")
     return _chart_of_bars(title, SHARE, OUTCOMES, bars, " · ".join(filter(None, (basis, measured))))
 
 
-def _bar_of_category(row: Mapping[str, Any], means: pd.DataFrame, variant: str, model: Model) -> Bar:
+def _bar_of_outcomes(row: Mapping[str, Any], means: pd.DataFrame, variant: str, model: Model) -> Bar:
     total, parts = int(row["measured"]), []
     for name in OUTCOMES:
         part_rows = where(means, quantity=name)
-        # Only a mean over the replies of the bar gives the interval.
+        # An interval over other replies than those of the bar is left out.
         ends = next((mean for mean in records(part_rows) if mean["n"] == total), {"low": None, "high": None})
         address = {
             "model": str(model),
@@ -353,11 +353,11 @@ def _bar_of_category(row: Mapping[str, Any], means: pd.DataFrame, variant: str, 
             "outcome": name,
         }
         share = {"mean": int(row[name]) / total, "n": total, "low": ends["low"], "high": ends["high"]}
-        parts.append(_share(name, share, f"{ANSWERS_PAGE}#{urlencode(address)}"))
+        parts.append(_share_part(name, share, f"{ANSWERS_PAGE}#{urlencode(address)}"))
     return Bar(f"{row['partition']} questions", tuple(parts), variant, total, "persuaded")
 
 
-def _sentence_on_categories(chart: HeadlineFigure) -> str:
+def _sentence_on_outcomes(chart: HeadlineFigure) -> str:
     persuaded, stubborn = (percent(_pooled(chart.bars, name) or 0.0) for name in ("persuaded", "stubborn"))
     return f"A context persuades in {persuaded} of replies and leaves {stubborn} unchanged."
 
@@ -388,7 +388,7 @@ def _relations(frames: Frames) -> HeadlineFigure | None:
         return None
     if len(models(rows)) > 1:
         rows = frames["susceptibility_summary"]
-        # `_mean` reads the size of a group from the column `entities`; a mean over all relations counts relations.
+        # `_mean_part` reads the size of a group from the column `entities`; a mean over all relations counts relations.
         rows = rows[rows["query_type"] != "all"].assign(relation="all relations", entities=rows["relations"])
     rows = rows.assign(invented=rows["invented"].astype(bool))
     named = {False: "real", True: "invented"}
@@ -401,28 +401,28 @@ def _relations(frames: Frames) -> HeadlineFigure | None:
 def _chart_of_means(
     title: str, rows: pd.DataFrame, column: str, names: Mapping[Any, str], relations: Sequence[str]
 ) -> HeadlineFigure | None:
-    """Return a figure with a bar for each relation and variant; a part is the mean of one value of `column`."""
-    kind, shown_models = query_types(rows)[0], models(rows)
-    rows, short = where(rows, query_type=kind), short_names(map(str, shown_models))
+    """Return a figure with a bar for each relation and variant; a part is the mean for one value of `column`."""
+    query_type, shown_models = query_types(rows)[0], models(rows)
+    rows, short = where(rows, query_type=query_type), short_names(map(str, shown_models))
     bars = []
     for relation in relations:
         for model in shown_models:
             row_of_value = {row[column]: row for row in records(where(rows_of(rows, model), relation=relation))}
             address = relation_address(relation) if relation != "all relations" else ""
             values = [value for value in names if value in row_of_value]
-            parts = [_mean(names[value], row_of_value[value], address) for value in values]
+            parts = [_mean_part(names[value], row_of_value[value], address) for value in values]
             variant = short.names[str(model)] if len(shown_models) > 1 else ""
             if parts:
                 bars.append(Bar(str(relation), tuple(parts), variant, sum(part.count for part in parts), parts[0].name))
     shared = str(shown_models[0]) if len(shown_models) == 1 else short.shared
-    basis = f"{shared} · {kind} queries, mean susceptibility in nats" if shared else f"{kind} queries, nats"
+    basis = f"{shared} · {query_type} queries, mean susceptibility in nats" if shared else f"{query_type} queries, nats"
     counts = [part.count for bar in bars for part in bar.parts]
     items = "relations" if relations == ["all relations"] else "entities"
     size = f", {span(min(counts), max(counts))} {items} per group" if counts else ""
     return _chart_of_bars(title, "nats", [*names.values()], bars, basis + size)
 
 
-def _mean(name: str, row: Mapping[str, Any], address: str) -> Part:
+def _mean_part(name: str, row: Mapping[str, Any], address: str) -> Part:
     low, high = (None if pd.isna(row[end]) else float(row[end]) for end in ("low", "high"))
     return Part(name, float(row["mean"]), low, high, int(row["entities"]), address)
 

@@ -106,9 +106,9 @@ def sizes(runs: pd.DataFrame) -> dict[Model, int]:
     return counts
 
 
-def by_size(drawn_models: Iterable[Model]) -> list[Model]:
+def by_size(unsorted_models: Iterable[Model]) -> list[Model]:
     """Return the models by size if the catalog has all sizes, otherwise by name; equal sizes by name and dtype."""
-    ordered = sorted(drawn_models)
+    ordered = sorted(unsorted_models)
     sizes = {model: parameters(model.name) or math.inf for model in ordered}
     return ordered if math.inf in sizes.values() else sorted(ordered, key=sizes.__getitem__)
 
@@ -156,14 +156,14 @@ def file_slug(name: str) -> str:
     return short if short == name else f"{short}-{identity(name)[:6]}"
 
 
-def question_address(question: str, model: Model) -> str:
+def question_address(question_id: str, model: Model) -> str:
     """Return the address of a question with a model's replies, on the page of answers."""
-    return f"{ANSWERS_PAGE}#{urlencode({'model': str(model), 'open': question})}"
+    return f"{ANSWERS_PAGE}#{urlencode({'model': str(model), 'open': question_id})}"
 
 
-def query_address(query: str) -> str:
+def query_address(query_id: str) -> str:
     """Return the address of a query with its contexts, on the page of queries."""
-    return f"{QUERIES_PAGE}#q-{file_slug(query)}"
+    return f"{QUERIES_PAGE}#q-{file_slug(query_id)}"
 
 
 def relation_address(relation: str) -> str:
@@ -177,5 +177,5 @@ def question_addresses(rows: pd.DataFrame) -> list[str]:
     Args:
         rows: Rows with question_id, model and dtype.
     """
-    names = rows[["question_id", "model", "dtype"]].itertuples(index=False)
-    return [question_address(question, Model(model, dtype)) for question, model, dtype in names]
+    rows_of_answers = rows[["question_id", "model", "dtype"]].itertuples(index=False)
+    return [question_address(question_id, Model(model, dtype)) for question_id, model, dtype in rows_of_answers]

@@ -39,9 +39,9 @@ class PublishedValues:
 
 
 def aliases(names: Iterable[str], runs: pd.DataFrame) -> dict[str, str]:
-    """Return the catalog's alias of each model by its name, which is an alias, a hub id or a label of the study.
+    """Return the catalog's alias for each name; a name is an alias, a hub id or a label of the study.
 
-    A name that the catalog lacks stays as it is.
+    A name that the catalog lacks is its own alias.
     """
     name_of_label = {str(row["label"]): str(row["model"]) for row in records(runs) if isinstance(row.get("label"), str)}
     alias_of_name = {name: alias for alias, entry in models().items() for name in (alias, entry.hub)}
@@ -117,7 +117,7 @@ def in_papers(model: str, runs: pd.DataFrame, items: Sequence[str], *quantities:
     return f"; in the paper: {', '.join(words)}" if words else ""
 
 
-def are_published(frames: Frames) -> bool:
+def are_of_papers(frames: Frames) -> bool:
     """Return True if frames are about the papers' partitions or queries, and not about a user's questions."""
     groups = {str(name) for frame in frames.values() if "partition" in frame for name in frame["partition"].unique()}
     return not groups or bool(groups & set(PARTITIONS))
@@ -132,7 +132,7 @@ def published_of(items: Sequence[str], names: Iterable[str], frames: Frames, *, 
         frames: Frames of the study. Own questions have no published values.
         listed: True if the caption lists the values, because no column shows them.
     """
-    if not items or not are_published(frames):
+    if not items or not are_of_papers(frames):
         return PublishedValues()
     values = [entry for item in items for entry in published(item)]
     if not values:
@@ -160,13 +160,13 @@ def _value_sentence(values: Sequence[PublishedValue], *, single: bool) -> str:
     """
     groups: dict[tuple[str, str], dict[str, None]] = {}
     for entry in values:
-        subject = ", ".join(filter(None, ("" if single else entry.model, _about(entry))))
-        groups.setdefault((entry.source, subject), {})[f"{_label(entry.quantity)} {entry.words}"] = None
+        about = ", ".join(filter(None, ("" if single else entry.model, _about(entry))))
+        groups.setdefault((entry.source, about), {})[f"{_label(entry.quantity)} {entry.words}"] = None
     if not 0 < len(groups) <= MAX_LISTED:
         return ""
     sources: dict[str, list[str]] = {}
-    for (source, subject), words in groups.items():
-        sources.setdefault(source, []).append(f"{subject}: {', '.join(words)}" if subject else ", ".join(words))
+    for (source, about), words in groups.items():
+        sources.setdefault(source, []).append(f"{about}: {', '.join(words)}" if about else ", ".join(words))
     sentence = "; ".join(f"{'; '.join(words)} ({source})" for source, words in sources.items())
     return f" Published: {sentence}."
 
@@ -184,7 +184,7 @@ def _names(names: Sequence[str]) -> str:
     return ", ".join(names) if len(names) <= MAX_NAMED else f"{len(names)} models"
 
 
-def _names_in_words(entry: PublishedValue) -> dict[str, str]:
+def _values_by_column(entry: PublishedValue) -> dict[str, str]:
     """Return the columns and values that a published value is about, such as {"context": "original context"}."""
     words = {key: value.replace("_", " ") for key, value in entry.by.items() if key != "condition"}
     return words | ({"context": CONDITION_NAMES[entry.by["condition"]]} if "condition" in entry.by else {})
@@ -192,7 +192,7 @@ def _names_in_words(entry: PublishedValue) -> dict[str, str]:
 
 def _about(entry: PublishedValue) -> str:
     """Return the group of a published value in words, such as "temporal, original context" or "form 1"."""
-    names = _names_in_words(entry).items()
+    names = _values_by_column(entry).items()
     return ", ".join(f"{key} {value}" if value.isdigit() else value for key, value in names)
 
 
@@ -209,7 +209,7 @@ def _rows(values: Sequence[PublishedValue]) -> tuple[pd.DataFrame, str]:
     for entry in values:
         quantity = _label(entry.quantity)
         key = entry.item, entry.model, *entry.by.items(), *(() if is_wide else (quantity,))
-        group = _names_in_words(entry) if is_wide else {"of": _about(entry), "quantity": quantity}
+        group = _values_by_column(entry) if is_wide else {"of": _about(entry), "quantity": quantity}
         row = rows.setdefault(key, {"printed_in": paper_items()[entry.item].name, "model": entry.model or "", **group})
         column = quantity if is_wide else "value"
         row[column] = f"{row[column]}, {entry.words}" if column in row else entry.words

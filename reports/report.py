@@ -98,12 +98,12 @@ def _fill(folder: Path, frames: Frames, card: StudyCard, study_findings: Finding
         (folder / name).mkdir(parents=True)
     drawn, omitted = draw_all(FIGURES.values(), frames)
     pictures = []
-    for each, limits in with_limits(drawn):
-        files = rendered(each, limits)
-        (folder / "figures" / f"{each.name}.svg").write_bytes(files.svg)
-        (folder / "figures" / f"{each.name}.png").write_bytes(files.png)
-        write_csv(folder / "figures" / f"{each.name}.csv", each.drawing.numbers)
-        pictures.append((each, files))
+    for figure, limits in with_limits(drawn):
+        files = rendered(figure, limits)
+        (folder / "figures" / f"{figure.name}.svg").write_bytes(files.svg)
+        (folder / "figures" / f"{figure.name}.png").write_bytes(files.png)
+        write_csv(folder / "figures" / f"{figure.name}.csv", figure.drawing.numbers)
+        pictures.append((figure, files))
     tables = [filled(table, frames) for table in TABLES.values()]
     for table in tables:
         if len(table.rows):

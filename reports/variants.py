@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
-from swaymeter.reports.estimates import MAX_NAMED, estimate, span
+from swaymeter.reports.estimates import MAX_NAMED, estimate, plural, span
 from swaymeter.reports.frames import Frames, records, where
 from swaymeter.reports.models import Model, models
 
@@ -85,11 +85,11 @@ def advice(frames: Frames) -> str:
     best = {quantity: _best(quantity, variants, frames[DIFFERENCES]) for quantity in (FOLLOWS, RESISTS)}
     winners = {names[0] for names in best.values() if names}
     if not winners:
-        right, wrong = (min(int(variant.means[name]["clusters"]) for variant in variants) for name in best)
+        with_right, with_wrong = (min(int(variant.means[name]["clusters"]) for variant in variants) for name in best)
         return (
             f"None of the {len(variants)} variants is shown to follow right passages, or to resist wrong ones, more "
-            f"than another, on {right} questions with a right and {wrong} with a wrong passage: take what costs least, "
-            "or ask more questions."
+            f"than another, on {with_right} questions with a right and {with_wrong} with a wrong passage: take what "
+            "costs least, or ask more questions."
         )
     if len(winners) == 1 and all(best.values()):
         (winner,) = winners
@@ -110,7 +110,7 @@ def has_difference(frames: Frames) -> bool:
     return any(_best(quantity, variants_of(frames), frames[DIFFERENCES]) for quantity in (FOLLOWS, RESISTS))
 
 
-def uneven(variants: Sequence[Variant]) -> str:
+def uneven_note(variants: Sequence[Variant]) -> str:
     """Return a warning if variants differ in their numbers of answers; empty if they do not."""
     counts = [[int(variant.means[name]["n"]) for variant in variants] for name in (FOLLOWS, RESISTS)]
     if all(len(set(numbers)) <= 1 for numbers in counts):
@@ -122,14 +122,14 @@ def uneven(variants: Sequence[Variant]) -> str:
     )
 
 
-def silent(frames: Frames) -> str:
+def neither_stated(frames: Frames) -> str:
     """Return a sentence on replies to a wrong passage that state another answer or no answer; empty without them."""
     rows = [row for row in records(frames[COSTS]) if row.get("neither_with_wrong", 0) > 0]
     words = [
-        f"{row['neither_with_wrong']} of {row['answers_with_wrong']} of {Model(row['model'], row['dtype'])}"
+        f"{row['neither_with_wrong']} of {row['answers_with_wrong']} replies of {Model(row['model'], row['dtype'])}"
         for row in rows[:MAX_NAMED]
     ]
-    more = f" and some of {len(rows) - MAX_NAMED} more" if len(rows) > MAX_NAMED else ""
+    more = f"; and replies of {plural(len(rows) - MAX_NAMED, 'more variant')}" if len(rows) > MAX_NAMED else ""
     return f" With a wrong passage, another answer or no answer is stated by {'; '.join(words)}{more}." if rows else ""
 
 

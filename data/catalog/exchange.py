@@ -8,8 +8,8 @@ be in two pairs. The next word then decides between the two counterparts:
     his -> her    before a word that may be owned: his book
     his -> hers   elsewhere
 
-The counterpart of the first pair stands before a word that may be owned. "her" has the pairs [his, her] and [him, her],
-so "her book" becomes "his book".
+Before a word that may be owned, the counterpart comes from the first pair. "her" has the pairs [his, her] and
+[him, her], so "her book" becomes "his book".
 """
 
 import re

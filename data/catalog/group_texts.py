@@ -52,7 +52,7 @@ class ContextSet(Options):
     sentences: tuple[Annotated[Sentence, BeforeValidator(_as_mapping)], ...] = ()
     """The sentences, each a text, or a mapping with text, label and strength."""
     exchanged: str | None = None
-    """The set that is copied with exchanged words, instead of sentences."""
+    """The name of another set, which is copied with exchanged words; replaces the key `sentences`."""
     label: Text | None = None
     """The label of all sentences without a label."""
 

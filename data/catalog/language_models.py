@@ -93,7 +93,7 @@ RequestWithContext = Annotated[Text, _answer_slots("question", optional="context
 WithContext = Annotated[Text, _answer_slots("context", "question")]
 WithoutContext = Annotated[Text, _answer_slots("question")]
 About = Annotated[str, Field(pattern=r"^$|\{page\}"), _answer_slots()]
-AboutWhich = Literal["disputable", "all"]
+QuestionsWithAbout = Literal["disputable", "all"]
 ChatTemplate = Literal["auto", "never"]
 TemplateScalar = bool | int | float | str | None
 TemplateValue = TemplateScalar | list[TemplateScalar]
@@ -128,8 +128,8 @@ class AnswerPrompts:
     plain_without_context: WithoutContext
     about: About
     system_with_context: SystemWithContext | None = None
-    about_without_context: AboutWhich = "disputable"
-    about_with_context: AboutWhich = "disputable"
+    about_without_context: QuestionsWithAbout = "disputable"
+    about_with_context: QuestionsWithAbout = "disputable"
     chat_template: ChatTemplate = "auto"
     generation_prompt: bool = True
     template_options: Mapping[str, TemplateValue] = field(default_factory=dict, hash=False)
@@ -225,6 +225,6 @@ def judge_prompt() -> JudgePrompt:
     return _prompts("judge", JudgePrompt)
 
 
-def _prompts(key: str, model: type[Prompts]) -> Prompts:
-    prompts_of_key: Prompts = validated(f"prompts.yaml: {key}.", model, mapping("prompts.yaml", key))
+def _prompts(key: str, prompts_class: type[Prompts]) -> Prompts:
+    prompts_of_key: Prompts = validated(f"prompts.yaml: {key}.", prompts_class, mapping("prompts.yaml", key))
     return prompts_of_key

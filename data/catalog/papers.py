@@ -84,13 +84,13 @@ def paper_items() -> Mapping[str, Item]:
     return entries("papers.yaml", "items", Item, "key")
 
 
-def _item(key: str) -> str:
+def _check_item(key: str) -> str:
     if key not in paper_items():
         raise ValueError("the item is not in papers.yaml")
     return key
 
 
-def _model(alias: str) -> str:
+def _check_model(alias: str) -> str:
     if alias not in models():
         raise ValueError("the model is not in models.yaml")
     return alias
@@ -127,8 +127,8 @@ class PublishedValue:
         note: notes for a comparison, separated by semicolons.
     """
 
-    item: Annotated[str, AfterValidator(_item)]
-    model: Annotated[str, AfterValidator(_model)] | None = None
+    item: Annotated[str, AfterValidator(_check_item)]
+    model: Annotated[str, AfterValidator(_check_model)] | None = None
     quantity: Text
     by: Annotated[Mapping[str, str], BeforeValidator(_values_by_column)] = field(default_factory=dict)
     sign: Literal["<", ">", "≈"] | None = None

@@ -214,7 +214,7 @@ def relation_digest(name: str) -> str:
 
 
 def property_names_digest() -> str:
-    """Return the digest of all relations' names and Wikidata properties; relations of DynamicQA get these names."""
+    """Return the digest of all relations' names and properties, which decide the relations of DynamicQA's questions."""
     return digest_of(sorted([entry.name, entry.wikidata, entry.reverse] for entry in relations().values()))
 
 

@@ -36,16 +36,16 @@ def fill(template: str, **names: str | None) -> str:
         names: the texts for the slots, such as entity="Norway" and answer="Oslo".
 
     Raises:
-        InputError: the template has a slot without a name.
+        InputError: a slot of the template has no text.
     """
 
-    def name(slot: re.Match[str]) -> str:
-        value = names.get(slot[1])
-        if value is None:
+    def text_for(slot: re.Match[str]) -> str:
+        text = names.get(slot[1])
+        if text is None:
             raise InputError(f"the slot {slot[0]} of the template {template!r} has no value")
-        return value
+        return text
 
-    return _SLOT.sub(name, template)
+    return _SLOT.sub(text_for, template)
 
 
 def question(template: str, slots: Sequence[str]) -> str:

@@ -38,7 +38,7 @@ REPLIES, QUERIES = "answers_of_questions", "susceptibility_of_queries"
 """Named queries (data/warehouse/sql) whose rows are the replies and the queries of a snapshot."""
 BETWEEN = "\x1f"
 """Separator between the ids of a question and a context in a key: ids may have spaces, but no control character."""
-REPLY: Mapping[str, str] = {
+REPLY_COLUMNS: Mapping[str, str] = {
     "partition": "str",
     "subject_key": "str",
     "question": "str",
@@ -58,9 +58,9 @@ REPLY: Mapping[str, str] = {
 
 `texts` is a digest of the texts of the question and the context; `answers` is the number of sampled replies.
 """
-QUERY: Mapping[str, str] = {"entity": "str", "query_type": "str", "susceptibility": "float64"}
+QUERY_COLUMNS: Mapping[str, str] = {"entity": "str", "query_type": "str", "susceptibility": "float64"}
 """Columns of a query that a snapshot stores, with their pandas types."""
-COLUMNS: Mapping[ItemKind, Mapping[str, str]] = {"reply": REPLY, "query": QUERY}
+COLUMNS: Mapping[ItemKind, Mapping[str, str]] = {"reply": REPLY_COLUMNS, "query": QUERY_COLUMNS}
 """Columns that a snapshot stores, by kind of item."""
 IDS: Mapping[ItemKind, tuple[str, ...]] = {"reply": ("question_id", "context"), "query": ("query_id",)}
 """Columns that identify an item of a model, by kind; the column `context` has the id of a reply's context."""
@@ -304,7 +304,7 @@ class Comparison:
         settings: Settings that differ.
         dataset_changes: Changes of facts and questions.
         flips: Greedy replies whose verdict changed.
-        other_replies: Number of replies by any change besides the verdict, such as "asked for the first time".
+        other_replies: Number of replies with a change other than a new verdict, by change, such as "asked no more".
         numbers: Paired differences of headline numbers, rows of `ModelDifference` with the column `group`. A difference
             of two studies is before minus after. A difference of two runs of one study is after minus before.
     """
@@ -359,9 +359,9 @@ def group_of(row: Mapping[str, Any]) -> str:
     return str(row["query_type"] if row["condition"] == ALL else row["condition"])
 
 
-def models_of(items: Iterable[Key]) -> set[ModelKey]:
+def models_of(keys: Iterable[Key]) -> set[ModelKey]:
     """Return the models of the replies and queries among these keys."""
-    return {(model, dtype) for kind, model, dtype, _ in items if kind in COLUMNS}
+    return {(model, dtype) for kind, model, dtype, _ in keys if kind in COLUMNS}
 
 
 def _with_labels(frame: Frame, variants: Sequence[Row]) -> Frame:

@@ -18,7 +18,7 @@ FINDINGS_FILE = "findings.json"
 _MAX_BYTES = 2**24
 """Limit of the bytes of findings.json."""
 _LONGEST_BRIEF = 30
-"""Limit of the characters of a number with its items, such as `3 of 8 relations`; longer texts lose the items."""
+"""Limit of the characters of `Number.brief`; a longer text is cut to `Number.head`."""
 _ROUNDING = 1e-9
 """Bound on the rounding error of a share in percent."""
 
@@ -35,14 +35,14 @@ class NotRun:
 
 @dataclass(frozen=True)
 class GateCheck:
-    """A threshold of the study for a variant.
+    """A number of a variant, compared with a threshold of the study.
 
     Attributes:
         name: the name of the number, such as `follow.supporting`.
         measured: the measured number, as text.
-        bound: the bound, such as `>= 90%`.
+        bound: the threshold, such as `>= 90%`.
         variant: label of the variant.
-        reason: the reason why the bound is not met; "" for a bound that is met.
+        reason: the reason why the number does not meet the threshold; "" for a number that meets it.
     """
 
     name: str
@@ -65,7 +65,7 @@ class StudyCard:
         versions: versions of programs, by program.
         sources: a line for each source: name, licence and, if available, address.
         prompt: texts of the prompt that differ from the default prompt, by name.
-        gate: thresholds of the study; empty without any.
+        gate: numbers compared with thresholds; empty for a study without thresholds.
     """
 
     citation: ClassVar[str] = (
@@ -126,7 +126,7 @@ class Claim:
 
     @property
     def line(self) -> str:
-        """The claim on one line: with its only number up to a semicolon, or with `brief` and label of each number."""
+        """The claim on one line. A single number ends at its first semicolon; several numbers are brief."""
         if len(self.numbers) == 1:
             label = f" ({self.numbers[0].label})" if self.numbers[0].label else ""
             return f"{self.sentence} {self.numbers[0].text.partition(';')[0]}{label}"
@@ -185,10 +185,10 @@ class Bar:
         variant: label of the variant; "" if there is only one.
         n: number of replies, or of queries.
         main: name of the main part of the row.
-        name: name of the main part's number in thresholds, such as `follow.supporting`; "" if thresholds do not compare
-            this number.
-        threshold: the number that thresholds compare instead of the main part's number; None without such a number.
-        counted: the replies that `threshold` counts, in words.
+        name: name that thresholds use for the number of the main part, such as `follow.supporting`; "" if the name
+            belongs to `threshold`, or if thresholds have no name for the number.
+        threshold: the share that is compared with thresholds, if it differs from the share of the main part; else None.
+        counted: the replies that count for the share `threshold`, in words, such as `wrong or both`.
     """
 
     label: str
@@ -250,7 +250,7 @@ class Findings:
         headline: the claims at the top of the report.
         details: claims about measures that are not in the headline.
         caveats: sentences on limits of the headline, the gravest first.
-        gate: thresholds of the study.
+        gate: numbers compared with the thresholds of the study.
     """
 
     verdict: str = ""

@@ -40,7 +40,9 @@ class HistoryRow:
         str | None, Meaning("the item in this run, as JSON; NULL if the run lacks it, and for a headline number")
     ]
     quantity: Annotated[str | None, Meaning("quantity of a number, as in tasks/statistics/models.py")] = None
-    group: Annotated[str | None, Meaning("condition of the replies, or type of the queries; all: every one")] = None
+    group: Annotated[
+        str | None, Meaning("condition of the replies, or type of the queries; all: several conditions together")
+    ] = None
     unit: Annotated[str | None, Meaning("unit of the means and of the change")] = None
     n: Annotated[int | None, Meaning("replies, or queries")] = None
     clusters: Annotated[int | None, Meaning("subjects, questions or entities of the replies or queries")] = None

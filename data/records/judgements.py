@@ -9,6 +9,7 @@ from swaymeter.data.records.row import Meaning, table
 
 Choice = Literal["accept", "change", "discard", "misinformation", "incomplete"]
 CHOICES: tuple[Choice, ...] = get_args(Choice)
+"""Decisions of a person on a question of a live source; all but accept and change reject the question."""
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "verdict": ("context", "original", "both", "neither", "refusal"),
@@ -50,7 +51,7 @@ class Judgement:
         return f"{self.file}, row {self.row}"
 
 
-def same_words(text: str) -> str:
+def comparable_text(text: str) -> str:
     """Return the text with single spaces and no leading apostrophes, because spreadsheet programs change both."""
     return " ".join(text.split()).lstrip("' ")
 

@@ -181,7 +181,7 @@ class Question:
 
     @builtins.property
     def printable_name(self) -> str:
-        """The question's id; the beginning of the question if this id is a digest, because a user's file has none."""
+        """The question's id; the beginning of the question if a user's file has no ids, and this id is a digest."""
         is_digest = self.is_own and not self.list_id
         return repr(textwrap.shorten(self.question, 80)) if is_digest else self.question_id
 

@@ -16,9 +16,9 @@ ALL = "all"
 ALPHA = 0.05
 """Largest p-value of a significant test."""
 SHARE = "share"
-"""The unit of a share of 1, which pages and terminals show in percent."""
+"""The unit of shares from 0 to 1, which pages and terminals show in percent."""
 UNDECIDED, EQUAL = "undecided", "equal"
-"""Directions of a difference: equal if the interval is within the margin, undecided without a result."""
+"""Directions: equal if the interval of a difference is within the margin; undecided if no other direction holds."""
 FEWEST_SAMPLES = 5
 """Questions with fewer sampled replies are left out of the means of entropies and coherent persuasion."""
 FEWEST_FOR_INTERVAL = 5
@@ -32,7 +32,7 @@ EDITS = {"1": 2, "2": 3, "3": 4, "4": 5, "5 to 9": 10, "10 or more": math.inf}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelScores:
-    """The columns that all statistics share."""
+    """The columns of statistics over a relation and a query type."""
 
     model: Annotated[str, Meaning("the model's name")]
     dtype: Annotated[str, Meaning("the precision that the model computed in")]
@@ -80,7 +80,9 @@ class GroupTest(ModelScores):
     p_adjusted: Annotated[float | None, Meaning("after Benjamini-Hochberg over relations; NULL if untestable")]
     effect_size: Annotated[
         float | None,
-        Meaning("Cohen's d with pooled standard deviation; of the adjusted difference, if regressed; NULL: untestable"),
+        Meaning(
+            "Cohen's d with pooled standard deviation; with a covariate, of the adjusted difference; NULL: untestable"
+        ),
     ]
     untestable: Annotated[
         str | None, Meaning("reason why there is no test, such as n too small; NULL if there is a test")
@@ -132,7 +134,9 @@ class Summary(ModelScores):
     n: Annotated[int, Meaning("number of values")]
     items: Annotated[
         int | None,
-        Meaning("distinct queries, contexts, entities or subjects behind the values; for reliability, variances", ""),
+        Meaning(
+            "distinct queries, contexts, entities or subjects behind the values; number of variances in reliability", ""
+        ),
     ] = None
     prompts: Annotated[int | None, Meaning("prompts or answers behind the values")] = None
     share: Annotated[float | None, Meaning("share of the group among all groups of its relation and query type")] = None
@@ -184,7 +188,7 @@ class CorrelationRow(ModelScores):
     spearman_p: Annotated[float | None, Meaning("the two-sided p-value of spearman")]
     spearman_low: Annotated[float | None, Meaning("lower end of the 95% interval of spearman, pairs independent")]
     spearman_high: Annotated[float | None, Meaning("upper end of the interval of spearman")]
-    untestable: Annotated[str | None, Meaning("reason why there is no correlation; NULL with one")]
+    untestable: Annotated[str | None, Meaning("reason why there is no correlation; NULL if there is one")]
 
 
 @table(
@@ -240,7 +244,10 @@ class ModelDifference(ModelScores):
     margin: Annotated[float | None, Meaning("largest difference for which the models count as equal")]
     direction: Annotated[
         str | None,
-        Meaning("larger or smaller if p_adjusted is at most 0.05, else equal within the margin, or undecided"),
+        Meaning(
+            "larger or smaller if p_adjusted is at most 0.05 and the interval lacks 0; else equal if the interval is "
+            "within the margin, or undecided"
+        ),
     ]
     untestable: Annotated[str | None, Meaning("reason why there is no test; NULL if there is one")]
 
@@ -299,7 +306,7 @@ class InstanceStatistic:
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceCorrelation(InstanceStatistic):
-    """Pearson's r over instances, with the published interval, and a bootstrap interval that draws subjects."""
+    """Pearson's r over instances, with an interval by Fisher's z and a bootstrap interval that draws subjects."""
 
     measure_a: Annotated[str, Meaning("the first quantity")]
     measure_b: Annotated[str, Meaning("the second quantity")]
@@ -311,7 +318,7 @@ class InstanceCorrelation(InstanceStatistic):
     p: Annotated[float | None, Meaning("the two-sided p-value of pearson, instances independent")]
     subject_low: Annotated[float | None, Meaning("lower end of the 95% bootstrap interval, subjects drawn whole")]
     subject_high: Annotated[float | None, Meaning("upper end of the bootstrap interval")]
-    untestable: Annotated[str | None, Meaning("reason why there is no correlation; NULL with one")]
+    untestable: Annotated[str | None, Meaning("reason why there is no correlation; NULL if there is one")]
 
 
 @table(
@@ -340,7 +347,7 @@ class RegressionRow(InstanceStatistic):
     n: Annotated[int, Meaning("instances of the regression")]
     left_out: Annotated[int, Meaning("instances that lack the outcome or a predictor")]
     subjects: Annotated[int, Meaning("number of subjects of the n instances")]
-    untestable: Annotated[str | None, Meaning("reason why there is no regression; NULL with one")]
+    untestable: Annotated[str | None, Meaning("reason why there is no regression; NULL if there is one")]
 
 
 @table(
@@ -399,4 +406,4 @@ class AnnotatorAgreement:
     ]
     annotators: Annotated[tuple[str, ...], Meaning("names of these people")]
     alpha: Annotated[float | None, Meaning("Krippendorff's alpha, nominal; NULL if it is not defined")]
-    undefined: Annotated[str | None, Meaning("why it is not defined; NULL if it is")]
+    undefined: Annotated[str | None, Meaning("reason why alpha is not defined; NULL if alpha is defined")]

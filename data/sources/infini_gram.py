@@ -99,8 +99,9 @@ class InfiniGramApi:
         self._counts: dict[Ids, int] = {}
 
     def spellings(self, name: str) -> tuple[Ids, ...]:
-        """Return the tokens of a name: after a space, by the API, and then in other spellings, by the tokenizer.
+        """Return the tokens of each spelling of a name.
 
+        The API gives the tokens after a space, the tokenizer the tokens of the other spellings.
         The API reads AND and OR between words as operators. So "war AND peace" is sent as "war" and "AND peace".
 
         Raises:
@@ -128,7 +129,7 @@ class InfiniGramApi:
         if ids in self._counts:
             return self._counts[ids]
         query: dict[str, Any] = {"query_ids": list(ids)} if ids else {"query": ""}
-        return self._ask(_number, "count", **query)
+        return self._ask(_count, "count", **query)
 
     def near(self, clauses: Sequence[Sequence[Ids]], max_distance: int) -> int:
         """Estimate how often a name of one clause stands near a name of the other clause.
@@ -139,7 +140,7 @@ class InfiniGramApi:
         """
         cnf = [[list(ids) for ids in clause[:_MAX_TERMS]] for clause in clauses]
         limits = {"max_clause_freq": _LARGEST_CLAUSE, "max_diff_tokens": min(max_distance, _MAX_DISTANCE)}
-        return self._ask(_number, "count", query_ids=cnf, **limits)
+        return self._ask(_count, "count", query_ids=cnf, **limits)
 
     def occurrences(self, ids: Ids) -> Sequence[Occurrence]:
         """Return every occurrence of the tokens."""
@@ -182,7 +183,7 @@ def _plain(text: str) -> list[str]:
     return unicodedata.normalize("NFC", text).split()
 
 
-def _number(content: Any) -> int:
+def _count(content: Any) -> int:
     """Return the count in a response."""
     count = content["count"]
     if type(count) is not int or not 0 <= count < _INT64_LIMIT:
@@ -195,7 +196,7 @@ def _tokens_and_count(content: Any) -> tuple[Ids, int]:
     ids = content["token_ids"]
     if not ids or any(type(token) is not int or not 0 <= token < 256**_WIDTH for token in ids):
         raise ValueError("token_ids are not valid tokens")
-    return tuple(ids), _number(content)
+    return tuple(ids), _count(content)
 
 
 def _occurrences(content: Any) -> list[Occurrence]:
@@ -211,9 +212,10 @@ def _occurrences(content: Any) -> list[Occurrence]:
 def _passage_of(occurrence: Occurrence, needle: Ids, size: int, response: dict[str, object]) -> Passage:
     """Return the passage in a response of infini-gram.
 
-    The needle begins `size // 2` tokens after the beginning of the passage. If the document has fewer tokens before the
-    needle, the needle begins `size // 2` tokens before the end of the passage. If the passage is the whole document,
-    the needle may be anywhere. These positions are tried if the response has no offset of the needle.
+    The requested tokens, the needle, begin `size // 2` tokens after the beginning of the passage. If the document has
+    fewer tokens before the needle, the needle begins `size // 2` tokens before the end of the passage. If the passage
+    is the whole document, the needle may be anywhere. These positions are tried if the response has no offset of the
+    needle.
 
     `begins` and `ends` are False if the needle fits at several positions of a part of a document, and for a blocked
     document, of which the API gives only the needle.

@@ -42,7 +42,7 @@ from typing import TYPE_CHECKING, Any
 
 from swaymeter.data.errors import InputError, UsageError, WorkspaceError, first_line
 from swaymeter.data.escaping import sheet_cell, sheet_text, visible
-from swaymeter.data.records.judgements import FIELDS, Judgement, same_words
+from swaymeter.data.records.judgements import FIELDS, Judgement, comparable_text
 from swaymeter.data.storage.writing import move_to_target, temporary_file
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ FORMATS = (".csv", ".xlsx")
 LARGEST_FILE = 64 * 2**20
 """Limit of the bytes of a .csv, or of an unpacked .xlsx, because a small zip file can unpack to many gigabytes."""
 MAX_ROWS = 200_000
-"""Limit of the rows of a file: an .xlsx can name any row number, and all rows before it are filled in."""
+"""Limit of the rows of a file: one .xlsx cell with a large row number makes pandas add all rows before the cell."""
 LARGEST_CELL = 32_767
 """Limit of the characters of an .xlsx cell, in UTF-16; programs cut a longer text without a warning."""
 MAJORITY_FIELDS = ("verdict", "kind", "answer")
@@ -77,7 +77,7 @@ def read_judgements(files: Iterable[Path]) -> tuple[Judgement, ...]:
             annotator = names.setdefault(annotator.casefold(), annotator)  # Ada and ada are one person
             judgement = Judgement(len(judgements) + 1, file.name, row, annotator=annotator, **cells)  # type: ignore[arg-type]
             judgement = replace(judgement, problem=_DATE_PROBLEM if is_date else _problem(judgement))
-            identity = (*_subject(judgement), same_words(judgement.value), annotator)
+            identity = (*_judged_item(judgement), comparable_text(judgement.value), annotator)
             # Equal judgements of a person count once.
             if identity not in identities or judgement.problem:
                 judgements.append(judgement)
@@ -253,10 +253,10 @@ def _similar(text: str, names: Iterable[str]) -> str:
     return f" (did you mean {matches[0]}?)" if matches else ""
 
 
-def _subject(judgement: Judgement) -> tuple[str, ...]:
-    """Return the identity of what is judged: question, context, field, variant, sample and the judged words."""
+def _judged_item(judgement: Judgement) -> tuple[str, ...]:
+    """Return the identity of the judged item: question, context, field, variant, sample and the judged words."""
     about = (judgement.question_id, judgement.context_id, judgement.field, judgement.variant, judgement.sample)
-    return (*about, same_words(judgement.judged))
+    return (*about, comparable_text(judgement.judged))
 
 
 def _with_contradictions(judgements: Sequence[Judgement]) -> list[Judgement]:
@@ -264,7 +264,7 @@ def _with_contradictions(judgements: Sequence[Judgement]) -> list[Judgement]:
     by_item: dict[tuple[str, ...], list[Judgement]] = defaultdict(list)
     for judgement in judgements:
         if judgement.problem is None:
-            by_item[(*_subject(judgement), judgement.annotator)].append(judgement)
+            by_item[(*_judged_item(judgement), judgement.annotator)].append(judgement)
     problems: dict[int, str] = {}
     for several in by_item.values():
         if len(several) < 2:
@@ -284,15 +284,15 @@ def _with_outvoted(judgements: Sequence[Judgement]) -> Iterator[Judgement]:
     votes: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
     for judgement in judgements:
         if judgement.problem is None and judgement.field in MAJORITY_FIELDS and judgement.context_id:
-            votes[_subject(judgement)][same_words(judgement.value)] += 1
+            votes[_judged_item(judgement)][comparable_text(judgement.value)] += 1
     for judgement in judgements:
-        counts = votes.get(_subject(judgement), Counter[str]())
+        counts = votes.get(_judged_item(judgement), Counter[str]())
         if judgement.problem is not None or len(counts) < 2:
             yield judgement
             continue
         (winner, first_votes), (_, second_votes) = counts.most_common(2)
         is_tie = first_votes == second_votes
-        if not is_tie and same_words(judgement.value) == winner:
+        if not is_tie and comparable_text(judgement.value) == winner:
             yield judgement
         else:
             problem = "people differ; another person has to decide" if is_tie else "most people say something else"

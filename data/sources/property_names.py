@@ -1,7 +1,11 @@
 """Names of the relations of Wikidata's properties.
 
-The catalog's name comes first, then the label in camel case, such as `placeOfBurial`, then the id, such as `P119`.
-A label that gives "disputable", or the catalog's name of another relation, is used only if the id is unknown.
+The name is the first of these:
+
+1. the name in the catalog
+2. the label in camel case, such as `placeOfBurial`. If the id is known, the name must be neither "disputable" nor the
+   catalog's name of another relation
+3. the id, such as `P119`
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Declarations of sources: keys of the study file, inputs of the rows, and the functions that fetch the rows.
+"""Declarations of sources: their options in study files, and the functions that fetch facts or questions.
 
 The module of a source has one `FactSource` or `QuestionSource`, which swaymeter.data.sources.registry lists.
 """

@@ -38,8 +38,9 @@ class Check:
     Attributes:
         state: done, missing or damaged.
         reason: the reason why the artifact is damaged; empty otherwise.
-        digest: the digest of the columns with `in_digest`; the keys of artifacts computed from the table contain it.
-        path: the file.
+        digest: of a table, the digest of the columns with `in_digest`; of files with a manifest, their key. The keys of
+            artifacts that are computed from this artifact contain the digest.
+        path: the file of the table, or the manifest.
         rows: number of rows.
         about: metadata that the writer added.
         digest_of_all: the digest of every column.
@@ -60,7 +61,7 @@ class TableArtifact:
 
     Attributes:
         folder: the folder of the file.
-        name: the beginning of the file's name.
+        name: the beginning of the file's name, before the key.
         table: the table.
         key_inputs: everything that the table is computed from.
     """
@@ -77,7 +78,7 @@ class TableArtifact:
 
     @property
     def stem(self) -> str:
-        """The beginning of its file's name."""
+        """The beginning of the file's name: the artifact's name and key."""
         return f"{self.name}-{self.key[:DIGEST_CHARACTERS]}"
 
     def files(self) -> list[Path]:
@@ -85,7 +86,7 @@ class TableArtifact:
         return self._files_that_begin(f"{self.stem}-")
 
     def check(self) -> Check:
-        """Check that one of its files is as it was written; otherwise the reason names the damaged file."""
+        """Check that at least one file of the artifact is as it was written."""
         try:
             return self._load_first(self._checked)
         except MissingFile:
@@ -170,14 +171,14 @@ class TableArtifact:
         }
         # `older_versions` was listed before writing, so that two concurrent writers do not remove each other's files.
         files_with_key = [file for file in older_versions if file.name.startswith(f"{self.stem}-")]
-        older_files = {*files_with_key, *self._forced(older_versions)}
+        older_files = {*files_with_key, *self._replaced_if_forced(older_versions)}
         path = write_parquet(self.folder, self.stem, rows, metadata, sync=False)
         for older_file in older_files - {path}:
             older_file.unlink(missing_ok=True)
         return path
 
-    def _forced(self, files: Iterable[Path]) -> list[Path]:
-        """Return the files that this artifact replaces if it is forced: their key inputs differ only in FORCED."""
+    def _replaced_if_forced(self, files: Iterable[Path]) -> list[Path]:
+        """Return the files whose key inputs differ from this artifact's only in FORCED; none without FORCED."""
         if FORCED not in self.key_inputs:
             return []
         key = _unforced_key(self.key_inputs)
@@ -275,7 +276,7 @@ class FilesArtifact:
         return Check("done", "", key, self.manifest)
 
     def digests(self) -> Mapping[str, str]:
-        """Return the digests in the manifest by file, also for another key; empty if the manifest cannot be read."""
+        """Return the digests in the manifest by file, whatever the manifest's key; empty if it cannot be read."""
         try:
             return dict(unseal(read_note(self.manifest))["files"])
         except (OSError, ValueError, KeyError, TypeError):

@@ -58,7 +58,7 @@ def verify(path: Path) -> dict[str, Any]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with _readable(path), open_file(path) as file:
+    with _reading(path), open_file(path) as file:
         start = file.read(_SMALL)
         _check_digest(path, sha256_of_all(chain([start], pieces(file))))
         if len(start) < _SMALL:
@@ -71,7 +71,7 @@ def metadata_of(path: Path) -> dict[str, Any]:
     """Return the metadata of a Parquet file without verifying it; DamagedFile if it cannot be read."""
     import pyarrow.parquet as pq
 
-    with _readable(path), open_file(path) as file:
+    with _reading(path), open_file(path) as file:
         return _metadata(pq.read_schema(file))
 
 
@@ -80,7 +80,7 @@ def read_parquet(path: Path) -> tuple["pa.Table", dict[str, Any]]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with _readable(path):
+    with _reading(path):
         with open_file(path) as file:
             content = file.read()  # the same bytes are hashed and parsed, so that nothing changes in between
         _check_digest(path, sha256(content))
@@ -90,7 +90,7 @@ def read_parquet(path: Path) -> tuple["pa.Table", dict[str, Any]]:
 
 
 @contextmanager
-def _readable(path: Path) -> Iterator[None]:
+def _reading(path: Path) -> Iterator[None]:
     """Turn errors of reading a file into MissingFile or DamagedFile."""
     import pyarrow as pa
 

@@ -3,7 +3,7 @@
     facts/<table>-<subject>-<key>-<digest>.parquet         rows of a source on a relation, a class or a page
     prompts/<relation>/<table>-<key>-<digest>.parquet      queries and contexts, or questions, built from the facts
     scores/<relation>/<model>/<measure>-....parquet        scores; <measure>.part-<n>-... before they are complete
-    corpus/<table>-....parquet                             names to count in a corpus, and their counts in each file
+    corpus/<table>-....parquet                             names to count in a corpus, with counts in each corpus file
     reliability/<relation>/<model>/....parquet             variance of scores between seeds
     verdicts/<relation>/decided-answers-....parquet        verdicts of people and judges
     history/run-<number>-<digest>.parquet                  snapshots of completed runs; cannot be computed again
@@ -11,7 +11,7 @@
     studies/<study>/                                       history/, study.duckdb, report/ of another study
     failures/<step>-....json                               reasons of failed steps, for people; no step depends on them
     downloads/                                             responses, loaded graphs, replies of applications and judges
-    forced.json                                            how often --force and --refresh made each artifact again
+    forced.json                                            when --force and --refresh last selected each artifact
     workspace.json                                         the version of this layout, and the first study
 
 `swaymeter.data.storage.artifact` defines the key and the digest of a file, and when an artifact is done.
@@ -63,12 +63,12 @@ WAITING_SECONDS = 0.5
 """Interval between two checks whether another process still holds the workspace."""
 
 LOCK_CHECK_SECONDS = 1.0
-"""Least interval between two reads of the holder's note, because thousands of short steps check the lock."""
+"""Least interval between two reads of the file `HOLDER_NOTE`, because thousands of short steps check the lock."""
 
 _holder_notes: dict[Path, bytes] = {}
-"""The holder's notes of the workspaces that this process holds."""
+"""The bytes that this process wrote into the file `HOLDER_NOTE`, for each workspace that this process holds."""
 _lock_checks: dict[Path, float] = {}
-"""The time (`time.monotonic`) of the last look at the holder's note, for each workspace that this process holds."""
+"""The time (`time.monotonic`) of the last read of `HOLDER_NOTE`, for each workspace that this process holds."""
 _first_studies: dict[Path, str] = {}
 """The first study of each workspace that this process holds; read once, because a file server may fail later."""
 
@@ -149,13 +149,13 @@ class Workspace:
         return FilesArtifact(self.report / "manifest.json", key_inputs)
 
     @contextmanager
-    def lock(self, waiting: Callable[[str], object] | None = None) -> Iterator[None]:
+    def lock(self, on_wait: Callable[[str], object] | None = None) -> Iterator[None]:
         """Hold the workspace for one run, and remove the leftovers of killed runs.
 
         The lock ends with its process. The process that holds a workspace may lock it again.
 
         Args:
-            waiting: a function that is called with a sentence about the holder if another process holds the workspace;
+            on_wait: a function that is called with a sentence about the holder if another process holds the workspace;
                 `lock` then waits. None refuses a workspace that another process holds.
 
         Raises:
@@ -166,7 +166,7 @@ class Workspace:
         lock = FileLock(self.root / ".lock", timeout=0, thread_local=False, is_singleton=True)
         with self._writing():
             self.root.mkdir(parents=True, exist_ok=True)
-            self._acquire(lock, waiting)
+            self._acquire(lock, on_wait)
         try:
             with self._writing():
                 self._prepare()
@@ -185,14 +185,14 @@ class Workspace:
             except OSError as error:  # all files are whole, and the run has reported its own error
                 log.warning("the workspace %s could not be released: %s", self.root, error.strerror or error)
 
-    def _acquire(self, lock: FileLock, waiting: Callable[[str], object] | None) -> None:
+    def _acquire(self, lock: FileLock, on_wait: Callable[[str], object] | None) -> None:
         try:
             lock.acquire()
         except Timeout:
             holder = describe_holder(self.root)
-            if not waiting:
+            if not on_wait:
                 raise WorkspaceBusy(f"{holder}; wait for it to end, or choose another --workspace") from None
-            waiting(f"{holder}; waiting for it to end")
+            on_wait(f"{holder}; waiting for it to end")
             lock.acquire(timeout=-1, poll_interval=WAITING_SECONDS)
 
     @property
@@ -295,7 +295,7 @@ class Workspace:
     def _log_folders(self) -> None:
         if folders := self.study_path_parts:
             log.warning(
-                "the workspace %s had study %s before: statistics, database and report of %s are in its folder %s",
+                "the workspace %s had study %s before: history, database and report of %s are in its folder %s",
                 self.root,
                 _first_studies[self.root],
                 self.study,

@@ -93,7 +93,10 @@ def move_to_target(temporary: Path, path: Path, *, new: bool = False, sync: bool
 
 
 def _move_to_new(temporary: Path, path: Path) -> None:
-    """Rename a file to a target that does not exist; FileExistsError for an existing target."""
+    """Give a file the name of a target that does not exist; FileExistsError for an existing target.
+
+    The file may keep its temporary name beside the new name, until `temporary_beside` removes it.
+    """
     try:
         path.hardlink_to(temporary)
     except FileExistsError:

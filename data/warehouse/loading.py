@@ -66,7 +66,7 @@ def build(
     try:
         with _replacing(path) as temporary, _empty_database(temporary, schema) as connection:
             if sum(file.stat().st_size for paths in files.values() for file in paths) > SMALL:
-                connection.execute("RESET threads")
+                connection.execute("RESET threads")  # large files are read with a thread for each processor
             building = Building(connection, schema, path.parent)
             about = {"schema_version": schema.version, "swaymeter_version": version("swaymeter"), "key": key}
             with _transaction(connection):
@@ -137,7 +137,7 @@ class Building:
         self.warehouse = Warehouse(connection, schema, views=[NAMED_QUERIES[name] for name in sorted(COMPUTED)])
         self._connection = connection
         self._folder = folder
-        self._origins = 0  # number of rows of the table `origins`
+        self._origin_count = 0  # number of rows of the table `origins`
 
     def load(self, files: Files) -> None:
         """Load the rows of files, for each table all files at once."""
@@ -160,7 +160,7 @@ class Building:
             self._insert(table, table.columns, "FROM incoming")
 
     def _load_large(self, table: Table, footers: Mapping[Path, pq.FileMetaData]) -> None:
-        """Load files with a row for each prompt; the number of a row of `origins` replaces the columns of provenance.
+        """Load files with a row for each prompt: provenance is stored once in `origins`, and rows have its number.
 
         Args:
             table: table of the files.
@@ -168,7 +168,7 @@ class Building:
         """
         shared = {path: shared_values(footer) for path, footer in footers.items()}
         columns = own_columns(table)
-        # the origins of each file, with their numbers of rows; in these files, one origin has all rows
+        # Files whose rows all have the same origin: this origin, with the number of rows.
         single_origins = {
             path: [(*values.values(), footers[path].num_rows)] for path, values in shared.items() if values
         }
@@ -204,8 +204,8 @@ class Building:
             for path in sorted(origins)
             for origin in origins[path]
         ]
-        numbered = [{"origin_id": number, **row} for number, row in enumerate(rows, self._origins + 1)]
-        self._origins += len(rows)
+        numbered = [{"origin_id": number, **row} for number, row in enumerate(rows, self._origin_count + 1)]
+        self._origin_count += len(rows)
         with self._registered("file_origins", ORIGINS.of(numbered).rename_columns({"file": SOURCE_FILE})):
             yield
         relative_rows = [{**row, "file": os.path.relpath(row["file"], self._folder)} for row in numbered]

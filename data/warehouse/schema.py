@@ -62,7 +62,7 @@ class Schema:
         return {table.name: table for table in (ABOUT, ORIGINS, *self.tables)}
 
     def statements(self) -> Iterator[str]:
-        """Yield the statements of an empty database without named queries.
+        """Yield the statements that make an empty database, except the views of named queries.
 
         For each table: the table with its key, its view if it is large, and their comments. The view `scored` comes
         last.

@@ -65,7 +65,7 @@ class Token(NamedTuple):
 
     Attributes:
         kind: word, number (in figures), sign (of comparison) or character (of a script without spaces).
-        text: The written token.
+        written: The token as the text has it.
         folded: The normal form, which is compared.
         begins_clause: True if the token begins a clause, after punctuation.
         joined: True if a hyphen, or katakana, joins the token to the token before.
@@ -74,7 +74,7 @@ class Token(NamedTuple):
     """
 
     kind: str
-    text: str
+    written: str
     folded: str
     begins_clause: bool = False
     joined: bool = False
@@ -113,7 +113,7 @@ def texts_of(words: Iterable[Word]) -> Texts:
 
 
 class Name(NamedTuple):
-    """A form of an answer to look for.
+    """A form of an answer, such as a name, for which a reply or a context is searched.
 
     Attributes:
         side: Whose answer it is: context or original; None for a longer name that contains an answer and means

@@ -23,9 +23,9 @@ MAX_ROWS, MAX_NUMBERS, MAX_CHECKS, MAX_FINDINGS, MAX_CAVEATS = 6, 2, 2, 3, 3
 """Upper bounds on the rows of the table, and on the lines that begin with number, gate, found or caveat."""
 KEY_WIDTH = 9
 """Width of the first word of a line, such as `gate`, in columns of the terminal."""
-_ARTICLE = re.compile("^with (an? )?")
+_LABEL_START = re.compile("^with (an? )?")
 """Beginning of a label that the table omits, such as \"with a \" in \"with a supporting passage\"."""
-WORDS: Mapping[str, str] = {"passage": "passage's answer"}
+_HEADS: Mapping[str, str] = {"passage": "passage's answer"}
 """Heads of columns, by the name of the part; other columns have the name of their part as head."""
 
 
@@ -88,7 +88,7 @@ def show_paths(console: Console, outputs: Mapping[str, Path]) -> None:
 def _line(console: Console, key: str, text: Text, *, whole: bool = False) -> None:
     """Print `key`, such as `gate`, and the text; a terminal cuts the line at its width, unless `whole` is True.
 
-    A key of at most two letters, such as "=>", is not padded.
+    A key of at most two characters, such as "=>", is not padded.
     """
     line = Text.assemble(f"{key:<{KEY_WIDTH}}" if len(key) > 2 else f"{key} ".lstrip(), text)
     if console.is_terminal and not whole:
@@ -98,35 +98,35 @@ def _line(console: Console, key: str, text: Text, *, whole: bool = False) -> Non
 
 def _show_figure(console: Console, chart: HeadlineFigure) -> int:
     """Print the figure as a table, and return the number of lines of the table."""
-    several = any(bar.variant for bar in chart.bars)
-    bars = _table_bars(chart, several=several)
+    has_variants = any(bar.variant for bar in chart.bars)
+    bars = _table_bars(chart, has_variants=has_variants)
     parts = [name for name in chart.parts if any(_occurs(bar.part(name), chart.unit) for bar in bars)]
-    labels = [f"{_ARTICLE.sub('', bar.label)} · {bar.variant}" if several else bar.label for bar in bars]
+    labels = [f"{_LABEL_START.sub('', bar.label)} · {bar.variant}" if has_variants else bar.label for bar in bars]
     cells = [[_cell(bar, name, chart.unit) for name in parts] for bar in bars]
     columns = [labels, *([row[at] for row in cells] for at in range(len(parts)))]
-    heads = ["", *(WORDS.get(name, name) for name in parts)]
+    heads = ["", *(_HEADS.get(name, name) for name in parts)]
     widths = [max(cell_len(text) for text in (head, *column)) for head, column in zip(heads, columns, strict=True)]
     names = [bar.name for bar in bars]
-    has_column = any(names) and sum(widths) + 2 * len(widths) + max(map(cell_len, names)) <= console.width
+    has_name_column = any(names) and sum(widths) + 2 * len(widths) + max(map(cell_len, names)) <= console.width
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False, header_style="")
     for head in heads:
         table.add_column(Text(head), no_wrap=True, overflow="ellipsis")
-    if has_column:
+    if has_name_column:
         table.add_column("", style="dim", no_wrap=True)
     for label, row, name in zip(labels, cells, names, strict=True):
-        table.add_row(Text(label), *map(Text, row), *([Text(name)] if has_column else []))
+        table.add_row(Text(label), *map(Text, row), *([Text(name)] if has_name_column else []))
     console.print(table)
-    thresholds = [f"{bar.threshold_words}{f' · {bar.variant}' * several}" for bar in bars if bar.threshold]
-    for text in thresholds[:MAX_NUMBERS]:
+    number_lines = [f"{bar.threshold_words}{f' · {bar.variant}' * has_variants}" for bar in bars if bar.threshold]
+    for text in number_lines[:MAX_NUMBERS]:
         _line(console, "number", Text(text, "dim"))
     if omitted := len(chart.bars) + chart.omitted - len(bars):
         _line(console, "", Text(f"{omitted} more rows on the page", "dim"))
-    return 1 + len(bars) + len(thresholds[:MAX_NUMBERS]) + bool(omitted)
+    return 1 + len(bars) + len(number_lines[:MAX_NUMBERS]) + bool(omitted)
 
 
-def _table_bars(chart: HeadlineFigure, *, several: bool) -> Sequence[Bar]:
-    """Return the bars for at most MAX_ROWS rows; with several variants, all bars of the first labels."""
-    if not several or len(chart.bars) <= MAX_ROWS:
+def _table_bars(chart: HeadlineFigure, *, has_variants: bool) -> Sequence[Bar]:
+    """Return the bars for at most MAX_ROWS rows; with variants, all bars of the first labels."""
+    if not has_variants or len(chart.bars) <= MAX_ROWS:
         return chart.bars[:MAX_ROWS]
     labels = list(dict.fromkeys(bar.label for bar in chart.bars))
     per_label = max(sum(bar.label == label for bar in chart.bars) for label in labels)

@@ -14,9 +14,9 @@ from swaymeter.data import catalog
 from swaymeter.data.catalog import AnswerPrompts
 from swaymeter.data.catalog.language_models import (
     About,
-    AboutWhich,
     AnswerForm,
     ChatTemplate,
+    QuestionsWithAbout,
     RequestWithContext,
     StartToken,
     System,
@@ -87,10 +87,10 @@ class PromptPart(Options):
     """The prompt without a context, for models without a chat template. Write a text with {question}."""
     about: About | None = None
     """The sentence that names the page of a question, with the slot {page}. null: the catalog's. "": none."""
-    about_without_context: AboutWhich | None = None
+    about_without_context: QuestionsWithAbout | None = None
     """Closed-book questions that get the sentence `about`: all, or disputable ones (many name no subject). null: the
     catalog's."""
-    about_with_context: AboutWhich | None = None
+    about_with_context: QuestionsWithAbout | None = None
     """Questions after a context that get the sentence `about`: all, or disputable ones. null: the catalog's."""
     chat_template: ChatTemplate | None = None
     """Use of chat templates. auto: if the tokenizer has one. never: all models read the plain prompts. null: auto."""
@@ -107,7 +107,7 @@ class PromptPart(Options):
     null: tokenizer."""
 
     @model_validator(mode="after")
-    def _readable(self) -> "PromptPart":
+    def _has_one_context_slot(self) -> "PromptPart":
         texts = {**asdict(catalog.prompts(self.form)), **self._changes()}
         count = f"{texts['system_with_context'] or ''}{texts['with_context']}".count("{context}")
         if count != 1:

@@ -36,7 +36,7 @@ def study_schema() -> dict[str, Any]:
 
 
 def _sources(sources: Registry[Any]) -> Any:
-    """Return the union of the sections of all sources; the first source is the default."""
+    """Return the union of the sources' option models. Only options of the first source may omit the key `source`."""
     first = next(iter(sources))
     return reduce(or_, (_section(source.options, is_default=name == first) for name, source in sources.items()))
 

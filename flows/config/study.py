@@ -143,7 +143,7 @@ class StudyFile(Options):
         if self.prompts and self.prompt.form != "default":
             problem = "is not used beside `prompts`; leave it out, and write forms under `prompts`"
             raise validation_error([Problem(("prompt", "form"), problem)])
-        refuses = self.facts.refuses if self.facts else {}  # reasons by section or kind of measure
+        refuses = self.facts.refuses if self.facts else {}  # sections and kinds of measures, with reasons
         if "seeds" in refuses and self.seeds and self.contexts.per_query is None:
             raise validation_error([Problem(("seeds",), refuses["seeds"])])
         for name in sorted(self.contexts.model_fields_set - {"per_query"}) if "contexts" in refuses else ():
@@ -174,7 +174,7 @@ class StudyFile(Options):
                 problem = "is 0, and clusters need sampled replies; write 1 or more, or leave clusters out"
                 raise validation_error([Problem(("measures", "answers", "samples"), problem)])
             if measure.every_context and self.contexts.per_query is not None:
-                problem = "needs every context before every query; leave it out, or `per_query` under `contexts`"
+                problem = "needs every context before every query; leave out either the measure or `contexts.per_query`"
                 raise validation_error([Problem(("measures", name), problem)])
         return self
 

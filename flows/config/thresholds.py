@@ -91,12 +91,12 @@ class MeasuredQuantity:
         if self.unit != SHARE:
             return self.mean
         counted = self.n * self.mean
-        has_empty = self.quantity in QUANTITIES_COUNTING_REFUSALS  # an empty reply has added 1 to `counted`
-        has_undecided = self.quantity in QUANTITIES_COUNTING_NEITHER  # an undecided reply has added 1 to `counted`
+        adds_empty = self.quantity in QUANTITIES_COUNTING_REFUSALS  # an empty reply has added 1 to `counted`
+        adds_undecided = self.quantity in QUANTITIES_COUNTING_NEITHER  # an undecided reply has added 1 to `counted`
         if at_least:
-            counted -= self.empty * has_empty + self.undecided * has_undecided
+            counted -= self.empty * adds_empty + self.undecided * adds_undecided
         else:
-            counted += self.empty * (not has_empty) + self.undecided * (not has_undecided) + self.missing
+            counted += self.empty * (not adds_empty) + self.undecided * (not adds_undecided) + self.missing
         total = self.n + self.missing
         return min(max(counted, 0.0), total) / total
 
@@ -229,7 +229,7 @@ class Threshold:
         """Return the measured quantities that the threshold bounds.
 
         Raises:
-            WorkFailed: A model has no such row, or no interval.
+            WorkFailed: A model lacks the quantity, or the interval that the threshold bounds.
         """
         rows = list(measured)
         bounded = [row for row in rows if row.quantity == self.quantity and self.group in (None, row.group)]
@@ -251,7 +251,8 @@ class Threshold:
             fewest = FEWEST_SAMPLES * (2 if self.quantity == "unchanged" else 1)
             return f"fewer than {fewest} sampled answers ended, with the context or without; raise --samples"
         if self.quantity in ("context_bias", "prior_bias"):
-            return "it is about questions that are answered right (or wrong) without a context, and there are none"
+            closed_book = "right" if self.quantity == "context_bias" else "wrong"
+            return f"no question of this quantity is answered {closed_book} without a context"
         return "no answer of that kind has a verdict; ask more questions, or leave the threshold out"
 
 

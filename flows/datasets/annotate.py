@@ -71,16 +71,16 @@ def export(
         UsageError: The file exists, or nothing is left to judge.
         InputError: A text fits into no cell.
     """
-    names = _partitions(contents)
+    all_partitions = _partitions(contents)
     for partition in partitions:
-        if partition not in names:
-            raise UnknownName("partition", partition, names)
-    selected = [partition for partition in names if not partitions or partition in partitions]
+        if partition not in all_partitions:
+            raise UnknownName("partition", partition, all_partitions)
+    selected = [partition for partition in all_partitions if not partitions or partition in partitions]
     questions, missing = _questions(contents, selected)
     judgements = contents.plan.judgements
     name = annotator_name(annotator, judgements)
     votes = opinions(questions, judgements)
-    # People judge the contexts of a user's own questions, and not these questions.
+    # Of a user's own questions, people judge only the contexts.
     fetched_questions = [question for question in questions if not question.is_own]
     chosen = open_questions(fetched_questions, votes, name, conflicts_only=conflicts)
     rows = [*question_rows(chosen, name, votes if conflicts else None)]
@@ -103,7 +103,7 @@ def annotation_status(contents: Contents) -> AnnotationStatus:
     votes = opinions(questions, judgements)
     accepted = accepted_questions(questions, votes)
     # A judgement names its question by the id or, for a user's own question, by the text.
-    identities = {name for question in questions for name in (question.question_id, question.question)}
+    identities = {identity for question in questions for identity in (question.question_id, question.question)}
     unused = [
         f"{row.location}: {row.problem or 'no question has this ID'}"
         for row in judgements
@@ -115,7 +115,9 @@ def annotation_status(contents: Contents) -> AnnotationStatus:
         choices=_choices(votes),
         agreement=agreement_of_annotators(map(asdict, judgements)),
         outcome={"accepted": len(accepted.questions), **dict(sorted(reasons.items()))},
-        open_conflicts=sum(votes.is_conflict(name) and votes.third(name) is None for name in votes.by_question),
+        open_conflicts=sum(
+            votes.is_conflict(question_id) and votes.third(question_id) is None for question_id in votes.by_question
+        ),
         problems=(*unused, *problems, *votes.problems),
         missing=missing,
     )

@@ -111,7 +111,7 @@ def misfit_of_worker(settings: RunSettings, planned_version: str) -> str:
     return ""
 
 
-def unfit_models(models: Sequence[ModelPart]) -> list[str | None]:
+def misfits_of_models(models: Sequence[ModelPart]) -> list[str | None]:
     """Return for each model the reason why the GPUs of this worker cannot hold it; None if they can."""
     from swaymeter.tasks.models.size import misfit_reason
 
@@ -139,7 +139,8 @@ def local_cluster(workers: int | None) -> Any:
     """Return a cluster of this machine; WorkFailed if the workers do not start.
 
     Args:
-        workers: Number of workers; None for a worker for each GPU, or DEFAULT_CPU_WORKERS workers without a GPU.
+        workers: Number of workers; None for one worker for each GPU. On a machine without a GPU, None means
+            DEFAULT_CPU_WORKERS.
     """
     variables_of_workers = environments(workers)
     for tries in range(1, TRIES + 1):
@@ -286,12 +287,12 @@ class Cluster(Workers):
 
     def _check_models(self) -> None:
         """Raise UsageError for a model that exceeds the GPUs of every worker."""
-        workers = self._fitting("GPU")
+        workers = self._usable_workers("GPU")
         models = {number: model for number, model in self._models.items() if model.device != "cpu"}
         if not (workers and models):
             return
         # A model is refused only if every worker answers and refuses it.
-        answers = self._client.run(unfit_models, [*models.values()], workers=[*workers], on_error="ignore")
+        answers = self._client.run(misfits_of_models, [*models.values()], workers=[*workers], on_error="ignore")
         for index, number in enumerate(models):
             if len(answers) == len(workers) and all(answer[index] for answer in answers.values()):
                 worker, reasons = min(answers.items())
@@ -313,8 +314,8 @@ class Cluster(Workers):
             self._marks = {address: {*MARKS} & worker["resources"].keys() for address, worker in workers.items()}
             self._seen_marks |= set[str]().union(*self._marks.values())
 
-    def _fitting(self, mark: str) -> set[str]:
-        """Return the addresses of the workers that have a mark and are not refused now."""
+    def _usable_workers(self, mark: str) -> set[str]:
+        """Return the addresses of the workers that have a mark and are not refused at this time."""
         return {
             address
             for address, marks in self._marks.items()
@@ -331,24 +332,27 @@ class Cluster(Workers):
                 self._refused.pop(address, None)
                 self._fit_workers.add(address)
         if outcome.is_misfit and outcome.failed != earlier_reason:
-            next_step = (
-                "goes on without it" if any(map(self._fitting, MARKS)) else "waits for a worker that can be used"
+            consequence = (
+                "goes on without it" if any(map(self._usable_workers, MARKS)) else "waits for a worker that can be used"
             )
-            log.warning("worker %s cannot be used: %s; the run %s", address, outcome.failed, next_step)
+            log.warning("worker %s cannot be used: %s; the run %s", address, outcome.failed, consequence)
         elif earlier_reason and not outcome.is_misfit:
             log.warning("worker %s can be used again", address)
 
     def capacities(self) -> Mapping[str, int]:
         self._update_workers()
         # 1 for a mark that no worker has had: a task that needs this mark then starts, and fails with the reason.
-        return {**CAPACITIES, **{mark: len(self._fitting(mark)) if mark in self._seen_marks else 1 for mark in MARKS}}
+        return {
+            **CAPACITIES,
+            **{mark: len(self._usable_workers(mark)) if mark in self._seen_marks else 1 for mark in MARKS},
+        }
 
     def queue(self, step: Step | PlannedStep) -> str:
         if not step.device:
             return super().queue(step)
         # A refused worker counts only if it once fitted: after SECONDS_REFUSED, it may fit again.
-        usable_workers = self._fit_workers | (self._marks.keys() - self._refused.keys())
-        has_gpu = any("GPU" in self._marks.get(address, ()) for address in usable_workers)
+        candidates = self._fit_workers | (self._marks.keys() - self._refused.keys())
+        has_gpu = any("GPU" in self._marks.get(address, ()) for address in candidates)
         return "CPU" if step.device == "cpu" or (step.device == "auto" and not has_gpu) else "GPU"
 
     def compute_step(self, step: Step, settings: RunSettings) -> Outcome:
@@ -399,7 +403,7 @@ class Cluster(Workers):
         while not (worker := self._occupy_worker(mark)):
             if self._is_abandoned or self._client.status in ENDED_CLIENT:
                 return None
-            without_worker = not self._fitting(mark)
+            without_worker = not self._usable_workers(mark)
             unavailable_since = unavailable_since if without_worker else time.monotonic()
             # If no worker fits because the workspace is unmounted, this process cannot see the workspace, either.
             if without_worker and (unmounted := self._unmounted(settings)):
@@ -431,7 +435,7 @@ class Cluster(Workers):
         Dask itself could give two steps to one worker. If one step then killed the worker, both steps would be lost.
         """
         with self._lock:
-            worker = min(self._fitting(mark) - self._occupied, default=None)
+            worker = min(self._usable_workers(mark) - self._occupied, default=None)
             if worker:
                 self._occupied.add(worker)
             return worker
@@ -441,7 +445,7 @@ class Cluster(Workers):
         distributed = _distributed()
         try:
             future = self._client.submit(
-                _attempt,
+                _log_start_and_attempt,
                 step,
                 settings,
                 package_version(),
@@ -464,17 +468,17 @@ class Cluster(Workers):
                 except Exception:  # the client is closed
                     log.debug("%s", step.id, exc_info=True)
                     return None
-                if worker not in self._fitting(mark) or self._client.status in ENDED_CLIENT:
+                if worker not in self._usable_workers(mark) or self._client.status in ENDED_CLIENT:
                     return None
             # An error of the step itself is in its outcome. `raised` is another error, such as an unpicklable outcome.
             if raised is not None and not isinstance(raised, distributed.KilledWorker):
                 reason = f"{type(raised).__name__}: {first_line(raised)}; install swaymeter {package_version()} there"
                 return Outcome(failed=reason, may_pass=True, is_misfit=True)
-            return self._fetched(future)
+            return self._fetch_outcome(future)
         finally:
             future.release()  # otherwise Dask would compute the result again if the worker dies
 
-    def _fetched(self, future: Any) -> Outcome | None:
+    def _fetch_outcome(self, future: Any) -> Outcome | None:
         """Return the outcome of a step; None if the outcome is lost with the worker or the scheduler.
 
         Without a timeout, `future.result()` could wait for ever, because only the lost worker may compute the step
@@ -516,7 +520,7 @@ class Cluster(Workers):
         self._client.close()
 
 
-def _attempt(step: Step, settings: RunSettings, planned_version: str, topic: str) -> Outcome:
+def _log_start_and_attempt(step: Step, settings: RunSettings, planned_version: str, topic: str) -> Outcome:
     """Run a step in a worker, log its start as an event of `topic`, and return its outcome."""
     worker = _distributed().get_worker()
     worker.log_event(topic, "begun")  # Dask's own count includes steps that never began on a worker that died

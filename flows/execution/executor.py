@@ -184,8 +184,8 @@ class Executor:
         for node in (node for node in graph if node.id in selected):  # upstream nodes come first
             upstream = {other.id for other in (*node.inputs, *node.waits_for)} & pending
             was_attempted = _id_and_key(node) in self._attempted
-            is_to_run = was_attempted or (node.state != "done" and bool(node.step or upstream))
-            counted[node.id.stage] += is_to_run and node.refusal is None  # includes steps that have ended
+            is_counted = was_attempted or (node.state != "done" and bool(node.step or upstream))
+            counted[node.id.stage] += is_counted and node.refusal is None  # includes steps that have ended
             if task_name(node.id) not in self._running:
                 # The end of a pending upstream node may change the inputs of a node, even if the node is done.
                 if not upstream and (node.state == "done" or was_attempted or node.is_placeholder):

@@ -1,4 +1,4 @@
-"""The end of a command seconds after Ctrl-C or SIGTERM, also while its threads wait or compute.
+"""The end of a command: a few seconds after Ctrl-C or SIGTERM, even if its threads still wait or compute.
 
 Threads need no orderly end, because every written file is whole and a later run continues from the files. After the
 signal, threads that wait for services wake up, other threads get a few seconds, and then the process ends. A second
@@ -39,15 +39,15 @@ def end_when_interrupted() -> None:
         signal.signal(signal.SIGINT, interrupted)
         # Within a callback of a weak reference, Python drops a KeyboardInterrupt and prints it as "unraisable". This
         # hook suppresses the text; the timer of `end_in_time` still ends the process.
-        show, interrupt = sys.unraisablehook, KeyboardInterrupt
-        sys.unraisablehook = lambda raised: None if raised.exc_type is interrupt else show(raised)
+        previous_hook, interrupt = sys.unraisablehook, KeyboardInterrupt
+        sys.unraisablehook = lambda raised: None if raised.exc_type is interrupt else previous_hook(raised)
 
 
 @contextmanager
 def ending_at_sigterm() -> Iterator[None]:
     """Raise SystemExit in the main thread at SIGTERM, so that a run ends in order; Prefect does the same in a flow.
 
-    In any other thread, and in a process with its own handler of SIGTERM, the context does nothing.
+    In any other thread, and in a process with its own handler of SIGTERM, the context manager does nothing.
     """
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:

@@ -47,7 +47,10 @@ RETRY_SECONDS = 2
 """Seconds before the retry of a task that failed with a transient error."""
 
 Submission = Callable[[RunSettings, Workers], AbstractContextManager[Submit]]
-"""Function that returns a context manager, which yields the function that starts tasks; the tasks end in its block."""
+"""Function that returns a context manager, which yields the function that starts a task.
+
+The executor runs all tasks in the block of this context manager.
+"""
 
 
 _current_run: ContextVar["StudyRun | None"] = ContextVar("current_run", default=None)
@@ -97,7 +100,7 @@ class StudyRun:
         self._name, self.only_failed = name, failed
         self._requested: dict[Kind, bool] = {"force": force, "refresh": refresh}
         self._settings = RunSettings(plan.workspace.root, offline)
-        self._shared_results: dict[Any, Any] = {}
+        self._shared_results: dict[Any, Any] = {}  # such as checks of artifacts; all graphs of this run share them
 
     @contextmanager
     def begin(self, on_wait: Callable[[str], object] | None = None) -> Iterator[None]:
@@ -190,7 +193,7 @@ class StudyRun:
 
         Args:
             submission: Starts the tasks: `without_prefect`, or `as_task_runs` of task_runs.py.
-            is_retried: True for a retry; the first try of the flow run has written the numbers of forced artifacts.
+            is_retried: True for a retry of the flow run; the first try has written the rerun numbers (rerun.py).
         """
         try:
             with self._workers() as workers:

@@ -55,7 +55,7 @@ def as_task_runs(settings: RunSettings, workers: Workers) -> Iterator[Submit]:
 def stage_task(stage: Stage) -> Any:
     """Return the Prefect task of a stage.
 
-    Wrap its argument `compute` in `quote`, because Prefect searches arguments for futures.
+    The caller wraps the argument `compute` in `quote`; otherwise Prefect would search the argument for futures.
     """
     return prefect_task(name=stage, **TASK_OPTIONS)(_run_task)
 

@@ -212,22 +212,22 @@ class StepInput:
     Attributes:
         node: The planned step that makes the output.
         role: Role of the output.
-        part: Digest of the rows that dependent steps use; a change of other rows then changes no key. None: the steps
-            use all rows.
+        rows_digest: Digest of the rows that dependent steps use; a change of other rows then changes no key. None: the
+            steps use all rows.
         all_columns: True if a change in any column changes the keys of dependent artifacts. False: only a change in a
             column with `in_digest` changes them.
     """
 
     node: "PlannedStep"
     role: str
-    part: str | None = None
+    rows_digest: str | None = None
     all_columns: bool = False
 
     @property
     def digest(self) -> str:
         """Digest of the content, for the keys of dependent artifacts."""
         assert self.check is not None
-        return self.part or (self.check.digest_of_all if self.all_columns else "") or self.check.digest
+        return self.rows_digest or (self.check.digest_of_all if self.all_columns else "") or self.check.digest
 
     @property
     def artifact(self) -> Artifact:
@@ -263,7 +263,7 @@ class PlannedStep:
         kind: Kind of the step.
         id: Identity of the step.
         inputs: Nodes that make its required inputs.
-        waits_for: Nodes that must end before the step begins, done or failed: nodes of optional inputs, and
+        waits_for: Nodes that must end (done or failed) before the step begins: nodes of optional inputs, and
             `deciding_nodes`.
         deciding_nodes: Nodes whose outputs decide which inputs the step has. Once they have ended, the graph is
             resolved again, and then the step runs.
@@ -435,16 +435,17 @@ class Graph:
         Args:
             kind: Kind of the steps.
             identity: Identity of the placeholder.
-            unfinished: An unfinished node; the reason of the placeholder names this node.
-            waits_for: All nodes that the placeholder waits for, if any of these nodes may fail; empty to wait only for
-                `unfinished`.
+            unfinished: An unfinished node. The reason of the placeholder names this node or, if the node is blocked,
+                the step that blocks it.
+            waits_for: Nodes that must end (done or failed) before the steps are known. If empty, `unfinished` must be
+                done.
         """
-        blocker, optional_nodes = unfinished.blocked_by or unfinished.id, tuple(waits_for)
+        blocker, preceding_nodes = unfinished.blocked_by or unfinished.id, tuple(waits_for)
         node = PlannedStep(
             kind,
             identity,
-            inputs=() if optional_nodes else (unfinished,),
-            waits_for=optional_nodes,
+            inputs=() if preceding_nodes else (unfinished,),
+            waits_for=preceding_nodes,
             resource=kind.resource,
             reason=f"waits for {blocker}",
             blocked_by=blocker,

@@ -19,7 +19,7 @@ INVENTED_NAMES = "invented names"
 """Product of the steps whose subject is a class of entities, such as city, instead of a relation."""
 
 ALL_MEASURES = "every measure"
-"""Product of a placeholder for the scores of questions that are not fetched yet, in place of the name of a measure."""
+"""Product of a placeholder for all scoring steps of questions that are not fetched yet."""
 
 SUMMARISING: tuple[Stage, ...] = ("aggregate", "report")
 """Stages after the scores. Their steps for one model are selected only if all inputs are selected."""
@@ -61,7 +61,7 @@ class Selection:
             roots = [node for node in matching if node.id.stage not in SUMMARISING]
             if self.models or self.measures:  # steps of earlier stages are selected only as inputs of scores
                 roots = [node for node in roots if node.id.stage == "score"] or roots
-            selected = upstream(roots, self._candidates)
+            selected = upstream(roots, self._awaited_fetch_steps)
             selected |= {
                 node.id
                 for node in matching
@@ -70,14 +70,14 @@ class Selection:
             }
         return {identity for identity in selected if identity.stage in self.stages}
 
-    def _candidates(self, node: PlannedStep) -> list[PlannedStep]:
+    def _awaited_fetch_steps(self, node: PlannedStep) -> list[PlannedStep]:
         """Return the fetching steps that a node waits for, without steps of relations that are not selected."""
         return [
             other for other in node.waits_for if other.id.stage == "fetch" and self._is_of_selected_relation(other.id)
         ]
 
     def rerun_numbers(self, graph: Graph, requested: Mapping[Kind, bool]) -> RerunNumbers:
-        """Return the numbers in the keys of artifacts, with new numbers for the selected artifacts.
+        """Return the rerun numbers of artifacts, with new numbers for the selected artifacts.
 
         Args:
             graph: The graph with the numbers of earlier runs.

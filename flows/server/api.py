@@ -43,7 +43,7 @@ def prefect_api(*modules: str) -> Iterator[str]:
     the block.
 
     Args:
-        *modules: Modules to import during the start of a temporary API.
+        *modules: Modules that this process imports while a temporary API starts.
 
     Raises:
         ServerError: The configured API does not answer, or the temporary one did not start.
@@ -118,7 +118,7 @@ def running_server(
     Args:
         settings: Settings of the server, as environment variables.
         log: The file for the server's output.
-        *modules: Modules to import during the start.
+        *modules: Modules that this process imports while the server starts.
 
     Raises:
         ServerError: The server ended, or does not answer; the message has the last error of its log.

@@ -43,5 +43,5 @@ def check_home() -> None:
 
 
 def _mute() -> None:
-    """Close standard error at the end of the process, because Prefect's threads make DuckDB print leak reports."""
+    """Discard standard error at the end of the process, because Prefect's threads make DuckDB print leak reports."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)

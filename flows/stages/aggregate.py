@@ -23,7 +23,7 @@ from swaymeter.flows.config.study import StudyFile
 from swaymeter.flows.graph.graph import Graph, Output, PlannedStep, RunSettings, Step, StepInput, StepKind, with_setup
 from swaymeter.flows.stages.build import BuiltPrompts
 from swaymeter.flows.stages.fetch import FetchedInputs
-from swaymeter.flows.stages.history import Completion, add_snapshot
+from swaymeter.flows.stages.history import SnapshotSettings, add_snapshot
 from swaymeter.flows.stages.plan import Plan, PlannedVariant
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.decided_answers import COLUMNS_READ, counted_verdicts, decided_answers
@@ -56,12 +56,12 @@ class Aggregation:
     """Settings of the database, in addition to its inputs.
 
     Attributes:
-        completion: Settings of the run's snapshot; its seed is also the seed of statistics.
+        snapshot: Settings of the run's snapshot; its seed is also the seed of statistics.
         classes: Entropy classes of the study.
         judgements: Judgements of people.
     """
 
-    completion: Completion = field(default_factory=Completion)
+    snapshot: SnapshotSettings = field(default_factory=SnapshotSettings)
     classes: EntropyClasses = field(default_factory=EntropyClasses)
     judgements: tuple[Judgement, ...] = ()
 
@@ -87,11 +87,11 @@ def make_database(step: Step, settings: RunSettings) -> None:
     def derive(building: Building) -> None:
         compute_statistics(building, aggregation)
         _warn_of_judgements(building, aggregation)
-        building.load({HISTORY: add_snapshot(step, aggregation.completion, building.warehouse, runs)})
+        building.load({HISTORY: add_snapshot(step, aggregation.snapshot, building.warehouse, runs)})
 
     path, runs = artifact.folder / DATABASE, runs_of(tables, settings)
     computed = {
-        VARIANTS: aggregation.completion.variants,
+        VARIANTS: aggregation.snapshot.variants,
         RUNS: runs,
         JUDGEMENTS: [asdict(judgement) for judgement in aggregation.judgements],
     }
@@ -122,7 +122,7 @@ def compute_statistics(building: Any, aggregation: Aggregation) -> None:
             for name in statistic.queries:
                 if name not in frames:
                     frames[name] = categorical(building.warehouse.frame(name))
-            rows = statistic.rows({name: frames[name] for name in statistic.queries}, aggregation.completion.seed)
+            rows = statistic.rows({name: frames[name] for name in statistic.queries}, aggregation.snapshot.seed)
             building.insert(statistic.table, statistic.table.of(rows))
         except (SwaymeterError, KeyError, TypeError, ValueError) as error:  # one message names all failed statistics
             reason = str(error) if isinstance(error, SwaymeterError) else repr(error)
@@ -206,7 +206,7 @@ def add_database(
     variants = {variant.key: _variant_row(variant, study) for variant in reversed(plan.variants)}
     is_complete = all(node.state == "done" for node in graph)
     statistics = {name: _dependencies_of(each) for name, each in statistics_of(study.entropy_classes).items()}
-    completion = Completion(is_complete, tuple(variants.values()), study.seed)
+    snapshot_settings = SnapshotSettings(is_complete, tuple(variants.values()), study.seed)
     return graph.add(
         MAKE_DATABASE,
         MAKE_DATABASE.id("study"),
@@ -220,8 +220,8 @@ def add_database(
             "variants": [*variants.values()],
             "judgements": content_key({"judgements": [asdict(row) for row in plan.judgements]}),
         },
-        arguments=Aggregation(completion, study.entropy_classes, plan.judgements),
-        deciding_nodes=list(graph),
+        arguments=Aggregation(snapshot_settings, study.entropy_classes, plan.judgements),
+        deciding_nodes=list(graph),  # the states of all steps decide the inputs and `is_complete`
     )
 
 

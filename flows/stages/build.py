@@ -125,7 +125,7 @@ def candidates_of(inputs: Iterable[Any], partition: Partition, *, needs_several_
     if not needs_several_steps:
         return candidates
     candidates = [question for question in candidates if question.partition == partition]
-    # A question that two steps fetched counts once, because the flags compare questions with different ids.
+    # Two steps may fetch the same question. It must stand here once, because a repeated text gets a flag.
     return with_flags_of_duplicates(list({question.question_id: question for question in candidates}.values()))
 
 
@@ -181,12 +181,12 @@ BUILD_QUESTIONS = StepKind("build", "questions", makes=("questions",), function=
 
 @dataclass(frozen=True)
 class BuiltPrompts:
-    """The prompts of a study.
+    """The outputs of a study's build steps, and the steps that choose questions.
 
     Attributes:
-        queries: Queries by relation.
-        contexts: Contexts by relation.
-        questions: Questions by relation.
+        queries: By relation, the table of its queries.
+        contexts: By relation, the table of its contexts.
+        questions: By relation, the table of its questions.
         chosen: By partition, the step that writes its chosen questions and its rejected candidates.
         waiting: By partition, the steps of `chosen` whose questions are not chosen yet.
     """

@@ -60,15 +60,15 @@ class Contents:
             SwaymeterError: No question is fetched, or a file cannot be read.
         """
         assert self.study.questions is not None
-        choice = self.graph.nodes[CHOOSE_QUESTIONS.id(partition)]
+        choosing_step = self.graph.nodes[CHOOSE_QUESTIONS.id(partition)]
         usable = [
             node.output(role).artifact
-            for node in choice.waits_for
+            for node in choosing_step.waits_for
             for role in ("questions", "disputes")
             if node.id.stage == "fetch" and role in node.checks and node.output(role).is_usable
         ]
         if not usable:
-            upstream = dict.fromkeys((*choice.inputs, *choice.waits_for))
+            upstream = dict.fromkeys((*choosing_step.inputs, *choosing_step.waits_for))
             unfinished = [node for node in upstream if node.state != "done"]
             reasons = "; ".join(f"{node.id}: {node.reason or node.state}" for node in unfinished[:3])
             raise MissingFile(f"partition {partition}: no question is fetched ({reasons}); run the study first")

@@ -27,7 +27,7 @@ read once for all queries. queries (Fisher susceptibility): 16 tokens in 64 forw
 costs three forward passes. questions: 150 tokens of text, and ten answers of twenty tokens.
 """
 
-TOKENS_OF_SAMPLE = 40
+TOKENS_OF_SAMPLED_CONTEXT = 40
 """Tokens of a context and its query; in a study with `contexts.per_query`, the context is read for each query."""
 
 LEAST_HOURS = 0.01
@@ -125,7 +125,7 @@ def estimate(graph: Graph, plan: Plan, selection: Selection) -> Iterator[str]:
             has_unknown_count = has_unknown_count or count is None
             continue
         about: About = "questions" if node.id.product == ALL_MEASURES else MEASURES[node.id.product].about
-        tokens = TOKENS_OF_SAMPLE if about == "contexts" and plan.study.contexts.sample else TOKENS[about]
+        tokens = TOKENS_OF_SAMPLED_CONTEXT if about == "contexts" and plan.study.contexts.sample else TOKENS[about]
         thoughts, is_sure = _thoughts(plan, node)
         sure_thoughts = thoughts * is_sure
         size = parameters_of(node.id.model) if plan.variant(node.id).model.is_local else None
@@ -205,20 +205,20 @@ def _is_leading_unfinished(plan: Plan, node: PlannedStep) -> bool:
     return any(name == node.id.product and state != "done" for name, state, _ in plan.measure_states(node))
 
 
-def _prompts(plan: Plan, node: PlannedStep, leading: str = "") -> int | None:
+def _prompts(plan: Plan, node: PlannedStep, only_measure: str = "") -> int | None:
     """Return the number of prompts of a step, from the built prompts or the study; None if it is unknown.
 
-    With `leading`, only prompts of this measure are counted; with "", prompts of any measure.
+    With `only_measure`, only prompts of this measure are counted; with "", prompts of all measures.
     """
     if node.id.stage == "score" and node.id.product == ALL_MEASURES:
-        return _prompts_of_partition(plan, node.id.subject, leading)
-    if not _is_leading_unfinished(plan, node) or leading not in ("", node.id.product):
+        return _prompts_of_partition(plan, node.id.subject, only_measure)
+    if not _is_leading_unfinished(plan, node) or only_measure not in ("", node.id.product):
         return 0
     measure = MEASURES[node.id.product]
     return measure.count_prompts(plan.parameters[measure.name], **_prompt_counts(plan, node))
 
 
-def _prompts_of_partition(plan: Plan, partition: str, leading: str) -> int | None:
+def _prompts_of_partition(plan: Plan, partition: str, only_measure: str) -> int | None:
     """Return the number of prompts of a partition without fetched questions; None if the questions have no limit."""
     questions = plan.study.questions
     assert questions is not None
@@ -232,12 +232,12 @@ def _prompts_of_partition(plan: Plan, partition: str, leading: str) -> int | Non
     return sum(
         measure.count_prompts(plan.parameters[measure.name], cases=cases * min(limits))
         for measure in leading_measures
-        if leading in ("", measure.name)
+        if only_measure in ("", measure.name)
     )
 
 
 def _prompt_counts(plan: Plan, node: PlannedStep) -> dict[str, int]:
-    """Return the arguments of `count_prompts`: numbers of built prompts or, before, of planned prompts."""
+    """Return the arguments of `count_prompts`: numbers of built prompts; before the build, of planned prompts."""
     built = {role: check.rows for other in node.inputs for role, check in other.checks.items() if check.state == "done"}
     questions = [node.checks["questions"] for node in node.inputs if "questions" in node.checks]
     question_counts = {

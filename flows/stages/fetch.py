@@ -80,9 +80,9 @@ class FetchedInputs:
     Attributes:
         facts: Facts by relation.
         names: Invented names by class of the entities.
-        candidates: By partition, the tables of candidates, from which its questions are chosen.
-        unfinished_listing_steps: By partition, unfinished steps whose rows become further steps, such as a list of
-            pages.
+        candidates: By partition, the tables of candidates, from which the partition's questions are chosen.
+        unfinished_listing_steps: By partition, the unfinished steps that make a list of triples or pages. Once such a
+            step is done, the graph gets further steps for the rows of its list.
     """
 
     facts: Mapping[str, StepInput]
@@ -160,13 +160,17 @@ def _add_step(
     kind: StepKind,
     subject: str,
     tables: Sequence[Table],
-    key: Callable[[Access], Mapping[str, Any]],
+    key_inputs: Callable[[Access], Mapping[str, Any]],
     resource: Resource | None = None,
 ) -> StepInput:
-    """Add a step with tables in the folder `facts`, and return its last table; `key` returns the step's parameters."""
+    """Add a step with tables in the folder `facts`, and return its last table.
+
+    Args:
+        key_inputs: Function that returns the parameters on which the key of the step depends.
+    """
     identity = kind.id(subject)
     try:
-        parameters = key(plan.access)
+        parameters = key_inputs(plan.access)
     except SwaymeterError as error:
         return graph.add_refused(kind, identity, error).output(kind.makes[-1])
     outputs = {

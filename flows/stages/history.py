@@ -32,12 +32,12 @@ CHANGE_COLUMNS = {
     "p_adjusted": "p_adjusted",
     "direction": "direction",
 }
-"""By column of `HistoryRow` on the change since the run before: the column of a comparison with the same value."""
+"""Column of a comparison, for each column of `HistoryRow` on the change since the run before."""
 
 
 @dataclass(frozen=True)
-class Completion:
-    """Settings of a run that its snapshot needs.
+class SnapshotSettings:
+    """Settings of a run for its snapshot.
 
     Attributes:
         is_complete: True if every step is done; otherwise the run has no snapshot.
@@ -50,22 +50,24 @@ class Completion:
     seed: int = 0
 
 
-def add_snapshot(step: Step, completion: Completion, warehouse: Any, runs: Sequence[Mapping[str, Any]]) -> list[Path]:
+def add_snapshot(
+    step: Step, settings: SnapshotSettings, warehouse: Any, runs: Sequence[Mapping[str, Any]]
+) -> list[Path]:
     """Add the snapshot of a complete run to the earlier snapshots, and return the files of undamaged snapshots.
 
-    A run without new replies and without a changed item leaves no snapshot.
+    A run without new scores and without a changed item leaves no snapshot.
 
     Args:
         step: Step that makes the database and the history.
-        completion: Settings of the run.
+        settings: Settings of the run.
         warehouse: Database of the run, with its statistics.
-        runs: Rows of the table `runs`.
+        runs: Rows of the table `runs`, one for each stored file of scores.
     """
     artifact: Any = step.outputs["history"]
     files = snapshot_files(artifact.folder)
-    if completion.is_complete:
-        current = Snapshot.from_database(warehouse, "the database", _versions(step, runs, completion))
-        if rows := _snapshot_rows(last_items(files), current, warehouse.frame(HEADLINE_QUERY), runs, completion):
+    if settings.is_complete:
+        current = Snapshot.from_database(warehouse, "the database", _versions(step, runs, settings))
+        if rows := _snapshot_rows(last_items(files), current, warehouse.frame(HEADLINE_QUERY), runs, settings):
             files.append(write_snapshot(artifact.folder, rows))
     write_manifest(artifact.manifest, artifact.key, files)
     return files
@@ -76,17 +78,17 @@ def _snapshot_rows(
     snapshot: Snapshot,
     headline_numbers: Any,
     runs: Iterable[Mapping[str, Any]],
-    completion: Completion,
+    settings: SnapshotSettings,
 ) -> list[HistoryRow]:
-    """Return the rows of the snapshot of a run; empty without new replies and changes.
+    """Return the rows of the snapshot of a run; empty without new scores and changed items.
 
     `last` has the number of the last run with a snapshot (0 without such a run), and the items of that run.
     """
     (last_run, before), after = last, snapshot.items()
     changed: dict[Key, str | None] = {key: state for key, state in after.items() if before.get(key) != state}
     changed |= dict.fromkeys(before.keys() - after.keys() - {RUN})  # None for an item that the run lacks
-    last_score = max((str(row["finished_at"]) for row in runs), default="")
-    if last_run and not changed and last_score <= json.loads(before[RUN])["completed_at"]:
+    last_score_at = max((str(row["finished_at"]) for row in runs), default="")
+    if last_run and not changed and last_score_at <= json.loads(before[RUN])["completed_at"]:
         return []
     models = models_of(changed)  # only numbers of these models can change
     pairs = [pair for pair in model_pairs(models_of(before), models_of(after), over_time=True) if models & {*pair}]
@@ -97,7 +99,7 @@ def _snapshot_rows(
             Snapshot.from_items({key: state for key, state in items.items() if key[1:3] in paired_models})
             for items in (before, after)
         )
-        comparison = compare_snapshots(earlier, later, pairs, over_time=True, seed=completion.seed)
+        comparison = compare_snapshots(earlier, later, pairs, over_time=True, seed=settings.seed)
         changes = {
             tuple(row[name] for name in ("model", "dtype", "quantity", "group")): row for row in comparison.numbers
         }
@@ -105,7 +107,7 @@ def _snapshot_rows(
     run = last_run + 1
     changed[RUN] = as_state({"run": run, "completed_at": completed_at})
     rows = [HistoryRow(run, *key, changed[key]) for key in sorted(changed)]
-    labels = {(row["model"], row["dtype"]): row["label"] or row["model"] for row in completion.variants}
+    labels = {(row["model"], row["dtype"]): row["label"] or row["model"] for row in settings.variants}
     without_nan = headline_numbers.astype(object).where(headline_numbers.notna(), None)
     for row in without_nan.to_dict("records"):
         model, dtype = labels.get((row["model"], row["dtype"]), row["model"]), row["dtype"]
@@ -119,10 +121,10 @@ def _snapshot_rows(
     return rows
 
 
-def _versions(step: Step, runs: Iterable[Mapping[str, Any]], completion: Completion) -> dict[str, str]:
+def _versions(step: Step, runs: Iterable[Mapping[str, Any]], settings: SnapshotSettings) -> dict[str, str]:
     """Return the versions of models, measures and programs, and the parameters of measures, as JSON by name."""
     values = dict[str, Any]()
-    labels = {row["variant"]: f"{row['label'] or row['model']} ({row['dtype']})" for row in completion.variants}
+    labels = {row["variant"]: f"{row['label'] or row['model']} ({row['dtype']})" for row in settings.variants}
     tables = step.tables_read
     revisions = {artifact.key: artifact.key_inputs["parameters"].get("revision") for artifact, _ in tables}
     for row in runs:

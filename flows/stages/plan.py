@@ -383,7 +383,7 @@ def _relation(study: StudyFile, name: str) -> PlannedRelation:
             return PlannedRelation(group=group, counts=counts)
     except SwaymeterError as error:
         refusal = error
-    if "contexts" in facts.refuses:  # the relation is a group, whose file cannot be read
+    if "contexts" in facts.refuses:  # a source of groups, whose file cannot be read
         return PlannedRelation(refusal=refusal)
     entities = facts.real_entities + facts.invented_entities
     relation = contexts.with_study_templates(facts.relation(name))

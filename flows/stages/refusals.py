@@ -89,8 +89,8 @@ def refusals(
     """
     nodes = [node for node in graph if node.id in selected]
     for node in nodes:
-        is_checked_early = node.id.stage == "fetch" or node.id.product in (BUILD_PROMPTS.product, ADD_COUNTS.product)
-        if is_checked_early and node.refusal and not isinstance(node.refusal, ModelError):
+        refuses_run = node.id.stage == "fetch" or node.id.product in (BUILD_PROMPTS.product, ADD_COUNTS.product)
+        if refuses_run and node.refusal and not isinstance(node.refusal, ModelError):
             yield str(node.refusal)
     sample = plan.study.contexts.sample
     products = {FETCH_FACTS.product, BUILD_PROMPTS.product}
@@ -178,12 +178,12 @@ def _lacking_capabilities(plan: Plan, variant: PlannedVariant, endpoint: Endpoin
     except SwaymeterError as error:
         yield f"models.{variant.position}: {error}"
         return
-    without: dict[str, list[str]] = {}  # measures by the capability that the server lacks
+    measures_by_lack: dict[str, list[str]] = {}  # the key is a capability that the server lacks, with the reason
     for name in dict.fromkeys(name for scoring_pass in variant.passes for name in scoring_pass.measures):
         for capability in _needed_capabilities(plan, name):
             if reason := model.lacks(capability):
-                without.setdefault(f"{capability} ({reason})", []).append(name)
-    for capability_and_reason, names in without.items():
+                measures_by_lack.setdefault(f"{capability} ({reason})", []).append(name)
+    for capability_and_reason, names in measures_by_lack.items():
         no_samples = "set 0 samples (measures.answers.samples, --samples)"
         remedy = no_samples if names == ["answers"] else "leave these measures out"
         yield (
@@ -234,7 +234,7 @@ def _is_about_questions(identity: StepId) -> bool:
 
 
 def _too_few_facts(plan: Plan, relation: RelationName, sample: PerQuery | None) -> Iterator[str]:
-    """Yield a reason if a source on this machine has too few facts or names, or a file has too few contexts."""
+    """Yield a reason for too few facts on this machine, too few invented names, or too few contexts of a file."""
     options, planned = plan.study.facts, plan.relations[relation]
     assert options is not None
     if planned.entry is None:
@@ -246,7 +246,7 @@ def _too_few_facts(plan: Plan, relation: RelationName, sample: PerQuery | None) 
     try:
         if not source.at_hand:
             if names is not None:
-                unknown_names(relation, names, (), options.invented_entities)  # raises an error for too few names
+                unknown_names(relation, names, (), options.invented_entities)  # InputError for too few names
             return
         facts = source.fetch(options, relation, plan.study.seed, plan.access).facts
         if not facts:

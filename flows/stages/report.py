@@ -105,7 +105,7 @@ def _prompt(study: StudyFile) -> dict[str, str]:
         if name != "greedy"
     }
     if study.prompts:
-        lines = {f"prompt {name}": _prompt_line(part) for name, part in study.prompts.items()}
+        lines = {f"prompt {name}": _prompt_description(part) for name, part in study.prompts.items()}
         return {**lines, **{name: str(texts[name]) for name in prompt.own_texts()}, **further_texts}
     if prompt.form == "default":
         return {name: str(texts[name]) for name in prompt.own_texts()} | further_texts
@@ -115,7 +115,7 @@ def _prompt(study: StudyFile) -> dict[str, str]:
     return {"form": form, **{name: str(text) for name, text in texts.items() if text is not None}, **further_texts}
 
 
-def _prompt_line(part: PromptPart) -> str:
+def _prompt_description(part: PromptPart) -> str:
     """Return the form of a prompt, the names of its own texts, and its requests with and without a context."""
     own_texts = ", ".join(part.own_texts())
     texts = part.answer_prompts()
@@ -179,8 +179,8 @@ def add_report(
         for measure, state, reason in plan.measure_states(node)
         if state != "done"
     )
-    facts = {f"facts: {name}": reference for name, reference in fetched.facts.items()}
-    questions = {f"questions: {name}": reference for name, reference in built.questions.items()}
+    facts = {f"facts: {name}": table for name, table in fetched.facts.items()}
+    questions = {f"questions: {name}": table for name, table in built.questions.items()}
     return graph.add(
         DRAW_REPORT,
         DRAW_REPORT.id("study"),
@@ -203,7 +203,7 @@ def _extension_digests() -> dict[str, list[str]]:
     """Return, for each figure and table of an extension, its queries and the digest of its source file."""
     digests = {}
     for module, name in (("swaymeter.reports.figures", "FIGURES"), ("swaymeter.reports.tables", "TABLES")):
-        # The module is not imported here: without an extension that imports it, nothing was added.
+        # Not imported here: an extension that adds a figure or table has imported the module before.
         registry = getattr(sys.modules.get(module), name, None)
         for item in (registry[name] for name in sorted(registry.added)) if registry else ():
             code = inspect.unwrap(getattr(item, "draw", None) or item.rows)

@@ -255,7 +255,7 @@ def _add_pass(
     if refusal or variant.identity is None:
         nodes = [step_input.node for step_input in inputs.values()]
         return graph.add_refused(RUN_PASS, identity, refusal, inputs=nodes)  # type: ignore[arg-type]
-    common: dict[str, Any] = {
+    key_inputs: dict[str, Any] = {
         "model": model.name,
         "revision": variant.identity.revision,
         "dtype": variant.dtype,
@@ -266,11 +266,11 @@ def _add_pass(
     outputs = {name: Output(MEASURES[name].table, folders, name, declared[name]) for name in scoring_pass.measures}
     per_query = study.contexts.sample if scoring_pass.leading.about == "contexts" else None
     if per_query is not None:
-        common["per_query"] = asdict(per_query)
+        key_inputs["per_query"] = asdict(per_query)
     if variant.setup:
-        common["setup"] = variant.setup
+        key_inputs["setup"] = variant.setup
     if variant.contrastive_decoding is not None:
-        common["decoding"] = asdict(variant.contrastive_decoding)
+        key_inputs["decoding"] = asdict(variant.contrastive_decoding)
     # A worker with another device could resolve the dtype `auto` to another dtype.
     resolved_model = model.model_copy(update={"dtype": variant.dtype})
     pass_inputs = Inputs(
@@ -294,7 +294,7 @@ def _add_pass(
         identity,
         outputs,
         inputs=inputs,
-        parameters=common,
+        parameters=key_inputs,
         arguments=arguments,
         **_queue(scoring_pass, plan.parameters, model),
     )
@@ -317,7 +317,10 @@ class _Queue(TypedDict):
 
 
 def _queue(scoring_pass: Pass, parameters: Mapping[str, Any], model: ModelPart) -> _Queue:
-    """Return the resource of a pass and the device of its model; a pass at a server has no device."""
+    """Return the resource of a pass and the device of its model; a pass at a server has no device.
+
+    The resource None stands for the resource of `RUN_PASS`.
+    """
     names = (scoring_pass.leading.name, *scoring_pass.measures)
     asks_model = any(MEASURES[name].capability for name in names)
     judges = [parameters[name] for name in names if name == "judged_answers"]

@@ -13,7 +13,7 @@ from swaymeter.flows.stages.score import add_passes
 from swaymeter.tasks.measures import MEASURES
 
 TEXTS = {"queries": ("query_id", {"text": "query"}), "contexts": ("context_id", {"text": "context"})}
-"""For queries and contexts: the column of their ids, and the new name of the column `text` beside the scores."""
+"""Column of the ids, and new name of the column `text` in a frame of scores, for queries and contexts."""
 
 
 def compute_reliability(step: Step, settings: RunSettings) -> None:
@@ -29,12 +29,12 @@ def compute_reliability(step: Step, settings: RunSettings) -> None:
     for measure in measures:
         # All rows have the same model, dtype and relation.
         first_row = step.table(f"{measure} {seeds[0]}").read().select(["model", "dtype", "relation"]).slice(0, 1)
-        samples = [_sample(step, measure, seed) for seed in seeds]
-        rows += [{**first_row.to_pylist()[0], **row} for row in reliability(measure, samples)]
+        frames = [_scores_with_texts(step, measure, seed) for seed in seeds]
+        rows += [{**first_row.to_pylist()[0], **row} for row in reliability(measure, frames)]
     table.write(table.table.of(rows))
 
 
-def _sample(step: Step, measure: str, seed: int) -> Any:
+def _scores_with_texts(step: Step, measure: str, seed: int) -> Any:
     """Return the scores of a seed with the texts of their queries and contexts."""
     scores = step.table(f"{measure} {seed}").read()
     columns = [name for name in ("query_id", "context_id", measure) if name in scores.column_names]
@@ -64,7 +64,7 @@ def add_comparisons_of_seeds(
     only scores of the same query can be compared. The database has the comparison, but no scores of further seeds.
     """
     study, measures = plan.study, [name for name in MEASURES_OF_SEEDS if name in plan.parameters]
-    own_scores = {(score.node.id, score.role): score for score in scores}
+    study_seed_scores = {(score.node.id, score.role): score for score in scores}
     comparisons = []
     for relation in built.queries if study.seeds else ():
         prompts = {study.seed: {"queries": built.queries[relation], "contexts": built.contexts[relation]}}
@@ -73,11 +73,11 @@ def add_comparisons_of_seeds(
             prompts[seed] = {"queries": node.output("queries"), "contexts": node.output("contexts")}
         for variant in plan.variants:
             if not any(MEASURES[name].about != "questions" for each in variant.passes for name in each.measures):
-                continue  # the variant scores only questions, as variants with a further prompt do
+                continue  # the variant scores only questions, such as a variant with a further prompt
             scores_by_seed = {
                 study.seed: {
                     role: score
-                    for (identity, role), score in own_scores.items()
+                    for (identity, role), score in study_seed_scores.items()
                     if identity.subject == relation and variant.is_of(identity)
                 }
             }

@@ -313,7 +313,12 @@ class _WikidataSteps:
         return added.output("triples")
 
     def _add_property(self, relation: str, lists: list[tuple[StepInput, list[Triple]]]) -> StepInput:
-        """Add the step that builds a property's questions; `lists` has each list with its triples of the property."""
+        """Add the step that builds a property's questions.
+
+        Args:
+            relation: The property's name.
+            lists: Each list, with its triples of the property.
+        """
         kind, identity = FETCH_PROPERTY, FETCH_PROPERTY.id(relation)
         triple_of_fact = {fact_of(triple): triple for _, triples in lists for triple in triples}
         count = self.options.triples.per_property or len(triple_of_fact)

@@ -13,9 +13,9 @@ from markupsafe import Markup
 from swaymeter.data.digests import integrity
 from swaymeter.data.records.findings import StudyCard
 from swaymeter.reports.answers.blocks import blocks, options
-from swaymeter.reports.estimates import limit_sentences, people_sentences, thinking_sentence
+from swaymeter.reports.estimates import incomplete_replies, people_sentences, thinking_sentence
 from swaymeter.reports.page import linked
-from swaymeter.reports.page.shell import asset, written
+from swaymeter.reports.page.shell import asset, page_stream
 
 FILE = "answers.html"
 ANSWERS_QUERIES = (
@@ -66,7 +66,7 @@ def write_answers(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyC
     settings = options(frames)
     css = asset(__name__, "answers.css") + hues
     script = "\n".join(asset(__name__, file) for file in SCRIPTS)
-    written(
+    page_stream(
         __name__,
         "answers.html",
         css,
@@ -77,7 +77,7 @@ def write_answers(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyC
         blocks=blocks(frames),
         script=Markup(script),
         limits=thinking_sentence(frames["unfinished_greedy_answers"])
-        + limit_sentences(frames["unfinished_greedy_answers"]),
+        + incomplete_replies(frames["unfinished_greedy_answers"]),
         by_people=people_sentences(frames["answers_judged_by_people"], frames["judgements_to_read"]),
         script_hash=integrity(script),
     ).dump(str(folder / FILE), encoding="utf-8")

@@ -65,8 +65,8 @@ _MISSING = {
     "unrecorded": "the row has no reply",
 }
 """Reason for a missing reply, by the state of the reply."""
-_MEASURED = {"entropy": "semantic_entropy", "persuasion": "coherent_persuasion"}
-"""Score of each column of numbers in scores-M."""
+_NUMBERS = {"entropy": "semantic_entropy", "persuasion": "coherent_persuasion"}
+"""Score in each column of numbers of scores-M, by column."""
 OUTCOMES = ("persuaded", "agreed", "stubborn", "other")
 _LETTERS = ("verdict", "reason", "outcome")
 """Scores that are words. A column of scores-M has the first letter of each word, and "-" for a missing score."""
@@ -203,9 +203,9 @@ def _model_cases(
             case_scores["verdict"] = "undecided"
     for row in records(judged):
         is_comparable = isinstance(row["rule"], str) and isinstance(row["verdict"], str)
-        opinion = {"unjudged": row["unjudged"]}
-        opinion |= {"judged": row["verdict"], "agree": row["verdict"] == row["rule"]} if is_comparable else {}
-        scores.setdefault((row["question_id"], row["context_id"]), {}).update(_present(opinion, [*opinion]))
+        judge_scores = {"unjudged": row["unjudged"]}
+        judge_scores |= {"judged": row["verdict"], "agree": row["verdict"] == row["rule"]} if is_comparable else {}
+        scores.setdefault((row["question_id"], row["context_id"]), {}).update(_present(judge_scores, [*judge_scores]))
     for key, before in flipped.items():
         scores.setdefault(key, {})["before"] = before
     stand_ins: dict[str, list[str]] = defaultdict(list)
@@ -302,7 +302,7 @@ def _columns(rows: Sequence[Sequence[Mapping[str, Any] | None]]) -> dict[str, li
     }
     for name in _LETTERS:
         columns[name] = ["".join((case or _NO_CASE)["scores"].get(name, "-")[0] for case in row) for row in rows]
-    for name, score in {**_MEASURED, "by": "decider", "before": "before"}.items():
+    for name, score in {**_NUMBERS, "by": "decider", "before": "before"}.items():
         columns[name] = [[(case or _NO_CASE)["scores"].get(score) for case in row] for row in rows]
     empty = ({"-"}, {None})
     return {name: values for name, values in columns.items() if {cell for row in values for cell in row} not in empty}

@@ -43,7 +43,8 @@ def measure_against_susceptibility(axes: Axes, data: pd.DataFrame, means: pd.Dat
 
     Args:
         axes: The panel.
-        data: Queries of one type: susceptibility, score, error, query_id, and readable (True if a page has its texts).
+        data: Queries of one type: susceptibility, score, error, query_id, and readable (True if the page of queries
+            has its texts).
         means: A row per relation: mean_susceptibility, and mean (of the second measure).
     """
     hue, dense = QUERY_HUES[str(data["query_type"].iloc[0])], len(data) > FEW_DOTS
@@ -61,7 +62,10 @@ def measure_against_susceptibility(axes: Axes, data: pd.DataFrame, means: pd.Dat
 
 
 def correlation(correlations: pd.DataFrame, level: str, query_type: str) -> str:
-    """Return Pearson's and Spearman's correlation of one model and measure in words; empty if neither was computed."""
+    """Return Pearson's and Spearman's correlation of one model and measure in words.
+
+    The text is empty if `correlations` has no row of this level and query type.
+    """
     for row in records(where(correlations, level=level, query_type=query_type)):
         over_items = f"over {plural(int(row['n']), LEVELS[level])}"
         if _reason(row):
@@ -297,7 +301,7 @@ def _draw_groups(grouped_by: str, words: str, model: Model, frames: Frames) -> D
     if len(measures) < 2:  # the figure's question is about both measures
         return None
     scored = {measure: finite(rows, measure).rows for measure in measures}
-    n = " and ".join(f"{len(measured)} queries ({LABELS[measure]})" for measure, measured in scored.items())
+    n = " and ".join(f"{len(frame)} queries ({LABELS[measure]})" for measure, frame in scored.items())
     relations = plural(rows["relation"].nunique(), "relation")
     caption = (
         f"{words} {' '.join(_EXPLANATIONS[measure] for measure in measures)}{_single_groups(groups)} "
@@ -319,7 +323,7 @@ def _draw_groups(grouped_by: str, words: str, model: Model, frames: Frames) -> D
         else:
             axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]) if (measure_rows[measure] < 0).any() else 0)
 
-    # `grid` draws one line of panels; `panel` ignores the item of the line, "-".
+    # `grid` draws one row of panels; `panel` ignores the item of the row, "-".
     return Drawing(caption, numbers, shown, partial(grid, "-", measures, 3.5, panel, share_y=False))
 
 

@@ -97,20 +97,20 @@ def values_of_partitions(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) ->
     """
     names = list(data["partition"].cat.categories)
     mean_of_partition = {row["partition"]: row for row in records(means)}
-    for at, name in enumerate(names):
+    for position, name in enumerate(names):
         rows = data[data["partition"] == name].sort_values("value", kind="stable")
         values = rows["value"].to_numpy(dtype=float)
         hue = PARTITION_HUES.get(str(name), MUTED)
         if len(values) >= FEWEST and values[0] < values[-1]:  # equal values have no density
-            for body in axes.violinplot([values], [at], widths=0.8, showextrema=False)["bodies"]:  # type: ignore[attr-defined]
+            for body in axes.violinplot([values], [position], widths=0.8, showextrema=False)["bodies"]:  # type: ignore[attr-defined]
                 body.set(facecolor=hue, edgecolor=hue, alpha=0.25)
         # Random numbers of a fixed seed shift the points sideways, so that a figure always looks the same.
-        x, dense = at + generator(0).uniform(-0.16, 0.16, len(values)), len(values) > FEW_DOTS
+        x, dense = position + generator(0).uniform(-0.16, 0.16, len(values)), len(values) > FEW_DOTS
         alpha = max(0.15, 0.8 * min(1.0, FEW_DOTS / max(len(values), 1)))
         axes.plot(x, values, "o", color=hue, markersize=2.2, alpha=alpha, markeredgewidth=0, rasterized=dense)
         link(axes, x, values, question_addresses(rows))
         if row := mean_of_partition.get(name):
-            mean_x = at + 0.28
+            mean_x = position + 0.28
             axes.plot([mean_x, mean_x], [row["low"], row["high"]], color=hue, linewidth=2.4, solid_capstyle="butt")
             axes.plot([mean_x], [row["mean"]], "D", color=hue, markersize=5.5, markeredgecolor=INK, markeredgewidth=0.8)
     counts = data["partition"].value_counts()
@@ -164,10 +164,10 @@ def _means(frame: pd.DataFrame, score: Score) -> pd.DataFrame:
 def _paint_partitions(rows: pd.DataFrame, means: pd.DataFrame, score: Score) -> Canvas:
     names, shown = partitions(rows), present(rows, "condition", CONDITIONS)
     data = rows.assign(partition=pd.Categorical(rows["partition"], categories=names, ordered=True))
-    across = min(PANELS_PER_LINE, len(shown))
-    lines = math.ceil(len(shown) / across)
-    canvas, grid = blank(lines, across, (3.1 if _fit_side_by_side(names) else 3.6) * lines, share_y=True)
-    panels = [axes for line in grid for axes in line]
+    columns = min(PANELS_PER_LINE, len(shown))
+    lines = math.ceil(len(shown) / columns)
+    canvas, panel_lines = blank(lines, columns, (3.1 if _fit_side_by_side(names) else 3.6) * lines, share_y=True)
+    panels = [axes for line in panel_lines for axes in line]
     for axes in panels[len(shown) :]:  # the last line may be incomplete
         axes.remove()
     for axes, condition in zip(panels, shown, strict=False):
@@ -175,8 +175,8 @@ def _paint_partitions(rows: pd.DataFrame, means: pd.DataFrame, score: Score) -> 
         values_of_partitions(axes, where(data, condition=condition), where(means, condition=words))
         axes.set_title(words)
     low, high = float(rows["value"].min()), float(rows["value"].max())
-    grid[0][0].set_ylim(bottom=min(0.0, low - 0.03 * (high - low)))  # last, because it ends the autoscaling
-    for line in grid:
+    panels[0].set_ylim(bottom=min(0.0, low - 0.03 * (high - low)))  # last, because it ends the autoscaling
+    for line in panel_lines:
         line[0].set_ylabel(f"{score.words} (nats)")
     legend_above(canvas, [mark("o", score.item), mark("D", "mean and its interval")])
     return canvas
@@ -235,10 +235,10 @@ def entropy_of_marked(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) -> No
     every = pd.concat([data.assign(outcome="all"), data[data["outcome"].isin(_OUTCOMES)]])
     every = every.assign(partition=pd.Categorical(every["outcome"], categories=_OUTCOMES, ordered=True))
     values_of_partitions(axes, every, means.assign(partition=means["outcome"]))
-    for at, outcome in enumerate(_OUTCOMES):
+    for position, outcome in enumerate(_OUTCOMES):
         for number, (column, (shape, hue)) in enumerate(MARKS.items()):
             marked = every[(every["outcome"] == outcome) & every[column]]
-            x = at - 0.34 + generator(number).uniform(-0.08, 0.08, len(marked))
+            x = position - 0.34 + generator(number).uniform(-0.08, 0.08, len(marked))
             axes.plot(x, marked["value"], shape, color=hue, markersize=4.6, markeredgewidth=0.3, alpha=0.75)
 
 
@@ -265,7 +265,7 @@ def _draw_top_edited(model: Model, frames: Frames) -> Drawing | None:
 
     special = [mark(shape, name.replace("_", " "), hue) for name, (shape, hue) in MARKS.items()]
     marks = [mark("o", "an instance"), *special, mark("D", "mean and its interval")]
-    # `grid` draws one line of panels; `panel` ignores the item of the line, "-".
+    # All panels stand in one line. The item of this line, "-", is a placeholder that `panel` ignores.
     paint = partial(grid, "-", WITH_OR_WITHOUT, 3.8, panel, marks, y=lambda _: "semantic entropy (nats)")
     return Drawing(caption, numbers, shown, paint)
 
@@ -390,7 +390,7 @@ def _paint_marked(rows: pd.DataFrame, marked: MarkedInstances) -> Canvas:
 
     marks = [mark("o", "other instances")] if len(rows) > len(_marked_rows(marked)) else []
     marks += [mark(shape, name, hue) for name, (_, shape, hue) in marked.items()]
-    # `grid` draws one line of panels; `panel` ignores the item of the line, "-".
+    # All panels stand in one line. The item of this line, "-", is a placeholder that `panel` ignores.
     return grid("-", WITH_OR_WITHOUT, 3.8, panel, marks, share_x=True, y=lambda _: "coherent persuasion (nats)")
 
 

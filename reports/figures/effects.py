@@ -57,7 +57,7 @@ def draw_effects(axes: Axes, data: pd.DataFrame, relations: list[str]) -> None:
 
 def _draw_forest(comparison: str, model: Model, frames: Frames) -> Drawing | None:
     compared = where(frames["statistics"], comparison=comparison)
-    rows, entities = as_published(compared), by_entity(compared)
+    rows, rows_by_entity = as_published(compared), by_entity(compared)
     if rows["untestable"].notna().all():
         return None
     testable = rows[rows["untestable"].isna()]
@@ -66,20 +66,20 @@ def _draw_forest(comparison: str, model: Model, frames: Frames) -> Drawing | Non
     untestable_relations = sorted(set(rows["relation"]) - set(relations))
     order = {"relation": [*relations, *untestable_relations], "query_type": QUERY_HUES}
     numbers = in_order(rows, **order)
-    shown = in_order(pd.concat([entities, rows]), unit_of_analysis=("entity",), **order)
+    shown = in_order(pd.concat([rows_by_entity, rows]), unit_of_analysis=("entity",), **order)
     shown = shown[["unit_of_analysis", *SHOWN]]
     numbers.attrs["units"] = shown.attrs["units"] = units(rows)
     first, second, measure = (testable[name].iloc[0] for name in ("group_a", "group_b", "measure"))
     row_counts = testable["n_a"] + testable["n_b"]
     sided = "two-sided" if (testable["alternative"] == "two-sided").all() else "one-sided"
-    significant_by_entity = _significant_by_type(entities[entities["untestable"].isna()])
+    significant_by_entity = _significant_by_type(rows_by_entity[rows_by_entity["untestable"].isna()])
     caption = (
         f"Right of the zero line, the mean {measure} in {unit_of(rows)} is larger for {first} than for {second}; a "
         f"diamond is significant ({sided} {testable['test'].iloc[0]} test, p ≤ {ALPHA} after Benjamini-Hochberg over "
         f"relations), a tick is not. {model}; n = {len(testable)} tests in {len(relations)} relations, "
         f"{span(row_counts.min(), row_counts.max())} rows a test. With an entity as a row of a test: "
-        f"{significant_by_entity or 'no test'}; untestable: {_untestable_count(entities)}. As published and as drawn, "
-        f"a row is a {rows['unit_of_analysis'].iloc[0]}, and the rows of an entity are dependent: "
+        f"{significant_by_entity or 'no test'}; untestable: {_untestable_count(rows_by_entity)}. As published and "
+        f"as drawn, a row is a {rows['unit_of_analysis'].iloc[0]}, and the rows of an entity are dependent: "
         f"{_significant_by_type(testable)}; untestable: {_untestable_count(rows)}. Sorted by the open queries' d."
     )
     label, marks = "effect size (Cohen's d, no unit)", [mark("D", "significant"), mark("|", "not significant")]
@@ -150,11 +150,11 @@ _QUANTITIES = (
     ("share_significant", "share_low", "share_high", "significant\nrelations (%)", 100.0),
     ("mean_effect_size", "effect_low", "effect_high", "mean effect\nsize d (no unit)", 1.0),
 )
-"""For each line of panels: column of the quantity, columns of its interval, label of the y axis, and factor."""
+"""For each row of panels: column of the quantity, columns of its interval, label of the y axis, and factor."""
 _MIN_GAP = 0.03  # between two models, as a share of the axis
 _MAX_NAME = 18
 """Characters of a model's name that fit below a panel. If a name is longer, ticks have numbers from the caption."""
-_SHOWN = [
+_SUMMARY_COLUMNS = [
     "comparison",
     "test",
     "unit_of_analysis",
@@ -170,6 +170,7 @@ _SHOWN = [
     "effect_low",
     "effect_high",
 ]
+"""Columns of a summary of tests that the table of the figure of all models shows."""
 
 
 def positions(drawn_models: Sequence[Model], parameters: Mapping[Model, int]) -> tuple[dict[Model, float], bool]:
@@ -239,7 +240,8 @@ def _draw_models(model: Model, frames: Frames) -> Drawing | None:
     )
     alias_of_model = aliases((model.name for model in drawn_models), frames[RUNS])
     keys = zip(rows["model"].map(alias_of_model), rows["comparison"], rows["query_type"], strict=True)
-    rows = rows.assign(published=[value[1] if (value := significant(*entry)) else np.nan for entry in keys])
+    published = [significant(*key) for key in keys]  # the number of relations in words, and the share
+    rows = rows.assign(published=[np.nan if value is None else value[1] for value in published])
     if len(drawn_models) < 2 and rows["published"].isna().all():  # a single model without a published value
         return None
     caption += " A star is the share that the paper prints for the model." if rows["published"].notna().any() else ""
@@ -248,18 +250,18 @@ def _draw_models(model: Model, frames: Frames) -> Drawing | None:
     return Drawing(
         caption,
         numbers,
-        numbers[["model", "dtype", *_SHOWN]],
+        numbers[["model", "dtype", *_SUMMARY_COLUMNS]],
         partial(_paint_models, rows, at, parameters if is_by_size else {}),
     )
 
 
 def _paint_models(rows: pd.DataFrame, at: Mapping[Model, float], parameters: Mapping[Model, int]) -> Canvas:
-    shown = [name for name in COMPARISONS if (rows["comparison"] == name).any()]
-    canvas, grid = blank(len(_QUANTITIES), len(shown), 4.4, share_x=True, share_y="row")
+    comparisons = [name for name in COMPARISONS if (rows["comparison"] == name).any()]
+    canvas, grid = blank(len(_QUANTITIES), len(comparisons), 4.4, share_x=True, share_y="row")
     step = min(np.diff(sorted(at.values())), default=1.0)
-    for line, (value, low, high, label, factor) in zip(grid, _QUANTITIES, strict=True):
-        line[0].set_ylabel(label)
-        for axes, comparison in zip(line, shown, strict=True):
+    for panels, (value, low, high, label, factor) in zip(grid, _QUANTITIES, strict=True):
+        panels[0].set_ylabel(label)
+        for axes, comparison in zip(panels, comparisons, strict=True):
             compared = where(rows, comparison=comparison)
             # A model has up to four marks side by side: two query types, each with two units of analysis.
             for number, (_, group) in enumerate(compared.groupby(["query_type", "unit_of_analysis"], sort=False)):
@@ -268,13 +270,13 @@ def _paint_models(rows: pd.DataFrame, at: Mapping[Model, float], parameters: Map
                 )
             axes.grid(axis="x", visible=False)
         if factor > 1:  # shares in percent, with room for marks at 0 and 100
-            line[0].set_ylim(-3, 103)
-    for axes, comparison in zip(grid[0], shown, strict=True):
+            panels[0].set_ylim(-3, 103)
+    for axes, comparison in zip(grid[0], comparisons, strict=True):
         # `asked` names the groups, such as "invented > real".
         axes.set_title(f"{comparison}\n{rows.loc[rows['comparison'] == comparison, 'asked'].iloc[0]}", fontsize=7)
     published = rows[rows["published"].notna()]
     for row in records(published):
-        axes, hue = grid[0][shown.index(row["comparison"])], QUERY_HUES[row["query_type"]]
+        axes, hue = grid[0][comparisons.index(row["comparison"])], QUERY_HUES[row["query_type"]]
         axes.plot(row["at"], 100 * row["published"], "*", color=hue, markersize=8, markeredgecolor=INK, zorder=3)
     for axes in grid[1]:
         axes.axhline(0, color=INK, linewidth=0.8)
@@ -288,11 +290,13 @@ def _paint_models(rows: pd.DataFrame, at: Mapping[Model, float], parameters: Map
     return canvas
 
 
-def _name_models(line: Sequence[Axes], at: Mapping[Model, float], parameters: Mapping[Model, int], step: float) -> str:
-    """Label the ticks of the models below a line of panels, and return the label of their axis.
+def _name_models(
+    panels: Sequence[Axes], at: Mapping[Model, float], parameters: Mapping[Model, int], step: float
+) -> str:
+    """Label the ticks of the models below a row of panels, and return the label of their axis.
 
     Args:
-        line: The panels.
+        panels: The panels of the row.
         at: Position of each model.
         parameters: Number of parameters of each model if positions are sizes, else empty.
         step: Smallest distance between two models.
@@ -308,7 +312,7 @@ def _name_models(line: Sequence[Axes], at: Mapping[Model, float], parameters: Ma
     else:
         axis_label = "model, by its number in the caption"
         labels = {position: str(number) for number, position in enumerate(sorted(names), 1)}
-    for axes in line:
+    for axes in panels:
         axes.set_xticks(list(labels), list(labels.values()), fontsize=7)
         for label in axes.get_xticklabels():
             label.set_rotation(90 if max(map(len, labels.values())) > 2 else 0)

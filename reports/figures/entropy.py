@@ -1,8 +1,8 @@
 """Semantic entropy of replies with and without a context, as Figs 2, 3 and 5-7 of Marjanović et al. 2024.
 
-Two figures show semantic entropy against coherent persuasion (as Figs 3 and 5-7), and one its change with a context
-(as Fig. 2). A further figure shows coherent persuasion by the number of edits of a fact (sections 1 and 6.5). An
-instance is a question with a context.
+Two figures show semantic entropy against coherent persuasion (as Figs 3 and 5-7). One figure shows how semantic entropy
+changes with a context (as Fig. 2). A further figure shows coherent persuasion by the number of edits of a fact
+(sections 1 and 6.5). An instance is a question with a context.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 MAX_GROUPS = 3
 """Upper bound on groups of own questions with a panel each; more groups are drawn together."""
-_LENGTH = (
+_LENGTH_NOTE = (
     " Semantic entropy sums the log-probabilities of an answer's tokens, so it grows with the answer's length, too; "
     "the table of accuracy and uncertainty has forms that do not: length-normalised, Rao's, and the entropy of the "
     "clusters' sizes."
@@ -121,7 +121,7 @@ def _draw_entropy(with_or_without: str, model: Model, frames: Frames) -> Drawing
         f"dot: other. {model}; n = {len(rows)} instances of {rows['question_id'].nunique()} questions: "
         f"{', '.join(f'{counts.get(name, 0)} {outcome_names[name]}' for name in list(outcome_names)[:3])}."
         f"{_pooled_correlation(correlations)}"
-        f"{_LENGTH}{negative}{crosses}{result.note('instances')}"
+        f"{_LENGTH_NOTE}{negative}{crosses}{result.note('instances')}"
     )
     points = data[["partition", "relation", "question_id", "condition", "entropy", "coherent_persuasion", "outcome"]]
     points = points.rename(columns={"entropy": f"semantic_entropy_{with_or_without}"})
@@ -168,18 +168,18 @@ def _pooled_correlation(correlations: pd.DataFrame) -> str:
     if pd.notna(row["subject_low"]):
         over_subjects = f"; [{row['subject_low']:z.2f}, {row['subject_high']:z.2f}] by a bootstrap of whole subjects"
     return (
-        f" Pearson's {words} over all of them; as published, the interval takes instances as independent"
+        f" Pearson's {words} over all instances; as published, the interval takes instances as independent"
         f"{over_subjects}."
     )
 
 
-def _sorted_means(means: pd.DataFrame, entropy: str) -> pd.DataFrame:
+def _sorted_means(means: pd.DataFrame, entropy_column: str) -> pd.DataFrame:
     """Return the means by context, partition and outcome in their fixed orders, with contexts in words."""
-    rows = where(means, entropy=entropy)
+    rows = where(means, entropy=entropy_column)
     rows = in_order(
         rows, condition=present(rows, "condition", CONDITIONS), partition=partitions(rows), outcome=ANSWER_MARKERS
     )
-    name = f"mean_{entropy}"
+    name = f"mean_{entropy_column}"
     shown = without_unit(rows).drop(columns="entropy").rename(columns={"mean_semantic_entropy": name})
     shown = shown.replace({"condition": dict(CONDITION_NAMES)})
     shown.attrs["units"] = dict.fromkeys((name, "mean_coherent_persuasion"), unit_of(rows))
@@ -286,7 +286,7 @@ def _draw_change(model: Model, frames: Frames) -> Drawing | None:
         lines = len(groups) * (len(OUTCOMES) + 1) - 1
         marks = [mark(shape, name) for shape, name in (("o", "all"), ("^", persuaded), ("s", stubborn))]
         marks.append(mark("s", "by the paper's ROUGE-L", filled=False))
-        # `grid` draws one line of panels; `panel` ignores the item of the line, "-".
+        # `grid` draws one row of panels; `panel` ignores the item of the row, "-".
         canvas = grid("-", contexts, 1.4 + 0.19 * lines, panel, marks, share_x=True)
         middles = [at * (len(OUTCOMES) + 1) + (len(OUTCOMES) - 1) / 2 for at in range(len(groups))]
         all_groups = f"all {grouping(rows)}s"
@@ -345,7 +345,7 @@ def _draw_edits(model: Model, frames: Frames) -> Drawing | None:
 
     def paint() -> Canvas:
         marks = [mark("D", name, PARTITION_HUES[name]) for name in ("static", "temporal")]
-        # `grid` draws one line of panels; `panel` ignores the item of the line, "-".
+        # `grid` draws one row of panels; `panel` ignores the item of the row, "-".
         canvas = grid("-", contexts, 2.8, panel, marks, share_x=True, y=lambda _: "edits of the fact")
         canvas.axes[0].set_yticks(range(len(EDITS)), [*EDITS])
         canvas.axes[0].set_ylim(len(EDITS) - 0.4, -0.6)

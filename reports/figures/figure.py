@@ -13,7 +13,7 @@ from swaymeter.data.errors import InputError
 from swaymeter.reports.estimates import stand_in_words
 from swaymeter.reports.frames import Frames, is_audit, with_empty
 from swaymeter.reports.models import EVERY_MODEL, RUNS, Model, models, rows_of
-from swaymeter.reports.published import PublishedValues, are_published, published_of
+from swaymeter.reports.published import PublishedValues, are_of_papers, published_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -110,7 +110,7 @@ def draw_all(figures: Iterable[Figure], frames: Frames) -> tuple[list[DrawnFigur
     """
     drawn, omitted = list[DrawnFigure](), list[str]()
     for figure in figures:
-        drawings = _draw_models(figure, frames)
+        drawings = _draw_by_model(figure, frames)
         multi_mark_drawings = [each for each in drawings if len(each.drawing.numbers) > 1]
         drawn += multi_mark_drawings
         if drawings and not multi_mark_drawings:
@@ -139,7 +139,7 @@ def as_in(items: Sequence[str]) -> str:
     return f" As in {'; '.join(words)}." if items else ""
 
 
-def _draw_models(figure: Figure, frames: Frames) -> list[DrawnFigure]:
+def _draw_by_model(figure: Figure, frames: Frames) -> list[DrawnFigure]:
     filled = with_empty(frames, (*figure.queries, "stand_ins", RUNS))
     drawings, scored_models = [], models(filled[figure.queries[0]])
     if not scored_models:
@@ -156,8 +156,8 @@ def _draw_models(figure: Figure, frames: Frames) -> list[DrawnFigure]:
         if drawing := figure.draw(model, model_frames):
             published = published_of(compared_items, names, model_frames, listed=True)
             stand_ins = stand_in_words(rows_of(filled["stand_ins"], model), figure.measures)
-            items = compared_items if are_published(model_frames) else ()
+            cited_items = compared_items if are_of_papers(model_frames) else ()
             stand_in_note = f" Stand-in: {stand_ins}." if stand_ins else ""
-            caption = drawing.caption + as_in(items) + published.note + stand_in_note
+            caption = drawing.caption + as_in(cited_items) + published.note + stand_in_note
             drawings.append(DrawnFigure(figure, model, drawing, caption, published))
     return drawings

@@ -47,10 +47,10 @@ def _draw(model: Model, frames: Frames) -> Drawing | None:
     line_positions = [shown.index(variant) for variant in best] if has_line else []
     caption = (
         f"Each number is a variant: {numbered}. The x axis has the share of greedy answers that state the right "
-        "answer, and no wrong one, if a right passage is given. The y axis has the share that do not state only the "
-        "wrong answer, if a wrong passage is given. Both have 95% intervals over questions. Filled marks are not "
+        "answer, and no wrong one, if a right passage is given. The y axis has the share that do not state the wrong "
+        "answer alone, if a wrong passage is given. Both have 95% intervals over questions. Filled marks are not "
         f"beaten: no other variant is at least as good in both and better in one{'; the line joins them' * has_line}. "
-        f"n = {plural(questions, 'question')}.{variants.uneven(shown)}"
+        f"n = {plural(questions, 'question')}.{variants.uneven_note(shown)}"
     )
     return Drawing(caption, rows, rows, partial(_paint, rows, line_positions))
 

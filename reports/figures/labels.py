@@ -92,14 +92,14 @@ def _draw_labels(model: Model, frames: Frames, *, by_set: bool) -> Drawing | Non
     labels = sorted(set(shown["label"]))
     context_labels = sorted(set(persuasion["context_label"])) if len(persuasion) else []
     label_words = f" The study labels its contexts {', '.join(context_labels)}." if context_labels else ""
-    set_tests = "; between two sets, by sign-flip tests: " + _significant_by_type(where(tests, comparison="set"))
+    set_tests = "; between two sets, by sign-flip tests: " + _significant_by_query_type(where(tests, comparison="set"))
     caption = (
-        "Each value is the mean of an entity (a name or a pair) over its queries of a type; the higher, the further "
-        f"contexts sway the entity. {how_to_read('entities')}. {cluster_words}.{label_words} {model}; n = "
+        "Each value is the mean of an entity (a name or a pair) over its queries of one query type; the higher, "
+        f"the further contexts sway the entity. {how_to_read('entities')}. {cluster_words}.{label_words} {model}; n = "
         f"{plural(entities['entity'].nunique(), 'entity')} of {plural(len(labels), 'label')}: {', '.join(labels)}. "
         f"Tests over all {'labels or types' if by_set else 'types of this set'}: between two labels, with an entity as "
         f"a row of the permutation test (two-sided, p ≤ {ALPHA} after Benjamini-Hochberg): "
-        f"{_significant_by_type(where(tests, comparison='label'))}{set_tests if by_set else ''}."
+        f"{_significant_by_query_type(where(tests, comparison='label'))}{set_tests if by_set else ''}."
     )
     paint = partial(_paint_labels, shown, dots, clusters, labels)
     return Drawing(caption, means, shown.drop(columns="cluster"), paint)
@@ -110,7 +110,7 @@ def _by_type(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(cluster=rows["type"].astype(object).where(rows["type"].notna(), EVERY))
 
 
-def _significant_by_type(tests: pd.DataFrame) -> str:
+def _significant_by_query_type(tests: pd.DataFrame) -> str:
     """Return the number of significant tests by query type, in words."""
     words = [
         f"{query_type} queries {_significant_count(where(tests, query_type=query_type))}"
@@ -133,12 +133,12 @@ def _significant_count(tests: pd.DataFrame, noun: str = "") -> str:
 
 
 def _paint_labels(shown: pd.DataFrame, dots: pd.DataFrame, clusters: Sequence[str], labels: Sequence[str]) -> Canvas:
-    types = query_types(shown)
-    canvas, rows = blank(len(types), 1, 0.6 + 2.6 * len(types))
-    for query_type, (axes,) in zip(types, rows, strict=True):
-        rows_of_type = where(shown, query_type=query_type)
-        present = [name for name in clusters if name in set(rows_of_type["cluster"])]
-        susceptibility_by_label(axes, rows_of_type, where(dots, query_type=query_type), present)
+    present_query_types = query_types(shown)
+    canvas, rows = blank(len(present_query_types), 1, 0.6 + 2.6 * len(present_query_types))
+    for query_type, (axes,) in zip(present_query_types, rows, strict=True):
+        rows_of_query_type = where(shown, query_type=query_type)
+        present = [name for name in clusters if name in set(rows_of_query_type["cluster"])]
+        susceptibility_by_label(axes, rows_of_query_type, where(dots, query_type=query_type), present)
         axes.set_ylabel(f"susceptibility (nats)\n{query_type} queries")
     shown_labels = [mark("o", plain(name, 30), filled=name == labels[0]) for name in labels[:2]]
     legend_above(canvas, [*(shown_labels if len(labels) == 2 else []), mark("D", "mean")])
@@ -244,17 +244,17 @@ def _draw_strength(model: Model, frames: Frames) -> Drawing | None:
         return None
     means.attrs["units"] = {"mean": "nats", "low": "nats", "high": "nats"}
     labels = sorted(set(means["label"]))
-    tone_words = tones(where(frames["group_comparisons"], measure="persuasion"))
+    persuasion_by_tone = tone_words(where(frames["group_comparisons"], measure="persuasion"))
     tests = (
-        f" Contexts about the queried entity move {tone_words} (p ≤ {ALPHA} after Benjamini-Hochberg; an entity is a "
-        "row of a sign-flip permutation test)."
+        f" Contexts about the queried entity move {persuasion_by_tone} (p ≤ {ALPHA} after Benjamini-Hochberg; an "
+        "entity is a row of a sign-flip permutation test)."
     )
     caption = (
         f"Mean persuasion of contexts by what they say and how strongly, with its {interval_over('entities')}. The "
-        "value of an entity is the mean over its queries of a type. Solid: contexts about the queried entity, or about "
-        f"both of the queried pair; dotted: about others, or nobody. {model}; n = "
+        "value of an entity is the mean over its queries of one query type. Solid: contexts about the queried entity, "
+        f"or about both of the queried pair; dotted: about others, or nobody. {model}; n = "
         f"{span(means['entities'].min(), means['entities'].max())} entities a mark, of {plural(len(labels), 'label')}: "
-        f"{', '.join(labels)}.{tests if tone_words else ''}"
+        f"{', '.join(labels)}.{tests if persuasion_by_tone else ''}"
     )
 
     def panel(axes: Axes, relation: str, query_type: str) -> None:
@@ -265,19 +265,24 @@ def _draw_strength(model: Model, frames: Frames) -> Drawing | None:
         )
         axes.set_ylim(0, 1.05 * float(np.nanmax(means[["mean", "high"]].to_numpy(dtype=float))))
 
-    relations, types = list(dict.fromkeys(means["relation"])), query_types(means)
+    relations, present_query_types = list(dict.fromkeys(means["relation"])), query_types(means)
     marks = [mark(_shape(name, labels), plain(name, 30), filled=name == labels[0]) for name in labels[:6]]
-    paint = partial(grid, relations, types, 0.6 + 2.6 * len(relations), panel, marks, y=lambda _: "persuasion (nats)")
+    paint = partial(
+        grid, relations, present_query_types, 0.6 + 2.6 * len(relations), panel, marks, y=lambda _: "persuasion (nats)"
+    )
     return Drawing(caption, means, means, paint)
 
 
-def tones(tests: pd.DataFrame) -> str:
-    """Return, for each set, the mean persuasion by label of contexts, and the number of significant differences."""
-    return "; ".join(f"{group} by {words}" for group, words in compared(tests, "context").items())
+def tone_words(tests: pd.DataFrame) -> str:
+    """Return words on each set and query type: mean persuasion by label of contexts, and number of significant tests.
+
+    The words are empty without tests of contexts.
+    """
+    return "; ".join(f"{group} by {words}" for group, words in tested_means(tests, "context").items())
 
 
-def compared(tests: pd.DataFrame, comparison: str) -> dict[str, str]:
-    """Return the means of groups that are tested in pairs, in words, by set and query type.
+def tested_means(tests: pd.DataFrame, comparison: str) -> dict[str, str]:
+    """Return words by set and query type: the means of groups that are tested in pairs, and the significant tests.
 
     In a test, the mean of a group is over the entities that both groups have. A group in several tests can therefore
     have several means; the mean over the most entities is returned.

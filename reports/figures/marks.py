@@ -1,8 +1,8 @@
 """Positions of a drawing's marks in its picture, and the row of numbers behind each mark.
 
-No figure declares its marks: they are read from the painted canvas. The row of a mark has both coordinates of the mark
-among its numbers; if no row has both, it has one coordinate. If several rows fit, the titles and labels of the panel
-decide: they contain most texts of the mark's row. A mark is left out if no row fits, or if several rows fit equally.
+Marks are read from the painted canvas; a figure does not declare its marks. A row fits a mark if both coordinates are
+among the row's numbers. If no row has both coordinates, a row with one of them fits. If several rows fit, the row with
+the most texts in the panel's titles and labels is chosen. A mark is left out if no row fits, or several fit equally.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _NO_MARKER = frozenset(("None", "none", "", " "))
 _TOLERANCE = 1e-9  # relative, between a coordinate and a number of a row
-_POINTS = 72  # points per inch
+_POINTS_PER_INCH = 72
 
 
 @dataclass(frozen=True)
@@ -53,12 +53,12 @@ def marks_of(canvas: Canvas, drawing: Drawing) -> tuple[Mark, ...]:
     tables = [(_Rows(drawing.numbers), 0), (_Rows(drawing.shown), len(drawing.numbers))]
     marks = dict[tuple[float, float], Mark]()
     for axes in canvas.axes:
-        for x, y, pixel in _points(axes):
+        for x, y, pixel in _visible_markers(axes):
             words = _words(axes, x, y)
             rows = (row + offset for table, offset in tables if (row := table.at(x, y, words)) is not None)
             if (row := next(rows, None)) is not None:
-                left, up = pixel * _POINTS / canvas.dpi
-                position = round(float(left), 1), round(_POINTS * canvas.get_figheight() - float(up), 1)
+                left, up = pixel * _POINTS_PER_INCH / canvas.dpi
+                position = round(float(left), 1), round(_POINTS_PER_INCH * canvas.get_figheight() - float(up), 1)
                 marks.setdefault(position, Mark(*position, row))
     return tuple(marks.values())
 
@@ -98,7 +98,7 @@ class _Rows:
         return rows
 
 
-def _points(axes: Axes) -> Iterator[tuple[float, float, NDArray[np.float64]]]:
+def _visible_markers(axes: Axes) -> Iterator[tuple[float, float, NDArray[np.float64]]]:
     """Yield the x, y and pixel (2,) of each visible marker of a panel; nothing if the panel has over FEW_DOTS."""
     lines = [(line, np.asarray(line.get_xydata())) for line in axes.lines if _has_markers(line)]
     if sum(len(data) for _, data in lines) > FEW_DOTS:

@@ -31,7 +31,7 @@ def query_types(rows: pd.DataFrame) -> list[str]:
 
 
 def grid(
-    line_items: Iterable[T],
+    row_items: Iterable[T],
     column_items: Sequence[S],
     height: float,
     panel: Callable[[Axes, T, S], object],
@@ -39,31 +39,31 @@ def grid(
     *,
     share_x: str | bool = False,
     share_y: str | bool = True,
-    y: Callable[[T], str] = lambda line_item: "",
+    y: Callable[[T], str] = lambda row_item: "",
     bottom: float | None = None,
 ) -> Canvas:
     """Return a figure with a grid of panels.
 
     Args:
-        line_items: An item for each line of panels.
-        column_items: An item for each panel of a line.
+        row_items: An item for each row of panels.
+        column_items: An item for each panel of a row.
         height: Height of the figure in inches.
-        panel: Function that draws a panel from its axes, the item of its line and the item of its column.
+        panel: Function that draws a panel from its axes, the item of its row and the item of its column.
         marks: Marks of the legend; no legend if empty.
         share_x: Panels that share the x axis, as in matplotlib's `subplots`.
         share_y: Panels that share the y axis.
-        y: Function from the item of a line to its y label.
+        y: Function from the item of a row of panels to its y label.
         bottom: Lower limit of the y axes.
     """
-    lines = list(line_items)
-    canvas, panels = blank(len(lines), len(column_items), height, share_x=share_x, share_y=share_y)
-    for line, line_item in zip(panels, lines, strict=True):
-        line[0].set_ylabel(y(line_item))
-        for axes, column_item in zip(line, column_items, strict=True):
-            panel(axes, line_item, column_item)
+    all_row_items = list(row_items)
+    canvas, panels = blank(len(all_row_items), len(column_items), height, share_x=share_x, share_y=share_y)
+    for panel_row, row_item in zip(panels, all_row_items, strict=True):
+        panel_row[0].set_ylabel(y(row_item))
+        for axes, column_item in zip(panel_row, column_items, strict=True):
+            panel(axes, row_item, column_item)
     if bottom is not None:  # last, because it ends the autoscaling of all panels that share the axis
-        for line in panels[:1] if share_y is True else panels:
-            line[0].set_ylim(bottom=bottom)
+        for panel_row in panels[:1] if share_y is True else panels:
+            panel_row[0].set_ylim(bottom=bottom)
     if marks:
         legend_above(canvas, marks)
     return canvas
@@ -79,7 +79,7 @@ def type_panels(
         axes.set(title=f"{query_type} queries", xlabel=x)
         panels[query_type] = axes
 
-    # `grid` draws one line of panels; `panel` ignores the item of the line, "-".
+    # One row of panels: its item, "-", has no meaning.
     return grid("-", query_types(rows), height, panel, share_x=share_x, share_y=share_y, y=lambda _: y), panels
 
 
@@ -132,7 +132,7 @@ def by_relation(
 
 def relation_lines(
     axes: Axes,
-    single: pd.DataFrame,
+    relation_means: pd.DataFrame,
     means: Iterable[Row],
     column: str,
     hue: str,
@@ -143,7 +143,7 @@ def relation_lines(
 
     Args:
         axes: The panel.
-        single: Means, a row per relation, a column per group. With more than FEW_RELATIONS, lines have no dots.
+        relation_means: A row per relation, a column per group. With more than FEW_RELATIONS, lines have no dots.
         means: Rows with the group in `column`, and mean, low and high.
         column: Column of the group in `means`, such as "relevant".
         hue: Colour of lines and diamonds.
@@ -151,7 +151,7 @@ def relation_lines(
         alpha: Opacity of the lines.
     """
     # One line for all relations: the column "gap" is new and has only NaN, which ends the line of a relation.
-    heights = single.reindex(columns=[*labels, "gap"]).to_numpy(dtype=float)
+    heights = relation_means.reindex(columns=[*labels, "gap"]).to_numpy(dtype=float)
     across = np.tile([*range(len(labels)), np.nan], len(heights))
     line = "-o" if len(heights) <= FEW_RELATIONS else "-"
     axes.plot(across, heights.ravel(), line, color=hue, alpha=alpha, linewidth=0.8, markersize=2.6)

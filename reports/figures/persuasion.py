@@ -48,9 +48,9 @@ def persuasion_by_kind(axes: Axes, data: pd.DataFrame, kinds: Sequence[str]) -> 
         kinds: Kinds of context from left to right.
     """
     hue = QUERY_HUES[str(data["query_type"].iloc[0])]
-    single = data[data["relation"] != _MEAN].pivot(index="relation", columns="kind", values="mean")
+    relation_means = data[data["relation"] != _MEAN].pivot(index="relation", columns="kind", values="mean")
     means = records(where(data, relation=_MEAN))
-    relation_lines(axes, single, means, "kind", hue, dict(zip(kinds, kinds, strict=True)))
+    relation_lines(axes, relation_means, means, "kind", hue, dict(zip(kinds, kinds, strict=True)))
 
 
 def _draw_kinds(model: Model, frames: Frames) -> Drawing | None:
@@ -108,11 +108,11 @@ _SHOWN = ["query_type", "contexts", "greedy_answer", "answers", "share_answers",
 def persuasion_by_followed(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) -> None:
     """Draw mean persuasion in nats by the greedy answer: a thin line per relation, a diamond for their mean."""
     hue = QUERY_HUES[str(data["query_type"].iloc[0])]
-    single = data.pivot(index="relation", columns="follows", values="persuasion")
+    relation_means = data.pivot(index="relation", columns="follows", values="persuasion")
     shares = {row["follows"]: row["share_answers"] for row in records(means)}
     labels = {name: f"{words}\n{percent(shares.get(name, 0.0))}" for name, words in FOLLOWS.items()}
-    alpha = 0.6 if len(single) <= FEW_RELATIONS else 0.2
-    relation_lines(axes, single, records(means), "follows", hue, labels, alpha)
+    alpha = 0.6 if len(relation_means) <= FEW_RELATIONS else 0.2
+    relation_lines(axes, relation_means, records(means), "follows", hue, labels, alpha)
 
 
 def _draw_followed(model: Model, frames: Frames) -> Drawing | None:
@@ -162,7 +162,7 @@ def _draw_followed(model: Model, frames: Frames) -> Drawing | None:
 
 
 def _significant_relations(row: Mapping[str, Any]) -> str:
-    """Return the number of testable relations in which followed contexts persuade more than others, in words."""
+    """Return, in words, the number of relations in which followed contexts persuade significantly more than others."""
     if not row["tested"]:
         return f"untestable in {plural(int(row['untestable']), 'relation')} ({row['reasons']})"
     share = percent(row["share_significant"])

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 FEWEST = 20
 """Minimum number of real entities for the line of percentiles."""
-_ZERO_POSITION, _JITTER = 0.33, 0.12  # of entities with a count of 0, left of 1 on the logarithmic axis
+_ZERO_POSITION, _JITTER = 0.33, 0.12  # x of the count 0, left of 1 on the logarithmic axis, and its jitter
 _POINTS = ["relation", "query_type", "form", "entity", "invented", "query_id"]
 
 
@@ -86,7 +86,7 @@ def susceptibility_by_count(axes: Axes, data: pd.DataFrame, envelope: pd.DataFra
 
 
 def _draw_entities(popularity: Popularity, model: Model, frames: Frames) -> Drawing | None:
-    every, entities = frames[popularity.queries], frames[popularity.entities]
+    queries, entities = frames[popularity.queries], frames[popularity.entities]
     entities = entities.astype({"invented": bool, **dict.fromkeys(popularity.columns, float)})
     if entities["invented"].all():
         return None
@@ -107,7 +107,7 @@ def _draw_entities(popularity: Popularity, model: Model, frames: Frames) -> Draw
         f"{model}; n = "
         f"{_entity_count(real)} real and {_entity_count(entities[entities['invented']])} invented entities of "
         f"{plural(entities['relation'].nunique(), 'relation')}.{missing(correlations)}{popularity.note(frames)}"
-        f"{finite(every, 'susceptibility', *popularity.columns).note('queries')}"
+        f"{finite(queries, 'susceptibility', *popularity.columns).note('queries')}"
     )
 
     def panel(axes: Axes, count: str, query_type: str) -> None:
@@ -116,7 +116,7 @@ def _draw_entities(popularity: Popularity, model: Model, frames: Frames) -> Draw
         headed(axes, f"{query_type} queries", spearman(correlations, count, query_type))
         axes.set_xlabel(popularity.columns[count])
 
-    points, shown = every[[*_POINTS, *popularity.columns, "susceptibility"]], _by_relation(correlations)
+    points, shown = queries[[*_POINTS, *popularity.columns, "susceptibility"]], _by_relation(correlations)
     marks = mark("o", "real entities"), mark("o", "invented entities", filled=False)
     return Drawing(caption, points, shown, partial(_paint, entities, panel, marks, "susceptibility (nats)", 0))
 
@@ -124,7 +124,7 @@ def _draw_entities(popularity: Popularity, model: Model, frames: Frames) -> Draw
 def _paint(
     rows: pd.DataFrame, panel: Callable[[Axes, str, str], None], marks: Sequence[Line2D], y: str, bottom: float | None
 ) -> Canvas:
-    """Paint a line of panels for each count that the rows have, such as degree and relation_degree."""
+    """Paint a row of panels for each count that the rows have, such as degree and relation_degree."""
     counts = [name for name in (*DEGREES, *COUNTS) if name in rows or f"mean_log_{name}" in rows]
     height = 3.2 * len(counts)
     return grid(counts, query_types(rows), height, panel, marks, share_x="row", y=lambda _: y, bottom=bottom)
@@ -174,11 +174,13 @@ def _by_relation(correlations: pd.DataFrame) -> pd.DataFrame:
     return rows.sort_values(["is_single", "relation", "query_type", "against"])[columns].reset_index(drop=True)
 
 
-def counted_in(frames: Frames) -> str:
-    """Return the caption's sentences on the corpus, on pairs with counts of tokens or estimates, and on exclusions."""
+def corpus_note(frames: Frames) -> str:
+    """Return the caption's sentences on the corpus, on counts in tokens or estimates, and on excluded entities."""
     shards, counts = records(frames["corpus_summary"]), frames["kinds_of_counts"]
     excluded = len(frames["excluded_entities"])
-    excluded_words = f" Left out: {plural(excluded, 'entity')} whose counts say nothing of them." if excluded else ""
+    excluded_words = (
+        f" Left out: {plural(excluded, 'entity')} whose counts do not describe the entity." if excluded else ""
+    )
     corpus_words = ""
     if shards:
         whole = shards[-1]  # the last row is about the whole corpus
@@ -234,7 +236,7 @@ FREQUENCY = Figure(
             "the corpus has",
             "frequency_of_queries",
             "frequency_of_entities",
-            counted_in,
+            corpus_note,
         ),
     ),
     measures=("susceptibility",),
@@ -243,8 +245,8 @@ FREQUENCY = Figure(
 )
 
 
-_COUNTED = {"entity_count": "occurrences", "pair_count": "occurrences near the answer"}
-"""Words for each count on the x axis of the effects of familiarity."""
+_COUNT_NOUNS = {"entity_count": "occurrences", "pair_count": "occurrences near the answer"}
+"""Noun of each count in the label "mean log10(1 + count)" of the x axis."""
 _EFFECT = "familiarity_effect_size"
 
 
@@ -260,20 +262,20 @@ def effect_by_count(axes: Axes, data: pd.DataFrame, count: str) -> None:
 def _draw_relations(model: Model, frames: Frames) -> Drawing | None:
     rows = frames["effects_by_frequency"]
     correlations = where(frames["correlations"], measure_b=_EFFECT)
-    rows = rows.astype({f"mean_log_{count}": float for count in _COUNTED}).reset_index(drop=True)
+    rows = rows.astype({f"mean_log_{count}": float for count in _COUNT_NOUNS}).reset_index(drop=True)
     caption = (
         "Each diamond is a relation. The further right a diamond, the more often the corpus has the relation's real "
         "entities (mean over entities of log10(1 + count)). The higher a diamond, the further the invented entities "
-        "are swayed than the real ones (Cohen's d of susceptibility, with a query as a row). A filled diamond is "
+        "are swayed than the real ones (Cohen's d of susceptibility over queries). A filled diamond is "
         f"significant (p ≤ {ALPHA} after Benjamini-Hochberg over relations). Spearman's rho is over relations, with "
         f"its 95% interval in brackets. {model}; n = {plural(rows['relation'].nunique(), 'relation')}."
-        f"{missing(correlations, 'relation')}{counted_in(frames)}"
+        f"{missing(correlations, 'relation')}{corpus_note(frames)}"
     )
 
     def panel(axes: Axes, count: str, query_type: str) -> None:
         effect_by_count(axes, where(rows, query_type=query_type), count)
         headed(axes, f"{query_type} queries", spearman(correlations, count, query_type, "relation"))
-        axes.set_xlabel(f"mean log10(1 + {_COUNTED[count]})")
+        axes.set_xlabel(f"mean log10(1 + {_COUNT_NOUNS[count]})")
         axes.locator_params(axis="x", nbins=5)
 
     numbers = rows.drop(columns=["model", "dtype"])

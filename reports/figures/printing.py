@@ -38,10 +38,10 @@ TALLEST = 8.8
 _SIDE_BY_SIDE_SCALE, _LINE_SCALE = 0.7, 0.6  # factors of the figure's height on the page
 _MIN_LINE_HEIGHT = 1.5  # inches
 _FEW_PANELS = 4
-_GAP, _LINE = 5, 11  # points between a panel and its title, and height of a line of text above the panel
+_GAP, _TEXT_LINE = 5, 11  # points between a panel and its title, and height of a line of text above the panel
 _DPI = 400  # resolution of crowded points, which are pixels even in PDF and SVG
 _CHARACTER = 0.56 * POINTS / 72  # mean width of a character in inches
-_UNDATED = {"pdf": {"CreationDate": None, "Creator": None, "Producer": None}, "svg": {"Date": None, "Creator": None}}
+_METADATA = {"pdf": {"CreationDate": None, "Creator": None, "Producer": None}, "svg": {"Date": None, "Creator": None}}
 
 Row = list[list[Axes]]
 """A row of panels in a figure: the axes of each panel. A panel has several axes if they overlay each other."""
@@ -62,7 +62,7 @@ def printed(drawn: DrawnFigure, limits: Limits | None = None) -> dict[str, bytes
         set_limits(canvas, limits or [])
         _narrow(canvas)
         pictures = {}
-        for kind, metadata in _UNDATED.items():
+        for kind, metadata in _METADATA.items():
             sink = io.BytesIO()
             canvas.savefig(sink, format=kind, facecolor="white", dpi=_DPI, metadata=metadata)
             pictures[kind] = sink.getvalue()
@@ -74,7 +74,7 @@ def _narrow(canvas: Canvas) -> None:
     rows = _rows(canvas)
     panels, widest = sum(map(len, rows)), max(map(len, rows), default=1)
     # A panel without y ticks has the y tick labels of the first panel in its row.
-    share_y_labels = any(not len(axes.get_yticks()) for row in rows for cell in row[1:] for axes in cell)
+    share_y_labels = any(not len(axes.get_yticks()) for row in rows for panel in row[1:] for axes in panel)
     panels_per_line = 1 if panels <= _FEW_PANELS else min(2, widest)
     if share_y_labels:
         panels_per_line = widest
@@ -91,8 +91,8 @@ def _narrow(canvas: Canvas) -> None:
     if lines:
         grid = canvas.add_gridspec(len(lines), panels_per_line)
         for down, line in enumerate(lines):
-            for across, cell in enumerate(line):
-                for axes in cell:
+            for across, panel in enumerate(line):
+                for axes in panel:
                     axes.set_subplotspec(grid[down, across])
                     axes.xaxis.set_tick_params(labelbottom=True)
     for text in canvas.findobj(Text):
@@ -105,21 +105,21 @@ def _narrow(canvas: Canvas) -> None:
 
 
 def _rows(canvas: Canvas) -> list[Row]:
-    """Return the cells of the figure's grid, row by row."""
-    cells: dict[tuple[int, int], list[Axes]] = {}
+    """Return the panels of the figure's grid, row by row."""
+    panels: dict[tuple[int, int], list[Axes]] = {}
     for axes in canvas.axes:
         if spec := axes.get_subplotspec():
-            cells.setdefault((spec.rowspan.start, spec.colspan.start), []).append(axes)
-    starts = sorted({down for down, _ in cells})
-    return [[cells[cell] for cell in sorted(cells) if cell[0] == down] for down in starts]
+            panels.setdefault((spec.rowspan.start, spec.colspan.start), []).append(axes)
+    starts = sorted({down for down, _ in panels})
+    return [[panels[place] for place in sorted(panels) if place[0] == down] for down in starts]
 
 
 def _copy_titles_down(rows: list[Row]) -> None:
     """Give a panel without a title the title of its column, which is no longer directly above it."""
     for upper_row, row in pairwise(rows):
-        for upper, cell in zip(upper_row, row, strict=False):
-            if not cell[0].get_title(loc="left"):
-                cell[0].set_title(upper[0].get_title(loc="left"), loc="left")
+        for upper, panel in zip(upper_row, row, strict=False):
+            if not panel[0].get_title(loc="left"):
+                panel[0].set_title(upper[0].get_title(loc="left"), loc="left")
 
 
 def _lines(row: Row, panels_per_line: int) -> Iterator[Row]:
@@ -143,7 +143,7 @@ def _wrap(axes: Axes, width: float, height: float) -> None:
             lines += text.get_text().count("\n") + 1
     for side in ("left", "center"):
         if title := axes.get_title(loc=side):
-            axes.set_title(_folded(title, width - 0.4), loc=side, pad=_GAP + _LINE * lines)
+            axes.set_title(_folded(title, width - 0.4), loc=side, pad=_GAP + _TEXT_LINE * lines)
     axes.set_xlabel(_folded(axes.get_xlabel(), width - 0.6))
     axes.set_ylabel(_folded(axes.get_ylabel(), height - 0.5))
 

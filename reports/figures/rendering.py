@@ -1,4 +1,4 @@
-"""Pictures of drawings: an SVG and a PNG with title and caption, and for the page an SVG without title and caption.
+"""Pictures of a figure: an SVG and a PNG with title and caption, and for the page an SVG without title and caption.
 
 The same figure of several models has the same axis limits, so that readers can compare the models.
 """
@@ -47,7 +47,7 @@ def limits_of(canvas: Canvas) -> Limits:
 
 
 def shared(model_limits: Sequence[Limits]) -> Limits:
-    """Return the limits that enclose the limits of all models; empty for different numbers of panels.
+    """Return the limits that enclose the limits of all models; empty if the models have different numbers of panels.
 
     If the limits of an axis are None for one of the models, they are None for all.
     """
@@ -70,7 +70,7 @@ def set_limits(canvas: Canvas, limits: Limits) -> None:
 
 
 SVG_DPI, PNG_DPI = 120, 160
-_POINTS = 72
+_POINTS_PER_INCH = 72
 _NO_METADATA: dict[str, dict[str, None]] = {
     "svg": {"Date": None, "Creator": None, "Format": None, "Type": None},
     "png": {"Software": None},
@@ -97,7 +97,7 @@ _LINK = re.compile(  # a marker with an address: <a href="..."><use href="#m" x=
 
 @dataclass(frozen=True)
 class Pictures:
-    """The pictures of a drawing.
+    """The pictures of a figure.
 
     Attributes:
         page_svg: Picture for the page, without title, caption and links, in the colours of the reader's theme.
@@ -135,7 +135,7 @@ class Links:
 
 
 def with_limits(drawn: Sequence[DrawnFigure]) -> Iterator[tuple[DrawnFigure, Limits]]:
-    """Yield each drawing with the limits of its axes; drawings of one figure for several models have equal limits."""
+    """Yield each figure with the limits of its axes, which are equal for the same figure of several models."""
     for _, group in groupby(drawn, key=lambda each: each.figure.name):
         drawn_of_figure, limits = list(group), Limits()
         if len(drawn_of_figure) > 1:
@@ -158,10 +158,10 @@ def rendered(drawn: DrawnFigure, limits: Limits | None = None) -> Pictures:
         set_limits(canvas, limits or [])
         _lay_out(canvas)
         marks = marks_of(canvas, drawn.drawing)
-        box = _with_words(canvas, drawn.figure.question, drawn.caption)
+        box = _write_title_and_caption(canvas, drawn.figure.question, drawn.caption)
         svg, png = (_saved(canvas, kind, box, dpi) for kind, dpi in (("svg", SVG_DPI), ("png", PNG_DPI)))
-    page_svg, links = _without_links(_themed(_without_words(svg.decode(), canvas, box)))
-    width, height = (_POINTS * float(size) for size in canvas.get_size_inches())
+    page_svg, links = _without_links(_themed(_without_title_and_caption(svg.decode(), canvas, box)))
+    width, height = (_POINTS_PER_INCH * float(size) for size in canvas.get_size_inches())
     return Pictures(page_svg, svg, png, links, marks, (width, height))
 
 
@@ -187,10 +187,10 @@ def _lay_out(canvas: Canvas) -> None:
     canvas.set_layout_engine(None)
 
 
-def _with_words(canvas: Canvas, question: str, caption: str) -> Bbox:
+def _write_title_and_caption(canvas: Canvas, question: str, caption: str) -> Bbox:
     """Write the title above and the caption below the figure, and return the box of everything in inches.
 
-    Title and caption are written last, so that `_without_words` can cut them off the end of the SVG.
+    Title and caption are written last, so that `_without_title_and_caption` can cut them off the end of the SVG.
     """
     from matplotlib.transforms import Bbox
 
@@ -208,10 +208,10 @@ def _with_words(canvas: Canvas, question: str, caption: str) -> Bbox:
     return Bbox.union([canvas.bbox_inches, *extents]).padded(0.12)
 
 
-def _without_words(svg: str, canvas: Canvas, box: Bbox) -> str:
+def _without_title_and_caption(svg: str, canvas: Canvas, box: Bbox) -> str:
     """Cut title and caption off an SVG of this box (inches), and crop it to the figure."""
-    width, height = (_POINTS * size for size in canvas.get_size_inches())
-    x, y = -_POINTS * box.x0, _POINTS * (box.y1 - canvas.get_figheight())
+    width, height = (_POINTS_PER_INCH * size for size in canvas.get_size_inches())
+    x, y = -_POINTS_PER_INCH * box.x0, _POINTS_PER_INCH * (box.y1 - canvas.get_figheight())
     start = svg.index('<g id="words-title">')
     # The texts are the last elements of the outermost group; the end tag of the group stays.
     end = svg.rindex("</g>\n <defs>") if "</g>\n <defs>" in svg else svg.rindex("</g>")

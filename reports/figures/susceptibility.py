@@ -92,14 +92,14 @@ def susceptibility_of_form(axes: Axes, data: pd.DataFrame, groups: pd.DataFrame)
     """Draw a dot for a query's susceptibility in nats, hollow for an invented entity; FEWEST or more dots get a box."""
     hue = QUERY_HUES[str(groups["query_type"].iloc[0])]
     labels = []
-    for at, row in enumerate(records(groups)):
+    for position, row in enumerate(records(groups)):
         values = data.loc[data["invented"] == row["invented"], "susceptibility"].to_numpy(dtype=float)
         filled = not row["invented"]
-        column_of_values(axes, at, values, row, hue, filled=filled)
+        column_of_values(axes, position, values, row, hue, filled=filled)
         if len(values) >= FEWEST:  # `column_of_values` draws fewer values as dots
-            across = at - 0.08 + 0.16 * np.sin(2.4 * np.arange(len(values)))  # a jitter that is the same every time
+            x = position - 0.08 + 0.16 * np.sin(2.4 * np.arange(len(values)))  # a jitter that is the same every time
             face = hue if filled else "none"
-            axes.plot(across, np.sort(values), "o", color=hue, markersize=2.4, alpha=0.6, markerfacecolor=face)
+            axes.plot(x, np.sort(values), "o", color=hue, markersize=2.4, alpha=0.6, markerfacecolor=face)
         labels.append(f"{_GROUPS[bool(row['invented'])]}\nn = {row['queries']}")
     named_columns(axes, labels)
 
@@ -130,7 +130,7 @@ def _draw_forms(model: Model, frames: Frames) -> Drawing | None:
         axes.set_title("{query_type}, form {form}".format(**form_data))
 
     marks = [mark("o", "real entities"), mark("o", "invented entities", filled=False), mark("D", "mean")]
-    # `grid` draws one line of panels; `panel` ignores the item of the line, "-".
+    # All panels stand in one line. The item of this line, "-", is a placeholder that `panel` ignores.
     paint = partial(grid, "-", records(forms), 3.4, panel, marks, y=lambda _: "susceptibility (nats)", bottom=0)
     return Drawing(caption, without_unit(every), groups, paint)
 
@@ -200,7 +200,7 @@ def _draw_memorization(model: Model, frames: Frames) -> Drawing | None:
 BY_MEMORIZATION = Figure(
     "susceptibility-by-memorization",
     "Is a query swayed less if the model keeps its closed-book answer?",
-    "Box plots of susceptibility in nats by fifths of the memorization ratio",
+    "Box plots of susceptibility in nats by fifths of the memorization ratio's range",
     ("memorization_of_queries", "memorization_summary"),
     _draw_memorization,
     measures=("memorization_ratio", "susceptibility"),

@@ -37,7 +37,7 @@ from swaymeter.reports.models import (
     rows_of,
 )
 from swaymeter.reports.page.bars import groups, legend
-from swaymeter.reports.page.shell import asset, cell, heading, linked, numeric, template, written
+from swaymeter.reports.page.shell import asset, cell, heading, linked, numeric, page_stream, template
 from swaymeter.reports.page.tooltips import question_texts, tooltips
 from swaymeter.reports.tables import FilledTable
 from swaymeter.reports.words import CONDITION_NAMES, outcome
@@ -117,7 +117,7 @@ def page(
     script = asset("swaymeter.reports.page", "page.js")
     lines = [claim.line for claim in findings.headline if not claim.pictured][:MAX_LINES]
     css = asset("swaymeter.reports.page", "headline.css")
-    pieces = written(
+    pieces = page_stream(
         "swaymeter.reports.page",
         "page.html",
         css,
@@ -179,7 +179,7 @@ def headline(findings: Findings) -> Markup:
 
 WORST_QUERIES = ("worst_replies",)
 ANOTHER_ANSWER = "another answer or none"
-"""Reason of an undecided reply that has another answer, or an expected answer in other words."""
+"""Reason of an undecided reply without the words of any expected answer."""
 
 
 def worst(frames: Frames, answers: str, *, several: bool) -> Markup:
@@ -237,7 +237,7 @@ def _without_empty(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _shared_and_different(rows: pd.DataFrame) -> tuple[str, pd.DataFrame]:
-    """Return the columns with one value in all rows, in words, and the rows without them; a single row stays whole."""
+    """Return the columns with a single value, in words, and the rows without them; a single row keeps all columns."""
     rows = _without_empty(rows)
     alike = [str(name) for name in rows if len(rows) > 1 and rows[name].nunique(dropna=False) == 1]
     words = [f"{heading(name)} {cell(rows[name].iloc[0])}" for name in alike]
@@ -301,6 +301,7 @@ def _open_and_folded(
 
 EXAMPLE_QUERIES = ("worked_query", "worked_question")
 _FOLLOWS = {"context": "the context's", "original": "the original one", "other": "another one"}
+"""Words for the answer that a greedy reply to a query begins with, by the column `follows`."""
 
 
 def example(frames: Frames, answers: str, queries: str) -> Markup:
@@ -311,10 +312,12 @@ def example(frames: Frames, answers: str, queries: str) -> Markup:
         answers: File of the page of answers; empty without one.
         queries: File of the page of queries; empty without one.
     """
-    query, question = (_plain(frames[name]) for name in EXAMPLE_QUERIES)
-    log_contexts = math.log(query[0]["contexts"]) if query else 0.0  # upper bound on susceptibility, in nats
+    query_rows, question_rows = (_plain(frames[name]) for name in EXAMPLE_QUERIES)
+    log_contexts = math.log(query_rows[0]["contexts"]) if query_rows else 0.0  # upper bound on susceptibility, in nats
     own = are_own(frames["worked_question"])
-    stand_in = stand_in_words(rows_of(frames["stand_ins"], _model(question[0])), EQUIVALENCE) if question else ""
+    stand_in = (
+        stand_in_words(rows_of(frames["stand_ins"], _model(question_rows[0])), EQUIVALENCE) if question_rows else ""
+    )
     filters: dict[str, Callable[..., Any]] = {
         "cell": cell,
         "nats": _nats,
@@ -323,16 +326,16 @@ def example(frames: Frames, answers: str, queries: str) -> Markup:
     }
     return Markup(
         template("swaymeter.reports.page", "example.html", filters).render(
-            query=query,
-            question=question,
+            query=query_rows,
+            question=question_rows,
             answers=answers,
             queries=queries,
             most=log_contexts,
-            greedy=_greedy,
-            said=_reply_sentence,
+            query_reply=_query_reply,
+            question_reply=_question_reply,
             judge=stand_in,
             names=CONDITION_NAMES,
-            unfinished=any(map(_is_cut_off, question)),
+            unfinished=any(map(_is_cut_off, question_rows)),
             own=own,
             outcome=partial(outcome, own=own),
         )
@@ -347,15 +350,15 @@ def _nats(value: float | None) -> str | None:
     return None if value is None else f"{cell(float(value))} nats"
 
 
-def _greedy(row: dict[str, Any]) -> str | None:
+def _query_reply(row: dict[str, Any]) -> str | None:
     if row["greedy"] is None:
         return None
     follows = f" ({_FOLLOWS[row['follows']]})" if row["follows"] in _FOLLOWS else ""
     return f"{row['greedy'] or 'empty'}{follows}"
 
 
-def _reply_sentence(row: dict[str, Any]) -> str | None:
-    """Return the greedy answer to a question, with a mark if the limit of tokens cut it off."""
+def _question_reply(row: dict[str, Any]) -> str | None:
+    """Return the greedy reply to a question, followed by "(unfinished)" if the limit of tokens cut the reply off."""
     if row["greedy"] is None:
         return None
     return f"{row['greedy']} … (unfinished)" if _is_cut_off(row) else row["greedy"] or "empty"

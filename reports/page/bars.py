@@ -50,8 +50,8 @@ class Row:
         number: The main number of the row with its interval, as text.
         name: Name by which a threshold of the study file refers to the main number, such as `follow.conflicting`; ""
             without such a name.
-        threshold: Name and value of the number that a threshold is compared with, as text; "" if it is the main
-            number.
+        threshold: Name and value of the number that a threshold is compared with, as text; "" if thresholds
+            are compared with the main number.
     """
 
     variant: str
@@ -76,14 +76,14 @@ def legend(chart: HeadlineFigure) -> list[tuple[str, str]]:
 
 
 def kind_of(chart: HeadlineFigure, name: str) -> str:
-    """Return the CSS class of a part: a share's name; a mean's position, because a mean's name can come from a file."""
+    """Return the CSS class of a part: a share's name, or a mean's index, because a mean's name can come from a file."""
     return name if chart.unit == SHARE else f"mean-{chart.parts.index(name)}"
 
 
 def stacked(chart: HeadlineFigure, bar: Bar, scale: float) -> Row:
     """Return the row of a bar of shares; a share needs no `scale`.
 
-    The main part comes first and begins at 0, like the scale of its interval.
+    The main part comes first and begins at 0, because the ends of its interval are measured from 0.
     """
     start, marks, main = 0.0, [], bar.part(bar.main)
     for part in sorted(bar.parts, key=lambda part: part.name != bar.main):

@@ -22,7 +22,7 @@ from swaymeter.reports.style import PARTITION_HUES, QUERY_HUES, rules_of_themes
 
 
 def template(package: str, file: str, filters: Mapping[str, Any]) -> jinja2.Template:
-    """Return the template of a package; it escapes every value, and an unknown name is an error.
+    """Return the template of a package; it escapes every value, and an undefined variable is an error.
 
     A template may extend base.html, which has the beginning and the end of every page.
     """
@@ -38,11 +38,11 @@ def template(package: str, file: str, filters: Mapping[str, Any]) -> jinja2.Temp
     return environment.from_string(asset(package, file))
 
 
-def written(package: str, file: str, css: str, filters: Mapping[str, Any], **words: object) -> TemplateStream:
-    """Return a page in pieces: a package's template, filled with `words`, and `css` after the CSS of all pages."""
+def page_stream(package: str, file: str, css: str, filters: Mapping[str, Any], **values: object) -> TemplateStream:
+    """Return a page in pieces: a package's template, filled with `values`, and `css` after the CSS of all pages."""
     hues = "".join(f"--{name}:{hue};" for name, hue in {**QUERY_HUES, **PARTITION_HUES}.items())
     css = rules_of_themes(hues) + "\n" + asset("swaymeter.reports.page", "page.css") + css
-    return template(package, file, filters).stream(css=Markup(css), style_hash=integrity(css), **words)
+    return template(package, file, filters).stream(css=Markup(css), style_hash=integrity(css), **values)
 
 
 _MARKUP = re.compile("[<>&\x7f-\x9f\u2028\u2029]")

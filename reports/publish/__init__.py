@@ -53,7 +53,7 @@ def publish(study: Publication, warehouse: Warehouse, folder: Path) -> Path:
     """
     with replacing_folder(folder, _is_publication, "publication", "name another folder") as new:
         frames = {name: warehouse.frame(name) for name in dict.fromkeys((*queries(), *PUBLICATION_QUERIES))}
-        _write_pictures(study, new, labelled(with_empty(frames, queries())))
+        _write_figures_and_tables(study, new, labelled(with_empty(frames, queries())))
         _write_data(study, new, warehouse, frames)
         shutil.copyfile(study.database, new / study.database.name)
         _write(new / "study.yaml", study.study_file)
@@ -90,7 +90,7 @@ def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def _write_pictures(study: Publication, folder: Path, frames: Frames) -> None:
+def _write_figures_and_tables(study: Publication, folder: Path, frames: Frames) -> None:
     drawn = draw_all(FIGURES.values(), frames)[0]
     captions = []
     for each, limits in with_limits(drawn):

@@ -33,15 +33,15 @@ _SIZE_CATEGORIES = (  # bound on the rows of the largest table, and the hub's na
 
 def dataset_card(study: Publication, files: Sequence[ExportedTable], sources: pd.DataFrame) -> str:
     """Return the text of README.md."""
-    description = study.card
+    card = study.card
     licences = [str(row["licence"]) for row in records(sources)]
     largest_table = max((file.rows for file in files), default=0)
     first_path = files[0].path if files else "data/..."
     licence_id = hub_licence(licences)
-    not_run = [[work.relation, work.model, work.measure, work.reason] for work in description.not_run]
+    not_run = [[work.relation, work.model, work.measure, work.reason] for work in card.not_run]
     not_run_table = ["## What was not run\n", grid(["relation", "model", "measure", "reason"], not_run)]
     header = {
-        "pretty_name": description.name,
+        "pretty_name": card.name,
         "language": ["en"],
         "license": licence_id,
         **({"license_name": "by-source", "license_link": LICENCES} if licence_id == "other" else {}),
@@ -51,7 +51,7 @@ def dataset_card(study: Publication, files: Sequence[ExportedTable], sources: pd
     }
     parts = [
         f"---\n{yaml.safe_dump(header, sort_keys=False, allow_unicode=True)}---\n",
-        f"# {markdown(description.name)}\n\n{markdown(description.question)}\n",
+        f"# {markdown(card.name)}\n\n{markdown(card.question)}\n",
         "Prompts, answers, scores and statistics of a study with Swaymeter, one Parquet file a table. The study\n"
         "is `study.yaml`; `manifest.json` has the weights, devices, versions and seeds of its run, the commands that\n"
         "repeat it, and the SHA-256 of every file. Logarithms are natural: scores are in nats.\n",
@@ -63,7 +63,7 @@ def dataset_card(study: Publication, files: Sequence[ExportedTable], sources: pd
         *(not_run_table if not_run else ()),
         "## Tables\n",
         *(_table(file) for file in files),
-        f"## How to cite\n\n{markdown(description.citation)}\n",
+        f"## How to cite\n\n{markdown(card.citation)}\n",
     ]
     return "\n".join(parts)
 

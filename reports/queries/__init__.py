@@ -1,6 +1,6 @@
 """The page of queries, in one file: each query with its contexts by persuasion, the models side by side, and a search.
 
-Of more than 500 queries, the page shows five of each relation and type: the rows of the named query `chosen_queries`.
+If a study has more than 500 queries, the page shows five of each relation and type (named query `chosen_queries`).
 """
 
 from collections import defaultdict
@@ -16,7 +16,7 @@ from swaymeter.data.digests import integrity
 from swaymeter.data.records.findings import StudyCard
 from swaymeter.reports.frames import records
 from swaymeter.reports.models import QUERIES_PAGE, Model, file_slug, models
-from swaymeter.reports.page.shell import asset, cell, written
+from swaymeter.reports.page.shell import asset, cell, page_stream
 
 READ_QUERIES = (
     "chosen_queries",
@@ -24,6 +24,7 @@ READ_QUERIES = (
     "greedy_of_chosen_queries",
     "tokens_of_chosen_queries",
 )
+"""Named queries of the database that the page reads."""
 Key = tuple[str, str, str, Model]
 """Relation, query, context and model."""
 _FOLLOWS = {"context": "● ", "original": "○ "}
@@ -38,7 +39,7 @@ def write_queries(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyC
     shown_models = models(scored)
     filters = {"cell": cell, "slug": file_slug}
     css, script = (asset(__name__, f"queries.{kind}") for kind in ("css", "js"))
-    written(
+    page_stream(
         __name__,
         "queries.html",
         css,
@@ -77,8 +78,8 @@ def _by_relation(
         query, model = (row["relation"], row["query_id"]), Model(row["model"], row["dtype"])
         context = contexts[query].setdefault(row["context_id"], {**row, "of_models": {}})
         greedy = "" if pd.isna(row["greedy"]) else _FOLLOWS.get(row["follows"], "") + (row["greedy"] or "(empty)")
-        next_token = tokens.get((*query, row["context_id"], model), "")
-        context["of_models"][model] = {"persuasion": row["persuasion"], "greedy": greedy, "tokens": next_token}
+        next_tokens = tokens.get((*query, row["context_id"], model), "")
+        context["of_models"][model] = {"persuasion": row["persuasion"], "greedy": greedy, "tokens": next_tokens}
     queries = [
         {
             **row,

@@ -1,6 +1,6 @@
 """The list of all tables. A table declares its caption, its named queries, and a function that makes its rows.
 
-The function chooses columns and an order of rows from the warehouse.
+The function chooses columns of the queries' results, and sorts the rows.
 """
 
 from swaymeter.data.named import Registry

@@ -88,7 +88,7 @@ AGREEMENT = Table(
     "agreement-with-the-judge",
     "Does the judge agree with the rule, and with people?",
     "The judge decides whose answer an undecided reply states. To test its reliability, it also judges a sample of the "
-    "replies that the rule decided, and its verdicts are compared with people's. Agreement is the share of answers "
+    "replies that the rule decided, and its verdicts are compared with people's. Agreement is the share of replies "
     "with the same verdict; kappa is Cohen's, agreement beyond chance (1: complete; 0: as by chance). The 95% "
     "intervals are over subjects, or over questions if no subject is named. Neither number says who is right.",
     QUERIES,

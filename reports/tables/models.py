@@ -16,7 +16,7 @@ from swaymeter.reports.estimates import (
     direction,
     equivalence_sentence,
     estimate,
-    limit_sentences,
+    incomplete_replies,
     plural,
     server_sentences,
     span,
@@ -126,7 +126,7 @@ AT_A_GLANCE = Table(
         equivalence_sentence(frames["models_side_by_side"], frames["stand_ins"])
         + server_sentences(frames["served_models"], frames["models_side_by_side"])
         + thinking_sentence(frames["unfinished_greedy_answers"])
-        + limit_sentences(frames["unfinished_greedy_answers"])
+        + incomplete_replies(frames["unfinished_greedy_answers"])
     ),
     is_summary=True,
 )
@@ -197,13 +197,13 @@ RUNTIME = Table(
 
 
 _ABOUT = ("models", "study", "contexts")
-"""Columns of a published amount that name its models, its study or its contexts."""
+"""Keys of `PublishedValue.by` that name the models, the study or the contexts of a published value."""
 ITEMS = ("du-setup", "liu-setup", "marjanovic-setup")
 """Items of the papers with the sizes of their studies."""
 
 
 def _setup(frames: Frames) -> pd.DataFrame:
-    """Return the amounts of the study beside those of the papers."""
+    """Return the sizes of the study beside the sizes in the papers."""
     in_papers = dict[tuple[str, str | None], list[str]]()
     for value in (value for item in ITEMS for value in published(item)):
         key = value.quantity, value.by.get("partition")

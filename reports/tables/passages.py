@@ -1,4 +1,4 @@
-"""Tables about several passages in a context: stated passages by place, effects on the answer, and citations."""
+"""Tables about several passages in a context: answers by the place of a passage, effects on answers, and citations."""
 
 import pandas as pd
 
@@ -95,8 +95,8 @@ AT_PLACES = Table(
     "How often the greedy answer states what the right (supporting) or the wrong (conflicting) passage says, with 95% "
     "intervals over questions, by the set and the place in it. An answer that states both counts for both. If a set "
     "has several passages of a kind, the place of the first counts. If every question was asked in one order only, the "
-    "places have different questions. The effect of the place is tested on questions that were asked in several "
-    "orders.",
+    "shares at two places are over different questions. The effect of the place is tested on questions that were asked "
+    "in several orders.",
     ("passages_summary",),
     _places,
 )

@@ -10,7 +10,7 @@ import pandas as pd
 
 from swaymeter.data.reasons import REASONS
 from swaymeter.data.records import CONDITIONS
-from swaymeter.reports.estimates import estimate, limit_sentences, neither_sentences, plural
+from swaymeter.reports.estimates import estimate, incomplete_replies, neither_sentences, plural
 from swaymeter.reports.figures.distributions import class_bounds
 from swaymeter.reports.frames import Frames, are_own, in_order, partitions, records
 from swaymeter.reports.models import RUNS, models, rows_of
@@ -85,6 +85,7 @@ def side_by_side(
 
 
 def _numbers(frames: Frames) -> pd.DataFrame:
+    # published=None: the new column has the published value of the quantity of each row.
     rows = with_published(
         drop_single_pools(frames["partition_means"]), frames[RUNS], ("marjanovic-table-2",), published=None
     )
@@ -329,7 +330,7 @@ OUTCOMES = Table(
     ("outcomes", "unfinished_greedy_answers", "greedy_answers_of_neither"),
     _outcomes,
     note=lambda frames: (
-        limit_sentences(frames["unfinished_greedy_answers"]) + neither_sentences(frames["greedy_answers_of_neither"])
+        incomplete_replies(frames["unfinished_greedy_answers"]) + neither_sentences(frames["greedy_answers_of_neither"])
     ),
 )
 ANSWERS = Table(

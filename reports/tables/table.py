@@ -13,7 +13,7 @@ from swaymeter.reports.estimates import estimate
 from swaymeter.reports.figures.figure import as_in
 from swaymeter.reports.frames import Frames, is_audit, records, with_empty
 from swaymeter.reports.models import RUNS, Model, models
-from swaymeter.reports.published import PublishedValues, are_published, published_of
+from swaymeter.reports.published import PublishedValues, are_of_papers, published_of
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class FilledTable:
 
         With one or two rows, only a shared model is named.
         """
-        words = ", ".join(str(self._shown[name].iloc[0]) for name in self._shared_columns)
+        words = ", ".join(str(self._formatted[name].iloc[0]) for name in self._shared_columns)
         return f" All rows: {words}." if words else ""
 
     @property
@@ -74,10 +74,10 @@ class FilledTable:
 
         A number with its interval is a single text, and a model with its dtype is a single text.
         """
-        return self._shown.drop(columns=self._shared_columns)
+        return self._formatted.drop(columns=self._shared_columns)
 
     @cached_property
-    def _shown(self) -> pd.DataFrame:
+    def _formatted(self) -> pd.DataFrame:
         rows = _with_intervals(self.rows)
         if {"model", "dtype"} <= {*rows}:
             model_names = [str(Model(row["model"], row["dtype"])) for row in records(rows[["model", "dtype"]])]
@@ -87,16 +87,16 @@ class FilledTable:
 
     @cached_property
     def _shared_columns(self) -> list[str]:
-        """The label columns with one value in all rows; empty if no other column would be left."""
-        if self._shown.empty:
+        """The columns of identifying texts with one value in all rows; empty if no other column would be left."""
+        if self._formatted.empty:
             return []
-        labels = _LABELS if len(self.rows) > 2 else ("model",)
-        names = [str(name) for name in self._shown if name in labels]
-        shared = [name for name in names if self._shown[name].nunique(dropna=False) == 1]
-        return shared if len(shared) < len(self._shown.columns) else []
+        text_columns = _TEXT_COLUMNS if len(self.rows) > 2 else ("model",)
+        names = [str(name) for name in self._formatted if name in text_columns]
+        shared = [name for name in names if self._formatted[name].nunique(dropna=False) == 1]
+        return shared if len(shared) < len(self._formatted.columns) else []
 
 
-_LABELS = ("model", "set", "effect", "what", "partition", "context", "judge", "correlated_with")
+_TEXT_COLUMNS = ("model", "set", "effect", "what", "partition", "context", "judge", "correlated_with")
 """Columns of texts that identify a row."""
 _NUMBER_COLUMNS = ("mean", "against", "against_mean", "margin")
 """Columns of numbers whose unit is in the column `unit` of a row; any other column has one unit in all rows."""
@@ -132,7 +132,7 @@ def _cell_text(row: Mapping[str, Any], name: str, ends: Sequence[str], unit: str
 def filled(table: Table, frames: Frames) -> FilledTable:
     """Return a table with its rows, caption and published values.
 
-    An audit has no columns of published values. Other studies have them unless they are empty.
+    The table of an audit has no columns of published values. Other tables have no empty columns of published values.
     """
     frames_with_empty = with_empty(frames, (*table.queries, RUNS))
     rows = frames_with_empty[table.queries[0]]
@@ -148,7 +148,7 @@ def filled(table: Table, frames: Frames) -> FilledTable:
     unused = [name for name in published_columns if is_audit(frames) or (rows[name].fillna("") == "").all()]
     rows = rows.drop(columns=unused)
     finding = table.finding(frames_with_empty)
-    items = compared_items if are_published(frames_with_empty) else ()
+    items = compared_items if are_of_papers(frames_with_empty) else ()
     caption = f"{finding} {table.caption}" if finding else table.caption
     caption += table.note(frames_with_empty) + as_in(items) + published.note
     return FilledTable(table, caption, rows, published)

@@ -1,4 +1,8 @@
-"""Annotators' corrections of a question: new texts, and the contexts, answer forms and flags that follow from them."""
+"""Annotators' corrections of a question: new texts, and the contexts, answer forms and flags that follow from them.
+
+A snippet is a text with slots. The original answer in its slots gives the original context, and the replacement answer
+gives the counter-memory context.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -50,8 +54,8 @@ def correct(question: Question, corrections: Mapping[str, str]) -> Question:
     if corrections.keys() - {"question"}:
         changed = _with_contexts(changed, question, context)
     other_flags = tuple(flag for flag in changed.flags if flag not in _TEXT_FLAGS)
-    broken = slots.flags_of(changed.question, changed.answers, changed.object, changed.replacement)
-    return replace(changed, flags=tuple(dict.fromkeys((*broken, *other_flags))))
+    text_flags = slots.flags_of(changed.question, changed.answers, changed.object, changed.replacement)
+    return replace(changed, flags=tuple(dict.fromkeys((*text_flags, *other_flags))))
 
 
 def _with_contexts(changed: Question, uncorrected: Question, context: str | None) -> Question:
@@ -99,9 +103,9 @@ def _context_for_answer(answer: str, uncorrected: Question, snippet: str | None)
     original = uncorrected.original_context
     if answer == uncorrected.object:
         return original, snippet
-    stated = _with_slots(original, answer, _slot_ranges(snippet, uncorrected.object))
-    if stated is not None or snippet is None:
-        return original, stated
+    new_snippet = _with_slots(original, answer, _slot_ranges(snippet, uncorrected.object))
+    if new_snippet is not None or snippet is None:
+        return original, new_snippet
     return fill_slot(snippet, answer), snippet
 
 

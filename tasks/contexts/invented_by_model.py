@@ -1,8 +1,8 @@
 """Names of invented entities from a language model, read from the lines of sampled lists.
 
-A round is a prompt with new examples of names, and several sampled lists. Names depend only on seed, model and class;
-a request for more names gives the same names first. Models repeat names of their training data, so the caller must
-look up each name.
+A round is a prompt with new examples of names, and several sampled lists. Names depend only on seed, model, class and
+the names to avoid; a request for more names gives the same names first. Models repeat names of their training data, so
+the caller must drop the names of existing entities.
 """
 
 import re
@@ -37,9 +37,9 @@ _DESCRIPTION = re.compile(
     r"|,\s+(?:an?|the|which|who|whose|where)\s"
 )
 _VERB = re.compile(r"\s(?:is|was|are|were)\s")
-_QUOTES = " \t\"'“”„‘’«»‹›*_`.,;:|"
+_OUTER_CHARACTERS = " \t\"'“”„‘’«»‹›*_`.,;:|"
 # Beginnings of remarks of a chat model, such as "Sure, here are ten names".
-_CHAT = re.compile(
+_REMARK = re.compile(
     r"^(?:sure|certainly|of course|okay|here (?:are|is)|here's|these (?:are|names)|i'm|i am|i can|i have|sorry|"
     r"as an ai|note|please|let me|the following)\b",
     re.IGNORECASE,
@@ -127,14 +127,14 @@ def _items_of_line(line: str) -> list[str]:
         all_or_none_marked = len({_MARK.match(piece) is None for piece in pieces if piece}) == 1
         are_short = all(len(piece.split()) <= _MAX_WORDS_OF_PIECE for piece in pieces)
         has_description = _DESCRIPTION.search(line.rstrip("."))
-        if len(pieces) > 2 and all_or_none_marked and are_short and not _is_greeting(line) and not has_description:
+        if len(pieces) > 2 and all_or_none_marked and are_short and not _is_remark(line) and not has_description:
             return pieces
     return [line]
 
 
 def _name(line: str) -> str | None:
     """Return the name in a line, without list marks, quotes and description; None without a usable name."""
-    if not line or _is_greeting(line):
+    if not line or _is_remark(line):
         return None
     is_long_sentence = line[-1] in ".!?" and len(line.split()) > _MAX_WORDS_OF_SENTENCE
     if (is_long_sentence or _VERB.search(line)) and not _MARK.match(line):
@@ -142,7 +142,7 @@ def _name(line: str) -> str | None:
     line = _MARK.sub("", line.replace("**", "").replace("`", ""))
     quoted = _QUOTED.match(line)
     named = quoted[1] if quoted else _DESCRIPTION.split(line, maxsplit=1)[0]
-    text = " ".join(named.split()).strip(_QUOTES)
+    text = " ".join(named.split()).strip(_OUTER_CHARACTERS)
     words = text.casefold().split()
     repeats = len(words) >= 4 and 2 * len(set(words)) <= len(words)  # la la la la
     is_printable = all(unicodedata.category(character)[0] != "C" for character in text) and not _FORBIDDEN & set(text)
@@ -151,8 +151,8 @@ def _name(line: str) -> str | None:
     return text if is_printable and not repeats and has_length else None
 
 
-def _is_greeting(line: str) -> bool:
-    return line[-1] == ":" or _CHAT.match(line) is not None
+def _is_remark(line: str) -> bool:
+    return line[-1] == ":" or _REMARK.match(line) is not None
 
 
 def _is_proper(name: str) -> bool:

@@ -1,7 +1,6 @@
 """Names of invented entities of a class, from the catalog's lists, a seeded generator or a language model.
 
-A study may list knowledge graphs under `absent_from`. Invented names that entities of these graphs have are
-replaced.
+A study may list knowledge graphs under `absent_from`. An invented name is left out if an entity of these graphs has it.
 """
 
 from collections.abc import Callable
@@ -25,7 +24,7 @@ VERSION = 2
 DTYPE: Literal["bfloat16"] = "bfloat16"
 """The dtype of a model that invents names. Names need no high precision, and a short dtype saves memory."""
 SPARE = 20
-"""Names beyond the requested number, because some names turn out to exist."""
+"""Names that are requested beyond `invented_entities`, because some names turn out to exist."""
 ADVICE = "or set `absent_from: []` under `facts`, and no name is looked up"
 
 
@@ -64,7 +63,7 @@ def fetch_invented_names(
     """
     invent = _name_function(options, entity_class, seed)
     requested = options.invented_entities + SPARE
-    total = 0  # number of names that were invented so far
+    total = 0  # number of names to invent, with the names of earlier rounds
     looked_up: set[str] = set()
     names: list[str] = []
     stores = [graph.open() for graph in FACT_SOURCES[options.source].graphs(options, access)]

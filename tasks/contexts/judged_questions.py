@@ -12,15 +12,15 @@ from dataclasses import dataclass, field, replace
 from swaymeter.data import reasons
 from swaymeter.data.reasons import REASONS
 from swaymeter.data.records import OwnKind, Question, QuestionContext
-from swaymeter.data.records.judgements import Judgement, same_words
+from swaymeter.data.records.judgements import Judgement, comparable_text
 from swaymeter.tasks.contexts.corrections import correct
 from swaymeter.tasks.contexts.questions import BuiltQuestions, rejected_question
 
-INDEPENDENT = 2
+INDEPENDENT_ANNOTATORS = 2
 """Number of annotators that judge each question independently."""
 CORRECTIONS = ("question", "answer", "replacement", "text")
 """Fields of a question that a judgement can correct; `text` is the original context."""
-_REASONS = {
+_REJECTION_REASONS = {
     "discard": reasons.ANNOTATORS_DISCARD,
     "misinformation": reasons.ANNOTATORS_MISINFORMATION,
     "incomplete": reasons.ANNOTATORS_INCOMPLETE,
@@ -62,27 +62,27 @@ class Opinions:
 
     def independent(self, question_id: str) -> list[Opinion]:
         """Return the opinions of the first two annotators of a question."""
-        return self.by_question.get(question_id, [])[:INDEPENDENT]
+        return self.by_question.get(question_id, [])[:INDEPENDENT_ANNOTATORS]
 
     def third(self, question_id: str) -> Opinion | None:
         """Return the opinion of the third annotator, who decides conflicts."""
-        return next(iter(self.by_question.get(question_id, [])[INDEPENDENT:]), None)
+        return next(iter(self.by_question.get(question_id, [])[INDEPENDENT_ANNOTATORS:]), None)
 
     def is_conflict(self, question_id: str) -> bool:
         """Return True if the first two annotators differ in their choices or corrections."""
         first_two = self.independent(question_id)
-        return len(first_two) == INDEPENDENT and _content(first_two[0]) != _content(first_two[1])
+        return len(first_two) == INDEPENDENT_ANNOTATORS and _content(first_two[0]) != _content(first_two[1])
 
     def decisive(self, question_id: str) -> Opinion | None:
         """Return the opinion that decides; None for fewer than two opinions, or for an undecided conflict."""
         first_two = self.independent(question_id)
-        if len(first_two) < INDEPENDENT:
+        if len(first_two) < INDEPENDENT_ANNOTATORS:
             return None
         return self.third(question_id) if self.is_conflict(question_id) else first_two[0]
 
     def summary(self, question_id: str) -> str | None:
         """Return the choices and notes of the first three annotators as a text; None without an opinion."""
-        opinions = self.by_question.get(question_id, [])[: INDEPENDENT + 1]
+        opinions = self.by_question.get(question_id, [])[: INDEPENDENT_ANNOTATORS + 1]
         choices = []
         for opinion in opinions:
             note = f" ({opinion.note})" if opinion.note else ""
@@ -117,9 +117,9 @@ def accepted_questions(questions: Sequence[Question], opinions: Opinions) -> Bui
             if question_id in opinions.without_effect and not opinions.independent(question_id):
                 detail = opinions.without_effect[question_id]
             built.rejected.append(rejected_question(question, reason, detail))
-        elif opinion.choice in _REASONS:
+        elif opinion.choice in _REJECTION_REASONS:
             detail = opinions.summary(question_id)
-            built.rejected.append(rejected_question(question, _REASONS[opinion.choice], detail))
+            built.rejected.append(rejected_question(question, _REJECTION_REASONS[opinion.choice], detail))
         else:
             built.questions.append(correct(question, opinion.corrections))
         seen.add(question_id)
@@ -143,7 +143,7 @@ def open_questions(
         if conflicts_only:
             is_open = opinions.is_conflict(question_id) and opinions.third(question_id) is None
         else:
-            is_open = len(opinions.independent(question_id)) < INDEPENDENT
+            is_open = len(opinions.independent(question_id)) < INDEPENDENT_ANNOTATORS
         annotators = {opinion.annotator for opinion in opinions.by_question.get(question_id, ())}
         if is_open and annotator not in annotators:
             chosen.append(question)
@@ -252,7 +252,9 @@ def _add(opinions: Opinions, question: Question, rows: Sequence[Judgement]) -> N
     """Add the opinion that the rows of one annotator give on a question, or the problems of these rows."""
     current_texts = {"choice": shown_text(question), **texts(question)}
     outdated = [
-        row for row in rows if row.judged.strip() and same_words(row.judged) != same_words(current_texts[row.field])
+        row
+        for row in rows
+        if row.judged.strip() and comparable_text(row.judged) != comparable_text(current_texts[row.field])
     ]
     if outdated:
         opinions.without_effect[question.question_id] = "judged before its texts changed"
@@ -304,8 +306,8 @@ def _judgement_of(
     """Return the judgement of a context; None without a judgement, or if people judged another text of the context."""
     names = (question.question_id, question.question)  # a judgement names its question by id or by text
     listed = (row for name in names for row in rows.get((name, context.context_id), ()))
-    text = same_words(context.text or "")
-    return next((row for row in listed if same_words(row.judged) in ("", text)), None)
+    text = comparable_text(context.text or "")
+    return next((row for row in listed if comparable_text(row.judged) in ("", text)), None)
 
 
 def _kind_problem(question: Question, kind: Judgement, answer: Judgement | None) -> str:

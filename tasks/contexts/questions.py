@@ -11,7 +11,7 @@ from swaymeter.data.randomness import drawn_first
 from swaymeter.data.records import CONFLICTING, Passage, Question, QuestionContext, Rejected
 from swaymeter.data.sources.slots import CONTEXT_LACKS_ITS_ANSWER, UNASKABLE
 from swaymeter.data.wording.words import words
-from swaymeter.tasks.scoring.followed import Decision, Verdict, decide
+from swaymeter.tasks.scoring.followed import decide
 
 MAX_ANSWER_WORDS = 8
 """Most words of an answer without a warning; replies rarely repeat a longer answer word by word."""
@@ -45,9 +45,9 @@ def choose_questions(questions: Sequence[Question], *, count: int | None, seed: 
     askable: dict[str, Question] = {}
     rejected = []
     for question in questions:
-        broken = [flag for flag in question.flags if flag in UNASKABLE]
-        if broken:
-            rejected.append(rejected_question(question, broken[0]))
+        broken_rules = [flag for flag in question.flags if flag in UNASKABLE]
+        if broken_rules:
+            rejected.append(rejected_question(question, broken_rules[0]))
         elif detail := _alike_answers(question):
             rejected.append(rejected_question(question, reasons.ANSWERS_ALIKE, detail))
         elif question.question_id in askable:
@@ -114,19 +114,19 @@ def _check_answers(questions: Sequence[Question]) -> list[Question]:
 def _passages_without_answer(question: Question) -> list[str]:
     """Describe the passages of a user's question that lack their answer; answers "yes" and "no" are ignored."""
     descriptions = []
-    for case, passage in _passages(question):
+    for context, passage in _passages(question):
         answers = _answers_with_words(passage.answers)
-        if answers and not _states(decide(passage.text, context=answers, original=()), "context"):
-            descriptions.append(f"{_location(question, case)}: {answers[0]!r}")
+        if answers and not _mentions(passage.text, answers):
+            descriptions.append(f"{_location(question, context)}: {answers[0]!r}")
     return descriptions
 
 
 def _passages_with_both(question: Question) -> list[str]:
     """Describe the passages of a user's question that state the right answer and a conflicting passage's answer."""
     decisive_kinds = ("supporting", "conflicting")
-    passages = [(case, passage) for case, passage in _passages(question) if passage.kind in decisive_kinds]
+    passages = [(context, passage) for context, passage in _passages(question) if passage.kind in decisive_kinds]
     wrong = _answers_with_words(
-        form for _, passage in passages if passage.kind == "conflicting" for form in passage.answers
+        answer for _, passage in passages if passage.kind == "conflicting" for answer in passage.answers
     )
     right = _answers_with_words(question.forms)
 
@@ -135,19 +135,20 @@ def _passages_with_both(question: Question) -> list[str]:
         # A text with one answer may have an unclear stance, too: "until May", for the answer May. So each answer is
         # looked for alone.
         if decision.reason == "unclear stance":
-            return all(_states(decide(text, context=answers, original=()), "context") for answers in (right, wrong))
+            return all(_mentions(text, answers) for answers in (right, wrong))
         return decision.verdict == "both"
 
     return [
-        f"{_location(question, case)}: {passage.text[:60]!r}"
-        for case, passage in passages
+        f"{_location(question, context)}: {passage.text[:60]!r}"
+        for context, passage in passages
         if right and wrong and has_both(passage.text)
     ]
 
 
-def _states(decision: Decision, verdict: Verdict) -> bool:
-    """Return True for this verdict on a passage, and for an answer that the passage mentions with an unclear stance."""
-    return decision.verdict == verdict or decision.reason == "unclear stance"
+def _mentions(passage: str, answers: Sequence[str]) -> bool:
+    """Return True if a passage states one of the answers, or mentions it with an unclear stance."""
+    decision = decide(passage, context=answers, original=())
+    return decision.verdict == "context" or decision.reason == "unclear stance"
 
 
 def _passages(question: Question) -> list[tuple[QuestionContext, Passage]]:
@@ -155,15 +156,15 @@ def _passages(question: Question) -> list[tuple[QuestionContext, Passage]]:
     if not question.is_own:
         return []
     by_text: dict[str, tuple[QuestionContext, Passage]] = {}
-    for case in question.cases:
-        for passage in case.passages:
-            by_text.setdefault(passage.text, (case, passage))
+    for context in question.cases:
+        for passage in context.passages:
+            by_text.setdefault(passage.text, (context, passage))
     return list(by_text.values())
 
 
-def _location(question: Question, case: QuestionContext) -> str:
+def _location(question: Question, context: QuestionContext) -> str:
     """Return the name of a question and of one of its contexts, for messages."""
-    return f"{question.printable_name}, {case.context_id}"
+    return f"{question.printable_name}, {context.context_id}"
 
 
 def _answers_with_words(answers: Iterable[str]) -> list[str]:
@@ -173,7 +174,7 @@ def _answers_with_words(answers: Iterable[str]) -> list[str]:
 
 def _is_long(question: Question) -> bool:
     """Return True if the right answer or the answer of a context has more than `MAX_ANSWER_WORDS` words."""
-    answers = [question.object, *(case.answers[0] for case in question.cases if case.answers)]
+    answers = [question.object, *(context.answers[0] for context in question.cases if context.answers)]
     return any(len(words(answer)) > MAX_ANSWER_WORDS for answer in answers)
 
 
@@ -182,13 +183,13 @@ def _alike_answers(question: Question) -> str:
     if not question.is_own:
         return ""
     right = {words(form): form for form in question.forms if words(form)}
-    for case in question.cases:
-        if case.condition not in {*CONFLICTING, "mixed"}:
+    for context in question.cases:
+        if context.condition not in {*CONFLICTING, "mixed"}:
             continue
-        for answer in case.answers:
+        for answer in context.answers:
             if words(answer) in right:
                 spelling = f"another spelling of the right answer {right[words(answer)]!r}"
-                return f"{_location(question, case)}: {answer!r} is {spelling}"
+                return f"{_location(question, context)}: {answer!r} is {spelling}"
     return ""
 
 

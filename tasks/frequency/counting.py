@@ -89,10 +89,10 @@ class _Stream:
         words: number of decided words.
         buffer: text of the next batch.
         size: bytes of the buffer.
-        first: index of the first undecided word of the buffer.
+        undecided: index of the first undecided word of the buffer.
         counts: (names.count,), occurrences of each set of names, by its id.
         pairs: (n_pairs,), occurrences of the entity with the answer near it.
-        margin: number of words at the end of a batch that stay undecided.
+        margin: number of words that stay undecided at the end of a batch, and of words that are kept before them.
     """
 
     names: Names
@@ -101,7 +101,7 @@ class _Stream:
     words: int = 0
     buffer: list[bytes] = field(default_factory=list)
     size: int = 0
-    first: int = 0
+    undecided: int = 0
 
     def __post_init__(self) -> None:
         self.counts = np.zeros(self.names.count, np.int64)
@@ -123,28 +123,28 @@ class _Stream:
             self.flush(is_end=False)
 
     def flush(self, *, is_end: bool) -> None:
-        """Count the decided words of the buffer; the rest begins the next buffer."""
+        """Count the decided words; keep the undecided words, and the words before them, for the next buffer."""
         buffer = separate_words(b"".join(self.buffer))
         text = b" " + buffer.strip(b" ") + b" " if buffer.strip(b" ") else b" "
         codes = np.frombuffer(text, np.uint8)
         spaces = np.flatnonzero(codes == 32)
-        number, tail = len(spaces) - 1, b""  # number of complete words, and the incomplete last word
-        if number and not is_end and not buffer.endswith(b" "):  # the last word may continue in the next piece
-            number -= 1
-            tail = text[spaces[number] + 1 : -1]
-        end = number if is_end else max(self.first, number - self.margin)  # index of the first word to stay undecided
+        n_words, tail = len(spaces) - 1, b""  # number of complete words, and the incomplete last word
+        if n_words and not is_end and not buffer.endswith(b" "):  # the last word may continue in the next piece
+            n_words -= 1
+            tail = text[spaces[n_words] + 1 : -1]
+        end = n_words if is_end else max(self.undecided, n_words - self.margin)  # first word to stay undecided
         separators = np.searchsorted(spaces, np.flatnonzero(codes == 0xFF)) - 1
         self._count(text, spaces, separators, end)
-        self.words += end - self.first - int(((separators >= self.first) & (separators < end)).sum())
+        self.words += end - self.undecided - int(((separators >= self.undecided) & (separators < end)).sum())
         start = max(0, end - self.margin)
-        carried = text[spaces[start] + 1 : spaces[number] + 1]
+        carried = text[spaces[start] + 1 : spaces[n_words] + 1]
         # An incomplete word that is longer than every name matches no name. To bound the memory, a short placeholder
         # replaces such a word.
         tail = tail if len(tail) <= self.names.longest_word else b"x" * (self.names.longest_word + 1)
-        self.buffer, self.size, self.first = [carried, tail], 0, end - start
+        self.buffer, self.size, self.undecided = [carried, tail], 0, end - start
 
     def _count(self, text: bytes, spaces: Ints, separators: Ints, end: int) -> None:
-        """Count the names that begin with a word from `self.first` up to `end`: the words that this batch decides.
+        """Count the names that begin with a word from `self.undecided` up to `end`: the words that this batch decides.
 
         Args:
             text: the words of the buffer, each between two spaces.
@@ -164,8 +164,8 @@ class _Stream:
         owner, hit = names.owners.gather(hits[:, 0])
         first = np.searchsorted(spaces, hits[hit, 1])
         last = first + names.lengths[hits[hit, 0]] - 1
-        # Positions are indices of words, with a gap of a window before each document, so that no window reaches into
-        # another document. `owner * span + position` is ordered by owner, and no window reaches another owner.
+        # Positions are indices of words, with a gap as wide as the window before each document. So no window reaches
+        # into another document. `owner * span + position` is ordered by owner, and no window reaches another owner.
         gap = self.window * (np.searchsorted(separators, first) + 1)
         span = len(spaces) + self.window * (len(separators) + 3)
         # Rows by owner, then by first word; of rows with the same owner and first word, the longest comes first.
@@ -175,7 +175,7 @@ class _Stream:
         key = owner * span + last
         is_longest[1:] = key[1:] > np.maximum.accumulate(key)[:-1]
         owner, first, last, gap = (column[is_longest] for column in (owner, first, last, gap))
-        decided = (first >= self.first) & (first < end)
+        decided = (first >= self.undecided) & (first < end)
         self.counts += np.bincount(owner[decided], minlength=names.count)
         self._count_pairs(owner, first + gap, last + gap, decided, span)
 
@@ -195,11 +195,14 @@ class _Stream:
         if not len(begins):
             return
         pair, occurrence = self.names.pairs.gather(owner[decided])
-        answer = self.names.answer_ids[pair] * span
-        before, after = answer + first[decided][occurrence], answer + last[decided][occurrence]
+        # The entity's first and last word, with the answer as the owner: comparable to `begins` and `ends`.
+        offset = self.names.answer_ids[pair] * span
+        first_word, last_word = offset + first[decided][occurrence], offset + last[decided][occurrence]
         # The first answer after the entity's last word, and the last answer that ends before the entity's first word.
-        successor = np.searchsorted(begins, after, side="right")
-        following = (successor < len(begins)) & (begins[np.minimum(successor, len(begins) - 1)] <= after + self.window)
-        previous = np.searchsorted(ends, before, side="left") - 1
-        preceding = (previous >= 0) & (ends[np.maximum(previous, 0)] >= before - self.window)
+        successor = np.searchsorted(begins, last_word, side="right")
+        following = (successor < len(begins)) & (
+            begins[np.minimum(successor, len(begins) - 1)] <= last_word + self.window
+        )
+        previous = np.searchsorted(ends, first_word, side="left") - 1
+        preceding = (previous >= 0) & (ends[np.maximum(previous, 0)] >= first_word - self.window)
         self.pairs += np.bincount(pair[following | preceding], minlength=len(self.pairs))

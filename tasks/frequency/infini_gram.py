@@ -116,7 +116,7 @@ class IndexCounts:
         return tuple(shortest)
 
     def _reach(self, pairs: Sequence[CountedPair]) -> int:
-        """Return the number of words that a passage needs on each side of a name, so that every pair can be decided."""
+        """Return the number of words that a passage needs on each side of a name to show if the other name is near."""
         names = {name for pair in pairs for name in (*pair.entity_names, *pair.answer_names)}
         return self.window + 2 * max((len(words(name.encode()).split()) for name in names), default=0)
 

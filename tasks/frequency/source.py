@@ -14,7 +14,7 @@ from swaymeter.data.records import CountedPair, Shard, ShardCount
 from swaymeter.data.sources.access import Access
 
 Once = Callable[[Callable[[str], Any], str], Any]
-"""Returns the result of a function for a text, such as a tokenizer's name; a run calls it once for each text."""
+"""(function, text) -> function(text), computed once in a run; a text is for example a tokenizer's name."""
 ReportProgress = Callable[[int, int], None]
 """(units done, units in total) -> None."""
 

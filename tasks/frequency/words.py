@@ -49,9 +49,9 @@ def separate_words(text: bytes) -> bytes:
     if not text.isascii():
         codes = _without_other_punctuation(codes)
     is_space = codes == 32
-    is_first = np.ones(len(codes), bool)
-    is_first[1:] = ~(is_space[1:] & is_space[:-1])
-    return codes[is_first].tobytes()
+    keep = np.ones(len(codes), bool)
+    keep[1:] = ~(is_space[1:] & is_space[:-1])
+    return codes[keep].tobytes()
 
 
 def _without_other_punctuation(codes: NDArray[np.uint8]) -> NDArray[np.uint8]:

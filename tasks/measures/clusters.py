@@ -57,7 +57,7 @@ class ClusteredAnswer(QuestionScore):
 
 
 def load_equivalence_model(inputs: Inputs) -> Entailment:
-    """Load the equivalence model of the study."""
+    """Load the entailment model of the study, or its stand-in."""
     parameters: ClustersParameters = inputs.parameters["clusters"]
     # Only a language model can be spread over all GPUs.
     device = "auto" if inputs.device == BALANCED else inputs.device
@@ -71,7 +71,7 @@ def prefixes(inputs: Inputs, questions: Iterable[Question]) -> list[str] | None:
 
 
 def _clusters(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
-    """Yield the clusters of stored sampled replies, which the equivalence model compares."""
+    """Yield the clusters of stored sampled replies, which the entailment model compares."""
     entailment = load_equivalence_model(inputs)
     answers = rows_by_question(inputs, "answers", questions, "text")
     origins = question_provenance(inputs.scores["answers"], questions)
@@ -87,8 +87,8 @@ def cluster_rows(inputs: Inputs, equivalent: NDArray[np.bool_], samples: Sequenc
     """Yield a row for each sample of a question: its number, cluster and equivalences, and the common columns."""
     from swaymeter.tasks.scoring.semantic_entropy import group_answers, last_group_of_each
 
-    groups = last_group_of_each(group_answers(equivalent, grouping=inputs.parameters["clusters"].grouping))
-    cluster_of = {answer: number for number, group in enumerate(groups) for answer in group}
+    clusters = last_group_of_each(group_answers(equivalent, grouping=inputs.parameters["clusters"].grouping))
+    cluster_of = {answer: number for number, cluster in enumerate(clusters) for answer in cluster}
     for answer, is_equivalent in enumerate(equivalent):
         equivalent_to = [samples[other] for other in np.flatnonzero(is_equivalent).tolist()]
         yield {**common, "sample": samples[answer], "cluster": cluster_of[answer], "equivalent_to": equivalent_to}
@@ -127,12 +127,12 @@ def clusters_of(
     from swaymeter.tasks.scoring.half_samples import draw_halves
     from swaymeter.tasks.scoring.semantic_entropy import group_answers
 
-    answers, grouping = len(equivalent), inputs.parameters["clusters"].grouping
-    halves = draw_halves(answers, inputs.parameters[measure].half_samples, inputs.seed, *key)
+    count, grouping = len(equivalent), inputs.parameters["clusters"].grouping
+    halves = draw_halves(count, inputs.parameters[measure].half_samples, inputs.seed, *key)
     if complement:
-        halves = [[answer for answer in range(answers) if answer not in half] for half in halves]
-    groups_of_halves = [group_answers(equivalent, half, grouping=grouping) for half in halves]
-    return group_answers(equivalent, grouping=grouping), groups_of_halves
+        halves = [[answer for answer in range(count) if answer not in half] for half in halves]
+    clusters_of_halves = [group_answers(equivalent, half, grouping=grouping) for half in halves]
+    return group_answers(equivalent, grouping=grouping), clusters_of_halves
 
 
 def standard_error_of(score: str) -> Meaning:
@@ -162,8 +162,8 @@ KINDS = {
     "assignment": "cluster_assignment_entropy",
 }
 """The column of each kind of semantic entropy."""
-_TEXT_KIND = "assignment"
-"""The kind of entropy that needs no log-probabilities, for servers without them."""
+_KIND_WITHOUT_LOG_PROBS = "assignment"
+"""The kind of entropy for servers that give no log-probabilities."""
 
 
 @table("semantic_entropy", "a question alone, or with a context", key=QUESTION_KEY)
@@ -204,18 +204,19 @@ def _semantic_entropy(inputs: Inputs, model: None, questions: Sequence[Question]
     equivalent = equivalences(inputs, questions)
     keys = [(question.question_id, case.context_id) for question in questions for case in question.cases]
     for key in keys:
-        if not answers[key]:  # no reply has an answer
+        if not answers[key]:  # the model gave no reply
             continue
-        groups, groups_of_halves = clusters_of(inputs, "semantic_entropy", equivalent[key], key)
-        clusters, halves = last_group_of_each(groups), [last_group_of_each(half) for half in groups_of_halves]
+        clusters, clusters_of_halves = clusters_of(inputs, "semantic_entropy", equivalent[key], key)
+        disjoint = last_group_of_each(clusters)
+        disjoint_of_halves = [last_group_of_each(half) for half in clusters_of_halves]
         log_probs = [row["token_log_probs"] for row in answers[key]]
         scores: dict[str, float | None] = {}
         for kind, column in KINDS.items():
-            is_available = kind == _TEXT_KIND or all(map(len, log_probs))
-            scores[column] = semantic_entropy(log_probs, clusters, kind=kind) if is_available else None
-            error = semantic_entropy_error(log_probs, halves, kind=kind) if is_available else None
+            is_available = kind == _KIND_WITHOUT_LOG_PROBS or all(map(len, log_probs))
+            scores[column] = semantic_entropy(log_probs, disjoint, kind=kind) if is_available else None
+            error = semantic_entropy_error(log_probs, disjoint_of_halves, kind=kind) if is_available else None
             scores[f"{column}_standard_error"] = error
-        yield {**origins[key], "groups": len(clusters), "group_sizes": [len(cluster) for cluster in clusters], **scores}
+        yield {**origins[key], "groups": len(disjoint), "group_sizes": [len(cluster) for cluster in disjoint], **scores}
 
 
 SEMANTIC_ENTROPY = Measure(

@@ -65,7 +65,7 @@ def compute(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> It
 
 
 def _stored_reply_distributions(model: Samples, sampled: SampledReplies, stored: Sequence[Row]) -> "list[Distribution]":
-    """Return the mean distribution along each stored reply: of an equal new sample, else by reading its tokens."""
+    """Return the mean distribution along each stored reply; the model reads a reply that no new sample equals."""
     distributions = {
         (answer.thought_ids, answer.token_ids): answer.mean_distribution for answer in sampled.finished_answers.values()
     }

@@ -56,17 +56,17 @@ def compute(inputs: Inputs, model: NextTokenLogits, questions: Sequence[Question
     from swaymeter.tasks.scoring.first_token import continuous_utilisation, first_tokens, next_tokens
 
     cases = [(question, case) for question in questions for case in question.cases]
-    texts = first_token_prompts(inputs)
+    templates = first_token_prompts(inputs)
     prompts = [
-        answer_prompt(model, question.question, case.text, page=page_of(texts, question, case), prompts=texts)
+        answer_prompt(model, question.question, case.text, page=page_of(templates, question, case), prompts=templates)
         for question, case in cases
     ]
     next_by_prompt = next_tokens(model, [prompt.tokens for prompt in prompts], batch_size=inputs.batch_size)
-    # A thinking model's first token opens its thoughts. One prompt is enough, because all have the same template.
+    # A model or its chat template may open thoughts. All prompts have the same template, so the first prompt shows it.
     likeliest = map(next_by_prompt.likeliest, range(len(prompts)))
     refuse_thoughts("context_utilisation", model, likeliest, prompts[0].tokens)
     answers = [answer for _, case in cases for answer in case.answers]
-    first_token_by_answer = first_tokens(model, answers, texts)
+    first_token_by_answer = first_tokens(model, answers, templates)
     closed_book = {question.question_id: row for row, (question, case) in enumerate(cases) if case.condition == "none"}
     for row, (question, case) in enumerate(cases):
         closed_book_row = closed_book[question.question_id]

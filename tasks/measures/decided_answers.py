@@ -24,7 +24,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from swaymeter.data.records import ALONE, CONFLICTING, Question, QuestionContext
-from swaymeter.data.records.judgements import Judgement, same_words
+from swaymeter.data.records.judgements import Judgement, comparable_text
 from swaymeter.tasks.measures.measure import Row
 from swaymeter.tasks.measures.whose_answer import decision_on, gives_original
 from swaymeter.tasks.scoring.followed import TAKES_CONTEXT, DecidedBy, Decision, Verdict, outcome
@@ -37,7 +37,7 @@ COLUMNS_READ = {
 }
 """Columns that are read of each table of scores, in the order of the arguments of `decided_answers`."""
 _NO_DECIDER = {"decider": None, "judgement": None}
-"""Columns of a reply that nobody decides, but whose outcome changes with the verdict on the closed-book reply."""
+"""Columns of a reply with the rule's verdict, whose outcome changes with the verdict on the closed-book reply."""
 
 
 class _DecidedVerdict(NamedTuple):
@@ -78,20 +78,21 @@ def decided_answers(
         people_verdicts: People's verdicts, on any questions.
     """
     by_question = _by_question(questions, people_verdicts)
-    rules = {tuple(row[name] for name in _KEY): row for row in rule_verdicts}
-    judges = {
+    rule_rows = {tuple(row[name] for name in _KEY): row for row in rule_verdicts}
+    judge_decisions = {
         tuple(row[name] for name in _KEY): _DecidedVerdict(row["verdict"], "judge", row["judge"])
         for row in judge_verdicts
         if row["verdict"] and row["rule"] is None
     }
-    decided_ids = {*by_question, *(key[_KEY.index("question_id")] for key in judges)}
+    decided_ids = {*by_question, *(key[_KEY.index("question_id")] for key in judge_decisions)}
     replies_by_variant: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
     for row in answers:
         if row["question_id"] in decided_ids:
             replies_by_variant[row["model"], row["dtype"], row["question_id"]].append(row)
     by_id = {question.question_id: question for question in questions}
     for (_, _, question_id), rows in replies_by_variant.items():
-        yield from _decided_replies(by_id[question_id], rows, rules, judges, by_question.get(question_id, ()))
+        question, verdicts = by_id[question_id], by_question.get(question_id, ())
+        yield from _decided_replies(question, rows, rule_rows, judge_decisions, verdicts)
 
 
 def _by_question(questions: Sequence[Question], verdicts: Sequence[Judgement]) -> Mapping[str, Sequence[Judgement]]:
@@ -111,8 +112,8 @@ def _by_question(questions: Sequence[Question], verdicts: Sequence[Judgement]) -
 def _decided_replies(
     question: Question,
     rows: Sequence[Row],
-    rules: Mapping[tuple[object, ...], Row],
-    judges: Mapping[tuple[object, ...], _DecidedVerdict],
+    rule_rows: Mapping[tuple[object, ...], Row],
+    judge_decisions: Mapping[tuple[object, ...], _DecidedVerdict],
     verdicts: Sequence[Judgement],
 ) -> Iterator[Row]:
     """Yield rows of one variant's replies to a question: decided replies, and replies with a new outcome."""
@@ -125,24 +126,24 @@ def _decided_replies(
             return _DecidedVerdict(
                 _in_terms_of_rule(judgement, question, case), "person", judgement.annotator, judgement.number
             )
-        return judges.get(tuple(row[name] for name in _KEY))
+        return judge_decisions.get(tuple(row[name] for name in _KEY))
 
     closed_book_reply = next(
         (row for row in rows if row["context_id"] == ALONE.context_id and row["sample"] is None), None
     )
     closed_book_decision = decision(closed_book_reply) if closed_book_reply else None
     for row in rows:
-        rule, case = rules.get(tuple(row[name] for name in _KEY)), cases.get(row["context_id"])
+        rule, case = rule_rows.get(tuple(row[name] for name in _KEY)), cases.get(row["context_id"])
         if rule is None or case is None:
             continue
         decided, new_outcome = decision(row), rule["outcome"]
         verdict = decided.verdict if decided else rule["verdict"]
         if new_outcome and closed_book_reply and (decided or closed_book_decision):
             closed_book_rule = decision_on(question, case, closed_book_reply["text"])
-            verdict_without = closed_book_rule.verdict
+            closed_book_verdict = closed_book_rule.verdict
             if closed_book_decision:
-                verdict_without = _verdict_for_context(question, case, closed_book_decision, closed_book_rule)
-            new_outcome = outcome(closed_book_reply["text"], row["text"], verdict_without, verdict)
+                closed_book_verdict = _verdict_for_context(question, case, closed_book_decision, closed_book_rule)
+            new_outcome = outcome(closed_book_reply["text"], row["text"], closed_book_verdict, verdict)
         columns: dict[str, Any]
         if decided:
             columns = {**decided._asdict(), "reason": None}
@@ -157,10 +158,10 @@ def _judgement_of(row: Row, verdicts: Sequence[Judgement]) -> Judgement | None:
     """Return the person's verdict on a reply; None without a verdict."""
     sample = "greedy" if row["sample"] is None else str(row["sample"])
     variants = {"", row["model"], f"{row['model']} ({row['dtype']})"}  # "" is for all variants
-    words = same_words(row["text"])  # without differences that spreadsheet programs make
+    words = comparable_text(row["text"])  # without differences that spreadsheet programs make
     for judgement in verdicts:
         is_of_row = judgement.context_id == row["context_id"] and judgement.variant in variants
-        if is_of_row and judgement.sample in ("", sample) and same_words(judgement.judged) == words:
+        if is_of_row and judgement.sample in ("", sample) and comparable_text(judgement.judged) == words:
             return judgement
     return None
 

@@ -92,8 +92,8 @@ class JudgedAnswersParameters(Parameters):
         return f"{beside_the_study(function['file'], info)}:{function['function']}" if function else judge
 
     @model_validator(mode="after")
-    def _fit_the_judge(self) -> "JudgedAnswersParameters":
-        """Refuse keys that the kind of judge does not use."""
+    def _refuse_unused_parameters(self) -> "JudgedAnswersParameters":
+        """Refuse parameters that this kind of judge does not use."""
         for name in ("key_from", "timeout_s"):
             if getattr(self, name) and not self.endpoint:
                 raise ValueError(f"{name} is for a judge at a server; write judge as NAME@URL, or leave {name} out")
@@ -160,7 +160,7 @@ def _judged_answers(inputs: Inputs, model: None, chunks: Sequence[Chunk]) -> Com
     about = {"name": judge.name, "revision": judge.revision, "dtype": parameters.dtype, "prompt": prompt_digest}
     # A server's replies are already in the cache of responses.
     stored = None if parameters.endpoint else StoredResults(inputs.verdicts, about)
-    # `agreement` is the share of this relation in the study's number (`_with_judge_share` in flows/stages/score.py).
+    # `agreement` is already this relation's share of the study's number (`_with_judge_share` in flows/stages/score.py).
     agreement_keys = _draw_agreement_keys(inputs, parameters.agreement)
     for questions in chunks:
         yield {"judged_answers": [*_rows(inputs, judge, stored, questions, agreement_keys)]}
@@ -186,15 +186,15 @@ def _rows(
         for question, case in pairs:
             key = question.question_id, case.context_id
             original, context = sides(question, case)
-            rules = {row["sample"]: row for row in verdicts[key]}
+            rule_rows = {row["sample"]: row for row in verdicts[key]}
             for row in texts[key]:
-                rule = rules[row["sample"]]
-                is_decided = rule["decided_by"] is not None
+                rule_row = rule_rows[row["sample"]]
+                is_decided = rule_row["decided_by"] is not None
                 if is_decided and not (greedy and key in agreement_keys):
                     continue
                 text = without_marks(row["text"]) if case.is_numbered else row["text"]
                 cases.append(Case(question.question, context, original, text))
-                rule_verdict = rule["verdict"] if is_decided else None
+                rule_verdict = rule_row["verdict"] if is_decided else None
                 rows.append({**origins[key], "sample": row["sample"], "rule": rule_verdict})
     common = {
         "stand_in": None,

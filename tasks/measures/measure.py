@@ -2,7 +2,7 @@
 
 A query is put after every context of its relation, or after contexts of its own sample. The sample has relevant
 contexts, which mention the query's entity, and other contexts. The study's seed and the query's id draw the sample
-without replacement. Its contexts keep the order of the relation's contexts.
+without replacement. Sampled contexts keep the order of the relation's contexts.
 
 Source of the samples: Liu et al. 2024, Efficiently Computing Susceptibility to Context: 256 contexts, 8 of them
 relevant.
@@ -91,8 +91,11 @@ Chunk = Sequence[Any]
 """Queries or questions that are computed and stored together."""
 
 Row = Mapping[str, Any]
-"""A row of scores. `stored_chunks` adds the relation and the columns of the model, such as `dtype`, but not `engine`. A
-row that is derived from stored rows already has all of these columns."""
+"""A row of scores.
+
+A measure itself sets the column `engine`. `stored_chunks` adds the relation and the other columns of the model, such as
+`dtype`. A row that is derived from stored rows already has all of these columns.
+"""
 
 ComputedRows = Generator[Mapping[str, Sequence[Row]], None, None]
 """Yields the rows of each chunk in order, by name of the measure."""
@@ -146,8 +149,8 @@ class Inputs:
         outputs: the measures that the pass must yield.
         device: the device of models, as a study names it, such as auto or cuda.
         batch_size: prompts of a batch; None for the default of the device.
-        rejected: rejection reasons of questions without stored rows, by id.
-        answer_prompts: the texts of prompts.
+        rejected: rejection reasons of the questions that the pass leaves out, by id.
+        answer_prompts: the instructions for short answers, and the start token.
         per_query: the size of each query's own sample of contexts; None for every context before every query.
         variant: the key of the variant.
         label: the variant's name in scores; "" for the model's name.
@@ -222,8 +225,8 @@ class Measure:
         rejection: (inputs, model, question) -> the rejection reason of a question; None if the model can read it.
         chunks: (inputs, model) -> the chunks; by default `chunks_of`.
         prompts: (parameters, queries, contexts) -> number of prompts for these numbers of queries and contexts; by
-            default, all prompts that `about` names. The queries are those of a relation with --dry-run, and those of a
-            chunk in a run.
+            default, all prompts that `about` names. A run counts the prompts of each chunk; --dry-run counts the
+            prompts of each relation.
     """
 
     row: type[Score]
@@ -284,7 +287,7 @@ class Measure:
             parameters: parameters of the measure.
             queries: number of queries.
             contexts: number of contexts before a query.
-            cases: number of questions alone and of questions with one of their contexts.
+            cases: number of prompts that have a question alone or with one of its contexts.
             left_out: number of passages of contexts with several passages; each is left out once.
         """
         if self.prompts is not None:
@@ -336,9 +339,9 @@ class Measures(Registry[Measure]):
         return result
 
     def declaration(self, name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the inputs of a measure's scores beside prompts, model and seed: a part of the key of scores.
+        """Return the inputs of a measure's scores besides prompts, model and seed: a part of the key of scores.
 
-        The result is the same for a measure that is computed in a pass with other measures, or from stored scores.
+        The result does not depend on the pass in which a measure is computed.
 
         Args:
             name: the measure.
@@ -384,9 +387,9 @@ def cut_questions(inputs: Inputs, model: Any) -> Sequence[Chunk]:
     return cut(inputs.questions, QUESTIONS_A_CHUNK[model.device.partition(":")[0] if model else "cpu"])
 
 
-def cut_by_form(queries: Sequence[Query], each: int) -> list[Sequence[Query]]:
-    """Return the queries in chunks, grouped by form; `each` is the cost of one query in prompts."""
-    return cut(by_form(queries), max(LEAST_QUERIES, math.ceil(LEAST_PROMPTS / max(each, 1))))
+def cut_by_form(queries: Sequence[Query], prompts_a_query: int) -> list[Sequence[Query]]:
+    """Return the queries in chunks, sorted by form."""
+    return cut(by_form(queries), max(LEAST_QUERIES, math.ceil(LEAST_PROMPTS / max(prompts_a_query, 1))))
 
 
 def by_form(queries: Sequence[Query]) -> list[Query]:

@@ -50,7 +50,7 @@ def compute_chunks(inputs: Inputs, model: NextTokenLogits, chunks: Sequence[Sequ
     from swaymeter.tasks.models.prompts.tokens import tokenize_prompts
     from swaymeter.tasks.scoring.persuasion import distinct_contexts, persuasion
 
-    def tokens(queries: Sequence[Query]) -> list[PreparedPrompts]:
+    def prepare(queries: Sequence[Query]) -> list[PreparedPrompts]:
         prepared = []
         for group, contexts in inputs.by_contexts(queries):
             distinct, *_ = distinct_contexts([context.text for context in contexts])
@@ -58,7 +58,7 @@ def compute_chunks(inputs: Inputs, model: NextTokenLogits, chunks: Sequence[Sequ
             prepared.append((group, contexts, tokenize_prompts(model, distinct, texts, start_token=inputs.start_token)))
         return prepared
 
-    with contextlib.closing(compute_ahead(tokens, chunks)) as prepared_chunks:
+    with contextlib.closing(compute_ahead(prepare, chunks)) as prepared_chunks:
         for prepared in prepared_chunks:
             rows: list[Row] = []
             for group, contexts, prompts in prepared:
@@ -124,7 +124,7 @@ def means_over_contexts(
     """
     from swaymeter.tasks.scoring.persuasion import distinct_contexts
 
-    # The chunks are those of the computation of the scores, because a matrix product of another shape may round
+    # The queries are cut into the chunks in which they were scored, because a matrix product of another shape may round
     # differently.
     for chunk in cut_by_form(queries, inputs.contexts_a_query):
         for _, grouped in groupby(chunk, key=lambda query: query.query_type if by_type else ""):

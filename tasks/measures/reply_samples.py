@@ -95,8 +95,8 @@ def reply_rejection(inputs: Inputs, model: Model, question: Question) -> str | N
     """Return the reason why a question and its reply exceed the model's window without a context; None if they fit."""
     if isinstance(model, TextModel):
         return None
-    reserved_tokens, texts, _ = _limits_and_prompts(inputs, model)
-    return window_rejection(model, texts, question, reserved_tokens=reserved_tokens)
+    reserved_tokens, prompt_texts, _ = _limits_and_prompts(inputs, model)
+    return window_rejection(model, prompt_texts, question, reserved_tokens=reserved_tokens)
 
 
 def _limits_and_prompts(inputs: Inputs, model: Model) -> tuple[int, AnswerPrompts, int | None]:
@@ -104,11 +104,11 @@ def _limits_and_prompts(inputs: Inputs, model: Model) -> tuple[int, AnswerPrompt
     from swaymeter.tasks.models.prompts.answer_prompts import thinks_always
 
     parameters: AnswersParameters = inputs.parameters["answers"]
-    texts, thinking = inputs.answer_prompts, parameters.thinking
-    if thinking is None or (thinking.models == "without_switch" and not thinks_always(model, texts)):
-        return parameters.max_new_tokens, texts, None
-    tokens = thinking.max_new_tokens
-    return parameters.max_new_tokens + tokens, replace(texts, thinking=True), tokens
+    prompt_texts, thinking = inputs.answer_prompts, parameters.thinking
+    if thinking is None or (thinking.models == "without_switch" and not thinks_always(model, prompt_texts)):
+        return parameters.max_new_tokens, prompt_texts, None
+    max_thoughts = thinking.max_new_tokens
+    return parameters.max_new_tokens + max_thoughts, replace(prompt_texts, thinking=True), max_thoughts
 
 
 def window_rejection(
@@ -139,12 +139,12 @@ def sample(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> lis
 
     parameters: AnswersParameters = inputs.parameters["answers"]
     cases = [(question, case) for question in questions for case in question.cases]
-    reserved_tokens, texts, max_thoughts = _limits_and_prompts(inputs, model)
+    reserved_tokens, prompt_texts, max_thoughts = _limits_and_prompts(inputs, model)
 
     def prompt_of(question: Question, case: QuestionContext) -> "AnswerPrompt":
-        page = page_of(texts, question, case)
+        page = page_of(prompt_texts, question, case)
         return answer_prompt(
-            model, question.question, case.text, page=page, reserved_tokens=reserved_tokens, prompts=texts
+            model, question.question, case.text, page=page, reserved_tokens=reserved_tokens, prompts=prompt_texts
         )
 
     prompts = [prompt_of(question, case) for question, case in cases]
@@ -155,7 +155,7 @@ def sample(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> lis
     identities = [(question.question_id, case.context_id) for question, case in cases]
     sampling = {"seed": inputs.seed, "batch_size": inputs.batch_size, **parameters.model_dump(exclude={"thinking"})}
     # header: the beginning of the assistant's turn, if the prompt lacks it and the model writes it
-    form, header = prompt_form(model, texts), answer_header(model, texts)
+    form, header = prompt_form(model, prompt_texts), answer_header(model, prompt_texts)
     answers = model.sample_answers(
         tokens,
         identities,
@@ -171,7 +171,7 @@ def sample(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> lis
             _with_distributions(model, prompt_tokens, replies)
             for prompt_tokens, replies in zip(tokens, answers, strict=True)
         ]
-    thinking = thinking_words(model, texts, max_thoughts)
+    thinking = thinking_words(model, prompt_texts, max_thoughts)
     # The engine is chosen for the text that is decoded first: the thoughts, or the answers of a model without thoughts.
     engine_name = model.engine_of_answers(tokens, new_tokens=max_thoughts or parameters.max_new_tokens)
     return [

@@ -76,10 +76,10 @@ PROVENANCE = tuple(field.name for field in fields(Score) if field.name != "relat
 
 
 def provenance(scores: pa.Table, *by: str) -> dict[Any, Row]:
-    """Return the columns `PROVENANCE` of stored rows, grouped by the column `by`, or by a tuple of several columns.
+    """Return a row with the columns `by` and `PROVENANCE` for each group of stored rows with equal values of `by`.
 
-    A result also has the columns in `by`. If the rows of a group differ in a column, the result lists the different
-    values, such as "cpu, cuda:0".
+    The key of a group is its value of `by`, or a tuple of its values of several columns. If the rows of a group differ
+    in a column, the returned row lists the different values, such as "cpu, cuda:0".
     """
     # Most columns have one value in the whole table, so only the other columns are grouped.
     values = {name: scores[name].unique().to_pylist() for name in PROVENANCE}
@@ -136,10 +136,10 @@ def _is_missing(answers: pa.Table) -> pa.ChunkedArray:
 def rows_by_question(
     inputs: Inputs, measure: str, questions: Sequence[Question], *columns: str, greedy: bool = False
 ) -> dict[QuestionKey, list[Row]]:
-    """Return stored rows of sampled replies by question and context, in the order of the samples.
+    """Return stored rows of sampled or greedy replies by question and context, in the order of the samples.
 
-    Replies without an answer of the model, such as withheld ones (`MISSING_STATES`), are left out. A question without
-    other replies has an empty list.
+    Replies without an answer of the model, such as withheld replies (`MISSING_STATES`), are left out. A question with
+    stored rows, but without a remaining reply, has an empty list.
 
     Args:
         inputs: the inputs of the pass.

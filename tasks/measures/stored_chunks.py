@@ -224,10 +224,10 @@ def _join(whole: TableArtifact, count: int) -> None:
     parts = [whole.part(number) for number in range(count)]
     notes_of_parts = [part.about() for part in parts]
     notes = {name: value for name, value in notes_of_parts[-1].items() if name != "chunk"}
-    notes["started_at"] = min(notes["started_at"] for notes in notes_of_parts)
-    notes["finished_at"] = max(notes["finished_at"] for notes in notes_of_parts)
+    notes["started_at"] = min(part_notes["started_at"] for part_notes in notes_of_parts)
+    notes["finished_at"] = max(part_notes["finished_at"] for part_notes in notes_of_parts)
     for name, separator in (("hardware", ", "), ("reading", "; ")):
-        if values := dict.fromkeys(notes[name] for notes in notes_of_parts if notes.get(name)):
+        if values := dict.fromkeys(part_notes[name] for part_notes in notes_of_parts if part_notes.get(name)):
             notes[name] = separator.join(values)
     whole.write(pa.concat_tables([part.read() for part in parts]), notes | asdict(Cost.total(notes_of_parts)))
 
@@ -247,7 +247,7 @@ def count_prompts(measure: Measure, inputs: Inputs, chunk: Chunk) -> int:
         passage_counts = [len(context.passages) for question in chunk for context in question.contexts]
         amounts = {
             "cases": _count_items(measure, chunk),
-            # A context of several passages is also read without each passage.
+            # A context of several passages is also read once without each of its passages.
             "left_out": sum(count for count in passage_counts if count > 1),
         }
     else:

@@ -157,7 +157,7 @@ PERSUADED = Measure(
     needs=("answers",),
     compute=_persuaded,
     parameters=AccuracyParameters,
-    meaning="whether the context changed the greedy answer to its own, or not at all, by ROUGE-L",
+    meaning="whether a context changed the greedy answer to the context's answer, or left it unchanged, by ROUGE-L",
 )
 
 
@@ -200,7 +200,7 @@ class WhoseAnswer(QuestionScore):
 
 
 def _whose_answer(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
-    """Yield the rule's verdict on every reply, and the outcome of a greedy reply with a context that has one answer."""
+    """Yield the rule's verdict on every reply, and the outcome of a greedy reply with a context that is not mixed."""
     origins = question_provenance(inputs.scores["answers"], questions)
     samples = rows_by_question(inputs, "answers", questions, "text")
     greedy = rows_by_question(inputs, "answers", questions, "text", greedy=True)
@@ -211,10 +211,10 @@ def _whose_answer(inputs: Inputs, model: None, questions: Sequence[Question]) ->
             rows = (*samples[key], *greedy[key])
             texts = {row["text"] for row in rows} | ({closed_book} if closed_book is not None else set())
             decisions = {text: decision_on(question, case, text) for text in texts}
-            has_single_answer = bool(case.passages) and case.condition != "mixed"
+            has_outcome = bool(case.passages) and case.condition != "mixed"
             for row in rows:
                 decision, effect = decisions[row["text"]], None
-                if closed_book is not None and row["sample"] is None and has_single_answer:
+                if closed_book is not None and row["sample"] is None and has_outcome:
                     effect = outcome(closed_book, row["text"], decisions[closed_book].verdict, decision.verdict)
                 yield {
                     **origins[key],
@@ -230,7 +230,7 @@ def _whose_answer(inputs: Inputs, model: None, questions: Sequence[Question]) ->
 def decision_on(question: Question, case: QuestionContext, text: str) -> Decision:
     """Return the rule's decision on a reply to a question with a context.
 
-    The rule looks for no answer without words, such as the emoji of a flag.
+    The rule ignores an answer without words, such as the emoji of a flag.
     """
     original, context = sides(question, case)
     text = without_marks(text) if case.is_numbered else text
@@ -244,7 +244,10 @@ def decision_on(question: Question, case: QuestionContext, text: str) -> Decisio
 
 
 def sides(question: Question, case: QuestionContext) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the forms of the original answer and of the context's answer; an answer belongs to one side only."""
+    """Return the forms of the original answer and of the context's answer; an answer belongs to one side only.
+
+    If the context states the original answer, the first side is empty, and the context's side has all forms.
+    """
     original = _with_words(question.forms)
     if not case.passages:
         conflicting = (other for other in question.cases if other.condition in {*CONFLICTING, "mixed"})
@@ -262,13 +265,13 @@ def gives_original(question: Question, case: QuestionContext) -> bool:
 
 def is_among(stated: Sequence[str], original: Sequence[str]) -> bool:
     """Return True if a stated answer has the words of an original answer."""
-    original_words = {words(name) for name in original}
-    return any(words(name) in original_words for name in stated)
+    original_words = {words(answer) for answer in original}
+    return any(words(answer) in original_words for answer in stated)
 
 
-def _with_words(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the different names, without those that have no word, such as the emoji of a flag."""
-    return tuple(name for name in dict.fromkeys(names) if words(name))
+def _with_words(answers: Iterable[str]) -> tuple[str, ...]:
+    """Return the distinct answers that have words; the emoji of a flag has none."""
+    return tuple(answer for answer in dict.fromkeys(answers) if words(answer))
 
 
 WHOSE_ANSWER = Measure(

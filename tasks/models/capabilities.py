@@ -6,6 +6,7 @@ These are the protocols, what their methods return, and measures that use them:
     Samples           sampled and greedy replies with log-probabilities    semantic entropy, accuracy
     AnswerScores      log-probabilities of given answers                   answer sets
     Differentiable    gradients with respect to input embeddings           Fisher susceptibility
+    LikeliestTokens   the likeliest next tokens, as chat APIs give them    lower bounds of persuasion
 
 `LanguageModel`, a network on this machine, has all protocols. Its methods are functions of other modules, and the
 docstrings of these functions explain the arguments.
@@ -36,9 +37,9 @@ Capability = Literal[
     "distributions",
     "sampling",
 ]
-"""The first four names stand for the four protocols above. The last four are further abilities that a server may lack:
-log-probabilities of sampled replies, the likeliest tokens, distributions along sampled replies, and samples that
-differ."""
+"""The first four names stand for the first four protocols above, and likeliest_tokens stands for LikeliestTokens. The
+other names are abilities of Samples that a server may lack: log-probabilities of sampled replies, distributions along
+sampled replies, and samples that differ."""
 ReplyState = Literal[
     "complete",  # the reply ends by itself, with a text
     "truncated",  # it ends at the limit of tokens

@@ -22,7 +22,7 @@ from swaymeter.tasks.models.pretrained import choose_device, context_window, loa
 from swaymeter.tasks.models.progress import reporting
 
 REFERENCE = "microsoft/deberta-large-mnli"
-# Distances of a score from the boundary, within which a decision is close.
+# A decision is close if its logit margin is nearer to 0, or its cosine nearer to the threshold, than these.
 CLOSE_LOGITS = 1e-3  # batches in float32 differ by about 1e-5
 CLOSE_COSINES = 1e-4  # batches in float32 differ by about 1e-6
 READINGS_A_PAIR = 1.5
@@ -52,8 +52,8 @@ class Entailment(ABC):
     ) -> list[NDArray[np.bool_]]:
         """Return the equivalence matrix of the answers to each question: (n, n), symmetric, true on the diagonal.
 
-        Equal answers are equivalent without the model. An empty answer is equivalent to empty answers only. The
-        progress counts each list of answers as one prompt.
+        Equal answers are equivalent without the model. An empty answer is equivalent to empty answers only. In
+        the progress, each list of answers counts as one prompt.
 
         Args:
             answers: the answers to each question.
@@ -97,10 +97,10 @@ def _matrix(texts: Sequence[str], equivalent: set[Pair]) -> NDArray[np.bool_]:
 
 @dataclass(eq=False)
 class EntailmentModel(Encoder, Entailment):
-    """An entailment model in float32 that caches its decisions; its configuration names the label "entailment"."""
+    """An entailment model in float32 that caches its decisions. One of its labels must be "entailment"."""
 
     # The cached decisions, by premise and hypothesis: True if the premise entails the hypothesis.
-    _cache: dict[Pair, bool] = field(default_factory=dict, init=False, repr=False)
+    _cache: dict[tuple[str, str], bool] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         labels = self.model.config.id2label or {}

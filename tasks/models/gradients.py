@@ -24,8 +24,7 @@ from swaymeter.tasks.models.next_token.shared import inner_size
 from swaymeter.tasks.models.progress import report_prompts
 from swaymeter.tasks.models.prompts.tokens import shorten, start_tokens, tokenize
 
-# Names of the reading methods, all from embeddings in place of tokens. _ALONE reads each query alone, so that its name
-# in messages is only "embeddings".
+# Names of the reading methods in messages. All methods read embeddings in place of tokens. _ALONE reads queries alone.
 _PADDED, _EQUAL, _ALONE = (
     f"{method} of Fisher susceptibility" for method in ("padded batches", "batches of equal length", "embeddings")
 )
@@ -98,9 +97,9 @@ def _choose_batch(
     # Measured bytes of a query's graph, and of one derivative during its computation.
     layer = length * (16 * width + 4 * inner + 4 * heads * length) * model.model.dtype.itemsize
     graph, derivative = config.num_hidden_layers * layer, layer // 2 + 12 * config.vocab_size
-    queries = memory // (graph + derivatives * derivative)
-    if queries:
-        return candidates[:queries], derivatives
+    count = memory // (graph + derivatives * derivative)
+    if count:
+        return candidates[:count], derivatives
     return candidates[:1], min(max(1, (memory - graph) // derivative), derivatives)
 
 

@@ -1,8 +1,8 @@
-"""Language models by name: their capabilities, their identity, and their loading. Only functions import torch.
+"""Language models by name: their capabilities, their identity, and their loading.
 
 The models run in transformers on this machine; `endpoints` has the models behind servers. A model on this machine has
 every capability in every dtype: in 8bit and 4bit, too, gradients reach the input embeddings, which bitsandbytes does
-not quantise.
+not quantise. Functions import torch when they are called; importing this module does not import torch.
 """
 
 from dataclasses import replace
@@ -49,7 +49,7 @@ def capabilities(name: str) -> frozenset[Capability]:
 
 
 def identify_language_model(name: str) -> ModelIdentity:
-    """Return the identity of a language model; raises like load_language_model."""
+    """Return the identity of a language model; raises like `identify_model`."""
     return identify_model(name, "language_model")
 
 

@@ -28,7 +28,10 @@ def keep_freed_memory() -> None:
 
 
 def give_freed_memory_back() -> None:
-    """Give freed memory back to the system; it can be twice the memory in use after tensors of many sizes."""
+    """Give freed memory back to the system.
+
+    After tensors of many sizes, the freed memory can be twice the memory in use.
+    """
     if trim := _glibc_function("malloc_trim"):
         trim(0)
 

@@ -189,11 +189,12 @@ def load_pretrained(
 
 
 def _refuse_more_layers(identity: ModelIdentity, folder: Path) -> None:
-    """Raise ModelError if config.json names more layers than there are weights; their construction may take hours."""
+    """Raise ModelError if config.json names more layers than there are weights; to build the layers may take hours."""
     from safetensors import safe_open
 
     config = json_object((folder / "config.json").read_text(encoding="utf-8"))
-    parts = [config, *(part for part in config.values() if isinstance(part, dict))]  # a part may be about images
+    # A nested part, such as text_config, may name the number of layers, too.
+    parts = [config, *(part for part in config.values() if isinstance(part, dict))]
     names = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
     numbers = (part.get(name) for part in parts for name in names)
     layers = max((number for number in numbers if isinstance(number, int)), default=0)
@@ -248,7 +249,7 @@ def weights_options(dtype: str, device: str) -> dict[str, Any]:
 
 def context_window(config: Any) -> int | None:
     """Return the largest number of tokens that a model reads, by its configuration; None if unknown."""
-    text = config.get_text_config()
+    text_config = config.get_text_config()
     names = ("max_position_embeddings", "n_positions", "max_seq_len", "n_ctx", "seq_length")
-    lengths = (getattr(text, name, None) for name in names)
+    lengths = (getattr(text_config, name, None) for name in names)
     return next((length for length in lengths if isinstance(length, int) and length > 0), None)

@@ -92,6 +92,6 @@ def local_tokenizer(identity: ModelIdentity) -> UnloadedModel | None:
         return None  # loading reports the reason
     if identity.origin == "hub" and not unloaded.has_chat_template:
         file = try_to_load_from_cache(identity.location, "chat_template.jinja", revision=identity.revision)
-        # `file` is None if this machine does not know whether the hub has this file.
+        # `file` is None if this machine has not looked for the file at the hub: the model may have a chat template.
         return None if file is None else unloaded
     return unloaded

@@ -4,8 +4,10 @@
     p_v   = mean of the distributions of the answers in group v
     an answer's distribution = mean of its next-token distributions, one for each of its tokens
 
+A group is a cluster: the answers with one meaning.
+
 The standard error comes from half-samples of the answers with and without the context (tasks/scoring/half_samples.py).
-A context that changes nothing has a score above 0, because clusters of one question differ, too. For comparison,
+A context that changes nothing has a score above 0, because the groups of one question differ, too. For comparison,
 `between_halves` computes the score if nothing changes (this project). This score is the mean over half-samples of the
 closed-book answers, each compared with the other half of these answers.
 The mean is not weighted by the sizes of groups. KL(p_h || p_g) has the direction of the released scores.
@@ -71,13 +73,13 @@ def coherent_persuasion(
     Raises:
         InputError, ScoreError: as `coherent_persuasions` raises.
     """
-    without = GroupedAnswers("p_query", list(_rows_of("p_query", p_query)), groups_query)
+    closed_book = GroupedAnswers("p_query", list(_rows_of("p_query", p_query)), groups_query)
     with_context = GroupedAnswers("p_context", list(_rows_of("p_context", p_context)), groups_context)
-    return coherent_persuasions(without, [with_context])[0][0]
+    return coherent_persuasions(closed_book, [with_context])[0][0]
 
 
 def coherent_persuasions(
-    without: GroupedAnswers, contexts: Sequence[GroupedAnswers]
+    closed_book: GroupedAnswers, contexts: Sequence[GroupedAnswers]
 ) -> list[tuple[float, float | None]]:
     """Return the coherent persuasion of each context of a question, with its standard error, in nats.
 
@@ -88,11 +90,11 @@ def coherent_persuasions(
         InputError: a row is not a distribution, or the groups or half-samples do not match.
         ScoreError: the score of the answers or of a half-sample is not finite.
     """
-    scores_of_pairs = [pair.scores() for pair in _pairs(without, contexts)]
-    answers = [len(side.distributions) for side in contexts]
+    scores_of_pairs = [pair.scores() for pair in _pairs(closed_book, contexts)]
+    answer_counts = [len(answers.distributions) for answers in contexts]
     return [  # rounding may leave -1e-15
         (max(float(scores[0]), 0.0), standard_error(scores[1:], count))
-        for scores, count in zip(scores_of_pairs, answers, strict=True)
+        for scores, count in zip(scores_of_pairs, answer_counts, strict=True)
     ]
 
 
@@ -112,9 +114,9 @@ def between_halves(answers: GroupedAnswers, others: Sequence[Groups]) -> float |
     return max(float(pair.scores()[1:].mean()), 0.0)
 
 
-def _pairs(without: GroupedAnswers, contexts: Sequence[GroupedAnswers]) -> list["_Pair"]:
+def _pairs(closed_book: GroupedAnswers, contexts: Sequence[GroupedAnswers]) -> list["_Pair"]:
     """Return the pair of each context, with its sums over the vocabulary."""
-    query = _Side(without)
+    query = _Side(closed_book)
     pairs = [_Pair(query, _Side(answers)) for answers in contexts]
     for start in range(0, query.rows.shape[1], _BLOCK):
         block = slice(start, start + _BLOCK)
@@ -137,7 +139,7 @@ class _Side:
 
     def __init__(self, answers: GroupedAnswers) -> None:
         check_groups(answers.groups, len(answers.distributions), overlap=True)
-        self.name, self.answers, self.halves = answers.name, len(answers.distributions), len(answers.halves)
+        self.name, self.answer_count, self.half_count = answers.name, len(answers.distributions), len(answers.halves)
         distinct = {id(item): item for item in answers.distributions}  # equal answers share one object
         row_of = [list(distinct).index(id(item)) for item in answers.distributions]
         self.rows = _distributions(self.name, list(distinct.values()), row_of)
@@ -183,10 +185,10 @@ class _Pair:
                 f"{query.name} has {query.rows.shape[1]} columns and {context.name} {context.rows.shape[1]}; "
                 "give both a column for each token of one vocabulary"
             )
-        if query.halves != context.halves or (query.halves and query.answers != context.answers):
+        if query.half_count != context.half_count or (query.half_count and query.answer_count != context.answer_count):
             raise InputError(
-                f"{query.name} has {query.halves} half-samples of {query.answers} answers and {context.name} "
-                f"{context.halves} of {context.answers}; a standard error needs equal numbers of both"
+                f"{query.name} has {query.half_count} half-samples of {query.answer_count} answers and {context.name} "
+                f"{context.half_count} of {context.answer_count}; a standard error needs equal numbers of both"
             )
         self._query, self._context = query, context
         self._cross = np.zeros((len(context.rows), len(query.weights)))

@@ -14,8 +14,8 @@ CCU is the change of the probability as a share of the possible change in its di
 rise to 1. P(t|Q) = 0 can only rise: CCU is 0 if it stays 0. P(t|Q) = 1 can only fall; if it stays 1, the ratio is 0/0
 and there is no score.
 What it is not: accuracy. A context counts as followed whether it is right or wrong. An irrelevant context counts as
-ignored if the model keeps its closed-book answer, right or wrong. Nor is it a difference of probabilities: close to
-P(t|Q) = 1, a rise of 0.001 may be the whole possible change, and a fall of 0.001 next to nothing.
+ignored if the model keeps its closed-book answer, right or wrong. CCU is no difference of probabilities, either: close
+to P(t|Q) = 1, a rise of 0.001 may be the whole possible change, and a fall of 0.001 next to nothing.
 Source: Hagström et al. 2025, CUB: Benchmarking Context Utilisation Techniques for Language Models, section 3.3 (BCU)
 and appendix C, Eq. 1 (CCU). This project: no score for 0/0; if the context states several forms of its answer, P(t) is
 the summed probability of their first tokens, and BCU is 1 if any of these tokens is the likeliest one.

@@ -104,7 +104,7 @@ def decide(reply: str, *, context: Sequence[str], original: Sequence[str], quest
         reply: The reply of a model.
         context: The answer that the context states, and its other names.
         original: The right answer, or the model's closed-book answer, with its other names; may be empty.
-        question: The question to the model; words that the reply only repeats from it do not count.
+        question: The question to the model; words that the reply only repeats from the question do not count.
 
     Returns:
         The decision. Its verdict is "refusal" if the reply is empty, declines, or says that it does not know.
@@ -312,14 +312,14 @@ def _valid_mentions(
             reasons.add("repeats the question")
         else:
             candidates.append(mention)
-    exact = {mention[:2] for mention in candidates if mention.name.exact}
-    loose: dict[tuple[int, int], set[str | None]] = {}
+    exact_positions = {mention[:2] for mention in candidates if mention.name.exact}  # (start, end)
+    loose_sides: dict[tuple[int, int], set[str | None]] = {}  # sides with a loose form, by position
     for mention in candidates:
-        if not mention.name.exact and mention[:2] not in exact:
-            loose.setdefault(mention[:2], set()).add(mention.name.side)
-    if any(len(sides_at) > 1 for sides_at in loose.values()):
+        if not mention.name.exact and mention[:2] not in exact_positions:
+            loose_sides.setdefault(mention[:2], set()).add(mention.name.side)
+    if any(len(sides_at) > 1 for sides_at in loose_sides.values()):
         reasons.add("fits both answers")
-    fitting = [mention for mention in candidates if mention.name.exact or len(loose.get(mention[:2], ())) == 1]
+    fitting = [mention for mention in candidates if mention.name.exact or len(loose_sides.get(mention[:2], ())) == 1]
     return fitting, reasons
 
 

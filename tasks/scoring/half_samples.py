@@ -2,11 +2,11 @@
 
     SE = sqrt(m / (K - m)) * the standard deviation of the score over random halves of m = floor(K/2) answers
 
-A half is drawn without replacement and its answers are grouped again. Take K numbers with the variance s^2. Over random
-halves, the mean of a half has the variance (s^2/m) (1 - m/K). Over new samples, the mean of all K numbers has the
-variance s^2/K, which is the variance over halves times m / (K - m). For even K this factor is 1, so the standard
-deviation over halves is the standard error. For scores that are not means, the formula is approximate: with ten answers
-of a known process, it gave on average 0.76 to 1.31 times the true value.
+A half is drawn without replacement, and its answers are newly grouped by meaning. Take K numbers with the variance
+s^2. Over random halves, the mean of a half has the variance (s^2/m) (1 - m/K). Over new samples, the mean of all K
+numbers has the variance s^2/K, which is the variance over halves times m / (K - m). For even K this factor is 1, so the
+standard deviation over halves is the standard error. For scores that are not means, the formula is approximate: with
+ten answers of a known process, it gave on average 0.76 to 1.31 times the true value.
 What it is not: a bootstrap, whose samples repeat answers and so have fewer groups than a real sample. The error does
 not include the bias of a score that changes with the number of answers, or meanings that were never sampled. If all
 answers agree, or all differ, so do the answers of every half, and an entropy of groups has the error 0.

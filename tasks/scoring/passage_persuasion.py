@@ -12,10 +12,10 @@ score is not `persuasion` either. The reference of `persuasion` is the mixture o
 log n; the score of a passage has no bound.
 Leaving out a passage also moves later passages closer to the beginning, which is part of the score. A high score does
 not tell if the answer became right or wrong.
-Source: the divergence is that of persuasion [Du et al. 2024, Context versus Prior Knowledge in Language Models, Eq. 2]
-with the distribution without the passage as its reference. Li et al. 2025, Attributing Response to Context (ARC-JSD),
-also leave out one part of a context at a time and compare distributions. They score sentences by the divergence of
-Jensen and Shannon, summed over the tokens of an answer. This project scores passages by the first token alone.
+Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Eq. 2 (persuasion), with the distribution
+without the passage in place of the mixture. Li et al. 2025, Attributing Response to Context (ARC-JSD), also leave out
+one part of a context at a time and compare distributions. They score sentences by the divergence of Jensen and Shannon,
+summed over the tokens of an answer. This project scores passages by the first token alone.
 """
 
 from collections.abc import Iterator, Sequence
@@ -78,17 +78,17 @@ def passage_persuasion(
     for group in _groups(pairs):
         prompts = list(dict.fromkeys(tuple(prompt) for pair in group for prompt in pair))
         row_of = {prompt: row for row, prompt in enumerate(prompts)}
-        tokens, engine = next_tokens_together(model, prompts, batch_size=batch_size)
-        _check_that_prompts_matter(model, prompts, tokens)
+        next_tokens, engine = next_tokens_together(model, prompts, batch_size=batch_size)
+        _check_that_prompts_matter(model, prompts, next_tokens)
         for whole, without in group:
             row, row_without = row_of[tuple(whole)], row_of[tuple(without)]
-            score = float(divergences(tokens.log_probs(row)[None], tokens.log_probs(row_without)[None]))
+            score = float(divergences(next_tokens.log_probs(row)[None], next_tokens.log_probs(row_without)[None]))
             if not -ROUNDING <= score < np.inf:
                 text = shorten(str(model.tokenizer.decode(list(whole))))
                 raise ScoreError(
                     f"{model.name}: the persuasion of a passage is {score}, not a valid score, in the prompt {text}"
                 )
-            likeliest = tokens.likeliest(row), tokens.likeliest(row_without)
+            likeliest = next_tokens.likeliest(row), next_tokens.likeliest(row_without)
             scores.append(PassagePersuasion(max(score, 0.0), *likeliest, engine))
     return scores
 
@@ -109,10 +109,10 @@ def _groups(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
         yield group
 
 
-def _check_that_prompts_matter(model: NextTokenLogits, prompts: Sequence[Tokens], tokens: NextTokens) -> None:
+def _check_that_prompts_matter(model: NextTokenLogits, prompts: Sequence[Tokens], next_tokens: NextTokens) -> None:
     """Raise ScoreError if the distributions after all prompts are equal to the last bit."""
     if len(prompts) == 1:  # the model's context window cut all passages off, so the prompts are equal
         return
-    alike: NDArray[np.bool_] = Distributions.of(tokens.logits).are_alike().cpu().numpy()[None]
+    alike: NDArray[np.bool_] = Distributions.of(next_tokens.logits).are_alike().cpu().numpy()[None]
     text = str(model.tokenizer.decode(list(prompts[0])))
     check_contexts_matter(model, alike, [[prompt] for prompt in prompts], [text])

@@ -1,9 +1,9 @@
 """Persuasion and susceptibility: how far contexts move a model's answer to a query.
 
-    mixture          p(a|q)  = sum_c p(c) p(a|c,q)
-    persuasion       pi(c,q) = KL(p(.|c,q) || p(.|q)), in nats, 0 <= pi(c,q) <= -log p(c)
-    susceptibility   sigma(q) = sum_c p(c) pi(c,q) = I(C;A|q), in nats, 0 <= sigma <= min(H(p(c)), H(p(.|q)))
-    query form       kappa(c) = 1/|E| sum_e pi(c, q(e)),   gamma = sum_c p(c) kappa(c), in nats
+    mixture              p(a|q)  = sum_c p(c) p(a|c,q)
+    persuasion           pi(c,q) = KL(p(.|c,q) || p(.|q)), in nats, 0 <= pi(c,q) <= -log p(c)
+    susceptibility       sigma(q) = sum_c p(c) pi(c,q) = I(C;A|q), in nats, 0 <= sigma <= min(H(p(c)), H(p(.|q)))
+    entity-independent   kappa(c) = 1/|E| sum_e pi(c, q(e)),   gamma = sum_c p(c) kappa(c), in nats
 
 p(c) is a context's frequency in the sample. The variable a is an answer's first token, any token of the vocabulary.
 kappa(c) is the entity-independent persuasion of a context: its mean persuasion over the queries of a form, one for each

@@ -136,7 +136,7 @@ def semantic_entropy_error(
 
     Args:
         token_log_probs: log-probabilities of the tokens of every answer.
-        halves: the groups of each half-sample, as `group_answers` returns them among the answers of `draw_halves`.
+        halves: [half-sample][group] answers: the groups of `group_answers` among each half of `draw_halves`.
         kind: the kind of entropy.
 
     Raises:
@@ -177,8 +177,8 @@ def _entropies(
         sizes = members.sum(axis=2)
         shares = np.where(is_group, sizes, 1.0) / sizes.sum(axis=1, keepdims=True)
         return _entropy(np.log(shares), is_group)
-    answers = _log_probabilities(token_log_probs, kind)
-    per_group = np.logaddexp.reduce(np.where(members, answers, -np.inf), axis=2)
+    log_probabilities = _log_probabilities(token_log_probs, kind)
+    per_group = np.logaddexp.reduce(np.where(members, log_probabilities, -np.inf), axis=2)
     if kind == "rao":
         return _entropy(per_group - np.logaddexp.reduce(per_group, axis=1, keepdims=True), is_group)
     entropies: NDArray[np.float64] = -np.mean(per_group, axis=1, where=is_group)
@@ -200,11 +200,13 @@ def _log_probabilities(token_log_probs: Sequence[Sequence[float]], kind: str) ->
     for number, log_probs in enumerate(token_log_probs):
         if len(log_probs) == 0:
             raise InputError(f"answer {number} has no token; it needs at least its end token")
-    answers = np.array([summary(np.asarray(log_probs, dtype=np.float64)) for log_probs in token_log_probs])
-    if not np.isfinite(answers).all():
-        number = int(np.argmin(np.isfinite(answers)))
-        raise ScoreError(f"answer {number} has the log-probability {answers[number]}, so the entropy is not a number")
-    return answers
+    log_probabilities = np.array([summary(np.asarray(log_probs, dtype=np.float64)) for log_probs in token_log_probs])
+    if not np.isfinite(log_probabilities).all():
+        number = int(np.argmin(np.isfinite(log_probabilities)))
+        raise ScoreError(
+            f"answer {number} has the log-probability {log_probabilities[number]}, so the entropy is not a number"
+        )
+    return log_probabilities
 
 
 def _entropy(log_probabilities: NDArray[np.float64], is_entry: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from swaymeter.data.records.judgements import FIELDS, same_words
+from swaymeter.data.records.judgements import FIELDS, comparable_text
 from swaymeter.data.records.statistics import AnnotatorAgreement
 from swaymeter.tasks.statistics.formulas.agreement import krippendorffs_alpha
 from swaymeter.tasks.statistics.statistic import Row, Statistic
@@ -33,7 +33,7 @@ def agreement_of_annotators(judgements: Iterable[Mapping[Any, Any]]) -> list[Row
         if row["field"] in RATED and (row["is_outvoted"] or not has_problem):
             item = (row[name] for name in ("field", "question_id", "context_id", "variant", "sample"))
             # A judgement is about the text that the person saw; judgements of another text are another item.
-            ratings_of_item = ratings_by_item[*item, same_words(row["judged"])]
+            ratings_of_item = ratings_by_item[*item, comparable_text(row["judged"])]
             if row["field"] != "choice" or len(ratings_of_item) < INDEPENDENT:
                 ratings_of_item[row["annotator"]] = row["value"]
     by_field: dict[str, list[dict[str, str]]] = defaultdict(list)

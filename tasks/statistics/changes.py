@@ -1,7 +1,7 @@
-"""Rows of what changed between two runs: settings, facts, questions, replies and headline numbers.
+"""Changes between two runs: settings, facts, questions, replies and headline numbers.
 
-Two `Snapshot`s are joined on the keys of their items: queries, and questions under a context. Headline numbers pair
-only replies to the same texts. `differences` compares the headline numbers of two runs. For the statistic
+Two `Snapshot`s are joined on the keys of their items: queries, and questions under a context. Headline numbers are
+compared over replies to the same texts only. `differences` compares the headline numbers of two runs. For the statistic
 `model_differences`, it compares the models of one study in the same way:
 
     difference = mean of (first value - second value) over the items that have both values
@@ -18,8 +18,8 @@ Source: Schuirmann 1987, A comparison of the two one-sided tests procedure and t
                   two studies (`compare A B`)                  one study over time (`history`, `audit --baseline`)
     difference    A - B                                        now - before
     p_adjusted    two families                                 one family: all numbers of the run
-    models        of the same name and dtype; without a pair   of the same name and dtype; without a pair,
-                  every model of A with every model of B       the only model of each run
+    models        of the same name and dtype; if none is in    of the same name and dtype; if none is in both
+                  both, every model of A with every one of B   runs, the only model of each run
 
 p_adjusted is after Benjamini-Hochberg within one comparison. It does not bound the errors over many runs. Of a hundred
 runs without a change, about five show a change by chance, if replies vary at all. Greedy replies of one model to one
@@ -47,7 +47,7 @@ from swaymeter.data.dataset.snapshot import (
     DOWN,
     IDS,
     REPLIES,
-    REPLY,
+    REPLY_COLUMNS,
     STUDY_SETTING,
     UP,
     ChangedRow,
@@ -422,7 +422,7 @@ def _replies_of_pair(before: Frame, after: Frame, pair: Pair) -> tuple[list[Flip
     is_judged_once = has_same_texts & (judged != judged_before)
     rest = both[has_same_texts & ~is_flip & ~is_judged_once]
     has_other_words = rest["answer"].fillna("") != rest["answer_before"].fillna("")
-    score_columns = [name for name in REPLY if name not in ("texts", "verdict", "answer")]
+    score_columns = [name for name in REPLY_COLUMNS if name not in ("texts", "verdict", "answer")]
     has_other_scores = ~has_other_words & _differ(rest, score_columns)
     counts = {
         "asked for the first time": is_new.sum(),
@@ -505,7 +505,7 @@ def _has(rows: Iterable[Any], field: str) -> bool:
 
 
 def _changes(old: Any, new: Any, fields: Iterable[str]) -> tuple[FieldChange, ...]:
-    """Return the fields in which two rows differ; lists that differ only in their order are equal."""
+    """Return the fields in which two rows differ; lists other than `contexts` are equal in any order."""
     both = ((field, _value(old, field), _value(new, field)) for field in fields)
     return tuple(FieldChange(field, before, after) for field, before, after in both if before != after)
 
@@ -519,26 +519,26 @@ def _relation_changes(
     gone or added.
     """
     identity = rules.identity(old, new)
-    gone, added = defaultdict[Hashable, list[Any]](list), defaultdict[Hashable, list[Any]](list)
-    for rows, by_subject in ((old, gone), (new, added)):
+    unpaired_old, unpaired_new = defaultdict[Hashable, list[Any]](list), defaultdict[Hashable, list[Any]](list)
+    for rows, by_subject in ((old, unpaired_old), (new, unpaired_new)):
         for row in sorted(rows, key=rules.order):
             by_subject[identity(row)].append(row)
-    both = []
-    for subject, old_rows in gone.items():
-        new_rows = added[subject]
+    pairs = []
+    for subject, old_rows in unpaired_old.items():
+        new_rows = unpaired_new[subject]
         for is_same in rules.equalities:
             for row in list(old_rows):
                 if (match := next((other for other in new_rows if is_same(row, other)), None)) is not None:
                     old_rows.remove(row)
                     new_rows.remove(match)
-                    both.append(ChangedRow(row, match, _changes(row, match, fields)))
-    changed = sorted((row for row in both if row.changes), key=lambda row: rules.order(row.new))
-    gone_rows, added_rows = (tuple(sorted(chain(*rows.values()), key=rules.order)) for rows in (gone, added))
-    return RelationChanges(name, added_rows, gone_rows, tuple(changed), len(both) - len(changed))
+                    pairs.append(ChangedRow(row, match, _changes(row, match, fields)))
+    changed = sorted((row for row in pairs if row.changes), key=lambda row: rules.order(row.new))
+    gone, added = (tuple(sorted(chain(*rows.values()), key=rules.order)) for rows in (unpaired_old, unpaired_new))
+    return RelationChanges(name, added, gone, tuple(changed), len(pairs) - len(changed))
 
 
 def _value(row: Fact | Question, field: str) -> Value:
-    """Return a field of a row in a form that is compared; a list is sorted."""
+    """Return a field's value for the comparison; a list other than `contexts` is sorted."""
     if field == "contexts":  # DynamicQA's two contexts are compared as fields of their own
         own = row.contexts if isinstance(row, Question) and row.is_own else ()
         return tuple(f"{row.context_id}, {row.condition}, {'; '.join(row.answers)}: {row.text}" for row in own)

@@ -14,7 +14,7 @@ or a relation with the means of its queries. For degrees and counts, which belon
 of a relation with the mean of its queries, over all relations and within each relation. Queries of a relation share its
 contexts, so the p-values over queries are too small. The p-values over relations rest on few relations.
 
-An envelope is a high percentile of susceptibility near each degree, or near each count in a corpus. It is not a fit:
+An envelope is a high percentile of susceptibility near each degree, or near each count in a corpus:
 
     bound(d) = 95th percentile of the susceptibility of real entities whose degree or count is d / 2 to 2 d, d > 0
 
@@ -71,8 +71,8 @@ def _correlations(frames: Frames, seed: int) -> list[Row]:
 
 def _by_model_and_type(frame: Frame, measure: str) -> Iterator[tuple[Row, Frame]]:
     """Yield, for each model, the open, the closed and all queries that have both scores."""
-    both = sort_frame(frame.dropna(subset=[measure, SUSCEPTIBILITY]), [*MODEL, "relation", "query_id"])
-    for about, queries in iter_groups(both, MODEL):
+    scored = sort_frame(frame.dropna(subset=[measure, SUSCEPTIBILITY]), [*MODEL, "relation", "query_id"])
+    for about, queries in iter_groups(scored, MODEL):
         by_type = {str(name): group for name, group in queries.groupby("query_type", observed=True)}
         for query_type, group in {**by_type, ALL: queries}.items():
             yield {**about, "measure_a": measure, "measure_b": SUSCEPTIBILITY, "query_type": query_type}, group
@@ -80,15 +80,15 @@ def _by_model_and_type(frame: Frame, measure: str) -> Iterator[tuple[Row, Frame]
 
 def _pairs(query: str, queries: Frame, measure: str) -> Iterator[tuple[str, str, Frame]]:
     """Yield the level ("query", "relation" or "entity"), the relation or "all", and the pairs of scores."""
-    both = [measure, SUSCEPTIBILITY]
+    columns = [measure, SUSCEPTIBILITY]
     if query in ENTITY_QUERIES:
-        entities = queries.groupby(["relation", "entity"], sort=True, observed=True)[both].mean().reset_index()
+        entities = queries.groupby(["relation", "entity"], sort=True, observed=True)[columns].mean().reset_index()
         groups = entities.groupby("relation", sort=True, observed=True)
         yield from (("entity", str(relation), rows) for relation, rows in [(ALL, entities), *groups])
         return
     yield "query", ALL, queries
     if query != "precision_of_queries":  # its sample has too few queries of a relation for a mean
-        yield "relation", ALL, queries.groupby("relation", sort=True, observed=True)[both].mean()
+        yield "relation", ALL, queries.groupby("relation", sort=True, observed=True)[columns].mean()
 
 
 def correlation_columns(pairs: Frame, first: str, second: str) -> Row:
@@ -140,7 +140,7 @@ EFFECTS_BY_FREQUENCY = Statistic(
 )
 """Correlation, over relations, of the effect of familiarity and the counts of real entities in a corpus.
 
-    familiarity_effect_size   Cohen's d of a relation, from the comparison familiarity
+    familiarity_effect_size   Cohen's d of a relation's invented entities against its real entities, in susceptibility
     log_entity_count          mean over its real entities of log10 (1 + number of occurrences of the entity)
     log_pair_count            mean over its real entities of log10 (1 + number of occurrences near the answer)
 
@@ -151,8 +151,8 @@ Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, figur
 """
 
 ENVELOPE_PERCENTILE, ENVELOPE_FACTOR, ENVELOPE_FEWEST = 95, 2, 20
-"""The percentile of an envelope, the largest factor between a degree and a degree near it, and the fewest entities near
-a degree."""
+"""The percentile of an envelope; the largest ratio between two degrees that count as near each other; and the smallest
+number of entities near a degree for which the envelope has a point."""
 
 
 def _envelopes(query: str, quantities: Sequence[str], frames: Frames, seed: int) -> list[Row]:

@@ -105,7 +105,7 @@ def iter_groups(frame: Frame, columns: Sequence[str], read: Sequence[str] = ()) 
 def means(frame: Frame, keys: Sequence[str], measure: str) -> Frame:
     """Return the mean of a measure in every group of equal keys; ScoreError for a missing score.
 
-    The frame is sorted, because sums depend on the order of the rows.
+    The rows must be in canonical order, because sums depend on their order.
     """
     check_scored(frame, measure)
     return frame.groupby(list(keys), as_index=False, sort=True, observed=True)[[measure]].mean()

@@ -1,9 +1,9 @@
-"""Tests of two groups of scores in each relation, by query (as published) and by entity; and the list of these tests.
+"""Tests of two groups of scores in each relation, by query (as published) and by entity.
 
-By query, as published, a row of a group is a query with its score. If the frame has several rows for a query, the row
-has their mean, in which each context counts once. Comparisons of persuasion have the same queries in both groups, after
-different contexts. As in the paper, the permutation test does not pair these queries. Queries about one entity count as
-separate rows, although they depend on each other.
+By query, as published, a row of a group is a query with its score. If the frame has several rows for a query, the
+score is their mean, in which each context counts once. Comparisons of persuasion have the same queries in both groups,
+after different contexts. As in the paper, the permutation test does not pair these queries. Queries about one entity
+count as separate rows, although they depend on each other.
 
 By entity, a row is an entity with the mean over its queries. If both groups have the same queries, the two means of an
 entity are a pair, and permutations flip the signs of their differences. Otherwise permutations deal entities to the
@@ -40,7 +40,7 @@ TEST = ["test", "unit_of_analysis"]
 """Columns that distinguish several tests of the same queries."""
 PERMUTATION, SIGN_FLIP = "permutation", "sign flip"
 ENTITY = "entity"
-Samples = list[tuple[Row, tuple[Scores, Scores]]]
+ScoresOfTests = list[tuple[Row, tuple[Scores, Scores]]]
 """Tests, each with the columns that identify it and with the scores of both groups."""
 
 
@@ -59,7 +59,7 @@ class Comparison:
         unit: unit of the measure.
         weight: the column with the number of values, such as contexts, that a row averages; empty if a query has one
             row.
-        version: number to raise if the code gives other rows for the same frames.
+        version: number to increase if the code gives other rows for the same frames.
     """
 
     name: str
@@ -85,11 +85,11 @@ class Comparison:
             ScoreError: a score is missing or not finite.
         """
         queries = self.queries(frames[self.query])
-        published = list(self.groups(queries))
+        tests_by_query = list(self.groups(queries))
         entities = means(sort_frame(queries, [*TESTED, ENTITY, "query_id"]), [*TESTED, ENTITY, "group"], self.measure)
-        rows = self.test_rows(published, seed, "query")
+        rows = self.test_rows(tests_by_query, seed, "query")
         if self.weight:  # the groups have the same queries, after different contexts
-            pairs = self.pairs(entities, [about for about, _ in published])
+            pairs = self.pairs(entities, [about for about, _ in tests_by_query])
             return adjust_rows(rows + self.test_rows(pairs, seed, paired=True))
         return adjust_rows(rows + self.test_rows(list(self.groups(entities)), seed))
 
@@ -117,7 +117,7 @@ class Comparison:
             values, group_of_row = rows[self.measure].to_numpy(dtype="float64"), rows["group"].to_numpy()
             yield about, (scores(values[group_of_row == 0]), scores(values[group_of_row == 1]))
 
-    def pairs(self, entities: Frame, tests: Sequence[Row]) -> Samples:
+    def pairs(self, entities: Frame, tests: Sequence[Row]) -> ScoresOfTests:
         """Return, for each test, the means of the entities that are in both groups.
 
         Args:
@@ -129,7 +129,7 @@ class Comparison:
         return [(about, by_test.get(tuple(about.values()), (scores([]), scores([])))) for about in tests]
 
     def test_rows(
-        self, tests: Samples, seed: int, unit_of_analysis: str = ENTITY, *, paired: bool = False
+        self, tests: ScoresOfTests, seed: int, unit_of_analysis: str = ENTITY, *, paired: bool = False
     ) -> list[Row]:
         """Return the rows of permutation tests with a unit of analysis."""
         groups = [groups for _, groups in tests]
@@ -156,7 +156,7 @@ class Comparison:
 
 
 def columns_of(a: Scores, b: Scores, result: Result) -> Row:
-    """Return the columns that every table of tests has, without p_adjusted, for a test of groups (n_a,) and (n_b,)."""
+    """Return the columns of a test of groups (n_a,) and (n_b,) that all tables of tests share, without p_adjusted."""
     return {
         "n_a": len(a),
         "n_b": len(b),
@@ -292,6 +292,7 @@ def _answer_test_row(about: Row, a: Levels, b: Levels, *, seed: int) -> Row:
         first, second = (scores(np.repeat(levels.means, levels.counts.astype(int))) for levels in (a, b))
         (result,) = permutation([(first, second)], _BY_FOLLOWED.alternative, seed)
         effect = None if result.untestable else cohens_d(first, second)
+    # The groups are empty here, because their columns come from the levels below.
     row = _BY_FOLLOWED.row(about, (scores([]), scores([])), result, PERMUTATION, "answer")
     return row | {"n_a": a.n, "n_b": b.n, "mean_a": a.mean, "mean_b": b.mean, "effect_size": effect}
 

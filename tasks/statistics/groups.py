@@ -1,8 +1,8 @@
 """Comparisons of labelled entities: names by gender, friends with enemies, or any groups of a study.
 
-The unit of analysis is an entity (a name, or a pair) with the mean over its queries of a type. Queries about one entity
-depend on each other, so a query is not a row of a test. All tests are two-sided. In the tables, the column `relation`
-has the set of contexts.
+The unit of analysis is an entity (a name, or a pair) with the mean over its queries of one query type. Queries about
+one entity depend on each other, so a query is not a row of a test. All tests are two-sided. A relation is a set of
+contexts. Below, "type" is the type of an entity.
 
     label     two labels of entities, such as friends and enemies, in one set of contexts: entities are permuted between
               the labels; there is also a test within each type
@@ -15,8 +15,8 @@ has the set of contexts.
 
 p_adjusted is over the tests of a model, query type and comparison.
 
-Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, section 6 and appendix G. A row of their
-tests is a query.
+Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, section 6 and appendix G. Their unit
+of analysis is a query.
 """
 
 from collections.abc import Iterator, Sequence
@@ -56,14 +56,14 @@ class GroupPair(NamedTuple):
 
 def compare_relations(frames: Frames, seed: int) -> list[Row]:
     """Return the rows of `GroupComparison` within each set of contexts."""
-    entities = _entities(frames[SUSCEPTIBILITY], ["type"], "susceptibility")
-    contexts = _entities(frames[PERSUASION], ["relevant", "context_label", "strength"], "persuasion")
+    entities = _entity_means(frames[SUSCEPTIBILITY], ["type"], "susceptibility")
+    contexts = _entity_means(frames[PERSUASION], ["relevant", "context_label", "strength"], "persuasion")
     unpaired = [
         pair
         for about, rows in iter_groups(entities, RELATION)
         for pair in (*_label_pairs(about, rows), *_type_pairs(about, rows))
     ]
-    relevant = contexts[contexts["relevant"] == "True"]  # a text, because _entities makes texts of its keys
+    relevant = contexts[contexts["relevant"] == "True"]  # a text, because _entity_means makes texts of its keys
     paired = [pair for about, rows in iter_groups(relevant, RELATION) for pair in _context_pairs(about, rows)]
     rows = _test_rows(unpaired, "susceptibility", seed, paired=False) + _test_rows(
         paired, "persuasion", seed, paired=True
@@ -73,13 +73,13 @@ def compare_relations(frames: Frames, seed: int) -> list[Row]:
 
 def compare_sets(frames: Frames, seed: int) -> list[Row]:
     """Return the rows of `GroupComparison` between sets of contexts."""
-    entities = _entities(frames[SUSCEPTIBILITY], [], "susceptibility")
+    entities = _entity_means(frames[SUSCEPTIBILITY], [], "susceptibility")
     pairs = []
     for about, rows in iter_groups(entities, TYPE):
         for within, subset in [(ALL, rows), *_rows_by_value(rows, "label").items()]:
             by_set = _rows_by_value(subset, "relation")
             for a, b in combinations(by_set, 2):
-                groups = _shared_entities(by_set[a], by_set[b], "susceptibility")
+                groups = _paired_means(by_set[a], by_set[b], "susceptibility")
                 pairs.append(GroupPair({**about, "relation": ALL}, "set", within, (a, b), groups))
     return _adjust_rows(_test_rows(pairs, "susceptibility", seed, paired=True))
 
@@ -92,21 +92,23 @@ def _adjust_rows(rows: list[Row]) -> list[Row]:
 
 def summarise(frames: Frames, seed: int) -> list[Row]:
     """Return rows of `Summary`: susceptibility by label and type, persuasion by label and strength of the context."""
-    entities = _entities(frames[SUSCEPTIBILITY], ["type"], "susceptibility")
-    contexts = _entities(frames[PERSUASION], ["relevant", "context_label", "strength"], "persuasion")
+    entities = _entity_means(frames[SUSCEPTIBILITY], ["type"], "susceptibility")
+    contexts = _entity_means(frames[PERSUASION], ["relevant", "context_label", "strength"], "persuasion")
     typed = entities[entities["type"] != ""]
-    # about: contexts about the entity of the query ("the same"), or about other entities ("others")
+    # The column "about": the entity of the query ("the same") if a context is about it, else "others".
     with_about = contexts.assign(about=contexts["relevant"].map({"True": "the same", "False": "others"}))
-    labels, types = (
+    label_means, type_means = (
         Mean("susceptibility", (*RELATION, *keys), "entity", interval=True, quantiles=True)
         for keys in (["label"], ["label", "type"])
     )
-    strengths = Mean("persuasion", (*RELATION, "label", "about", "context_label", "strength"), "entity", interval=True)
-    return [*labels.rows(entities), *types.rows(typed), *strengths.rows(with_about)]
+    strength_means = Mean(
+        "persuasion", (*RELATION, "label", "about", "context_label", "strength"), "entity", interval=True
+    )
+    return [*label_means.rows(entities), *type_means.rows(typed), *strength_means.rows(with_about)]
 
 
-def _entities(frame: Frame, keys: Sequence[str], measure: str) -> Frame:
-    """Return each entity's mean over its queries with equal `keys`; values of `keys` become texts, "" if missing."""
+def _entity_means(frame: Frame, keys: Sequence[str], measure: str) -> Frame:
+    """Return a mean for each entity and values of `keys`. Values of `keys` become texts, "" if missing."""
     frame = frame.assign(**{name: _texts(frame[name]) for name in keys})
     columns = [*RELATION, "label", *keys, "entity"]
     return means(sort_frame(frame, [*columns, "query_id"]), columns, measure)
@@ -151,18 +153,18 @@ def _context_pairs(about: Row, rows: Frame) -> Iterator[GroupPair]:
     """Yield all pairs of context labels, and the largest strength of each label against its smallest."""
     by_label = _rows_by_value(rows, "context_label")
     for a, b in combinations(by_label, 2):
-        yield GroupPair(about, "context", ALL, (a, b), _shared_entities(by_label[a], by_label[b], "persuasion"))
+        yield GroupPair(about, "context", ALL, (a, b), _paired_means(by_label[a], by_label[b], "persuasion"))
     for label, subset in by_label.items():
         strengths = sorted({int(value) for value in subset["strength"] if value})
         if len(strengths) > 1:
             smallest, largest = strengths[0], strengths[-1]
             low, high = subset[subset["strength"] == str(smallest)], subset[subset["strength"] == str(largest)]
             names = (f"strength {largest}", f"strength {smallest}")
-            yield GroupPair(about, "strength", label, names, _shared_entities(high, low, "persuasion"))
+            yield GroupPair(about, "strength", label, names, _paired_means(high, low, "persuasion"))
 
 
-def _shared_entities(a: Frame, b: Frame, measure: str) -> tuple[Scores, Scores]:
-    """Return the means of the entities that both groups have; row i of the first belongs to row i of the second."""
+def _paired_means(a: Frame, b: Frame, measure: str) -> tuple[Scores, Scores]:
+    """Return the means of the entities that both groups have, in the same order of entities."""
     first, second = (means(sort_frame(rows, ["entity"]), ["entity"], measure) for rows in (a, b))
     both = first.merge(second, on="entity", suffixes=("_a", "_b"))
     return scores(both[f"{measure}_a"]), scores(both[f"{measure}_b"])

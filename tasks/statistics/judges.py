@@ -1,4 +1,4 @@
-"""Agreement of a judge with the rule and with people on the verdicts of greedy replies.
+"""Agreement of a judge with the rule (tasks/scoring/followed.py) and with people on verdicts of greedy replies.
 
     agreement_with_judge   the share of replies with two equal verdicts
     kappa_with_judge       Cohen's kappa of both verdicts; formulas.agreement has the formula
@@ -6,7 +6,7 @@
 Groups: the judge and its counterpart, rule or person. The rule is compared on a sample of the replies that it decided,
 and people on the replies that they judged. Unit of analysis: a greedy reply with both verdicts. Intervals take subjects
 as independent, or questions if no subject is named. If only one verdict occurs, kappa is undefined, and missing.
-What it is not: how often the judge, the rule or a person is right.
+Agreement does not show how often the judge, the rule or a person is right.
 """
 
 from collections.abc import Iterator

@@ -167,7 +167,7 @@ Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, figur
 """
 
 
-def _frames_of_both(frames: Frames) -> Frames:
+def _with_bins_of_susceptibility(frames: Frames) -> Frames:
     """Return two frames: all queries, and `bins`, the queries that have both measures.
 
     The column `entities` has the value "invented" or "real". In `bins`, the column `susceptibility` has the name of
@@ -206,7 +206,7 @@ BOTH_SUSCEPTIBILITIES = statistic_of(
         )
         for by in groups
     ],
-    prepare=_frames_of_both,
+    prepare=_with_bins_of_susceptibility,
 )
 """Susceptibility over contexts (the published Monte Carlo estimate) and Fisher susceptibility, over all relations.
 
@@ -266,7 +266,7 @@ def _differences(frames: Frames) -> Frames:
     return {name: frame.assign(difference=(frame["susceptibility"] - frame["susceptibility_reference"]).abs())}
 
 
-def _difference(score: str, by: Sequence[str], column: str, largest: str) -> Mean:
+def _mean_difference(score: str, by: Sequence[str], column: str, largest: str) -> Mean:
     """Return the specification of a score's mean difference, with the largest difference in the column `largest`."""
     return Mean(
         f"difference_of_{score}",
@@ -282,10 +282,10 @@ PRECISION = statistic_of(
     1,
     ("precision_of_queries",),
     [
-        _difference("susceptibility", TYPE, "difference", "difference"),
-        _difference("persuasion", TYPE, "mean_difference", "largest_difference"),
-        _difference("susceptibility", MODEL, "difference", "difference"),
-        _difference("persuasion", MODEL, "mean_difference", "largest_difference"),
+        _mean_difference("susceptibility", TYPE, "difference", "difference"),
+        _mean_difference("persuasion", TYPE, "mean_difference", "largest_difference"),
+        _mean_difference("susceptibility", MODEL, "difference", "difference"),
+        _mean_difference("persuasion", MODEL, "mean_difference", "largest_difference"),
     ],
     prepare=_differences,
 )

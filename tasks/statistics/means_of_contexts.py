@@ -65,7 +65,7 @@ def persuasion_of_relations(frame: Frame) -> list[Row]:
     counts = frame.assign(**{COUNT: frame["contexts"].where(frame["relevant"] == "relevant", 0)})
     counts = counts.groupby([*RELATION, "query_id"], as_index=False, sort=True, observed=True)[[COUNT]].sum()
     return [
-        *Mean(QUANTITY, KIND_COLUMNS, "prompt", extra_columns=_prompt_counts).rows(kinds),
+        *Mean(QUANTITY, KIND_COLUMNS, "prompt", extra_columns=_counts_with_n).rows(kinds),
         *Mean(COUNT, RELATION, "query", "", quantiles=True).rows(counts),
     ]
 
@@ -92,16 +92,18 @@ def persuasion_over_relations(rows: list[Row]) -> list[Row]:
         *rows,
         *Mean(QUANTITY, (*TYPE, "relevant", "kind"), "relation", interval=True, extra_columns=_counts).rows(kinds),
         *Mean(QUANTITY, (*TYPE, "relevant"), "relation", interval=True).rows(relations),
-        *Mean(QUANTITY, MODEL, "prompt", skip_missing=True, extra_columns=_prompt_counts).rows(totals),
+        *Mean(QUANTITY, MODEL, "prompt", skip_missing=True, extra_columns=_counts_with_n).rows(totals),
     ]
 
 
 def _counts(kinds: Frame) -> Row:
+    """Return the numbers of queries and prompts, as the columns `items` and `prompts` of `Summary`."""
     return {"items": int(kinds["queries"].sum()), "prompts": int(kinds["weight"].sum())}
 
 
-def _prompt_counts(kind: Frame) -> Row:
-    counts = _counts(kind)
+def _counts_with_n(kinds: Frame) -> Row:
+    """Return `_counts`, and `n` of a mean over prompts, which is the number of prompts."""
+    counts = _counts(kinds)
     return {"n": counts["prompts"], **counts}
 
 
@@ -120,11 +122,11 @@ def followed_of_relations(frame: Frame) -> list[Row]:
     def counts(group: Frame) -> Row:
         return {"n": int(group["scored"].sum()), "prompts": int(group["answers"].sum())}
 
-    by_kind, overall = (
+    by_kind, by_followed_answer = (
         Mean(QUANTITY, keys, "answer", skip_missing=True, extra_columns=counts)
         for keys in (KIND_AND_FOLLOWED_COLUMNS, FOLLOWED_COLUMNS)
     )
-    return [*by_kind.rows(frame), *overall.rows(_means_by_followed_answer(frame))]
+    return [*by_kind.rows(frame), *by_followed_answer.rows(_means_by_followed_answer(frame))]
 
 
 def followed_over_relations(rows: list[Row]) -> list[Row]:

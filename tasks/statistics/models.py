@@ -15,7 +15,8 @@
     correct              without a context, the reply states the original answer                1 or 0
     refuses              the reply declines, or is empty                                        1 or 0
     context_bias         with a conflicting context, its answer replaces the right answer       1 or 0
-    prior_bias           with a supporting context, the reply keeps its wrong answer            1 or 0
+    prior_bias           with a supporting context, the reply keeps the closed-book reply's     1 or 0
+                         wrong answer
     binary_utilisation   of a question's context, if measured                                   1 or 0
     continuous_utilisation         of a question's context, if measured                         -1 to 1
     coherent_persuasion            of a question's context, from 5 sampled replies on           nats
@@ -113,14 +114,17 @@ def items(frames: Frames) -> Iterator[tuple[str, Frame]]:
     yield "refuses", _sort_items(judged.assign(value=(verdict == "refusal").astype(float)))
     # prior: the verdict of the closed-book reply to the same question
     priors = judged.loc[closed_book, [*MODEL, "question_id", "verdict"]].rename(columns={"verdict": "prior"})
-    clashes = judged[~closed_book & ~is_disputable].merge(priors, on=[*MODEL, "question_id"])
-    wrong_context = clashes["condition"].isin(CONFLICTING) & (clashes["prior"] == "original")
-    wrong_prior = clashes["condition"].isin(SUPPORTING) & clashes["prior"].isin(("context", "neither"))
+    with_prior = judged[~closed_book & ~is_disputable].merge(priors, on=[*MODEL, "question_id"])
+    wrong_context = with_prior["condition"].isin(CONFLICTING) & (with_prior["prior"] == "original")
+    wrong_prior = with_prior["condition"].isin(SUPPORTING) & with_prior["prior"].isin(("context", "neither"))
     yield (
         "context_bias",
-        _sort_items(clashes.assign(value=(clashes["verdict"] == "context").astype(float))[wrong_context]),
+        _sort_items(with_prior.assign(value=(with_prior["verdict"] == "context").astype(float))[wrong_context]),
     )
-    yield "prior_bias", _sort_items(clashes.assign(value=(clashes["outcome"] == "stubborn").astype(float))[wrong_prior])
+    yield (
+        "prior_bias",
+        _sort_items(with_prior.assign(value=(with_prior["outcome"] == "stubborn").astype(float))[wrong_prior]),
+    )
     for name in ("binary_utilisation", "continuous_utilisation"):
         yield name, _sort_items(answers.assign(value=answers[name].astype("float64")))
     without = answers.loc[answers["condition"] == "none", [*MODEL, "question_id", WITH]]

@@ -1,4 +1,4 @@
-"""Effects of the kind, position, length and date of passages, and of passages beside them, on the stated answer.
+"""Effects of a passage's kind, position, length, date and neighbours on the answers that replies state.
 
 A reply *states* a passage if it states the passage's answer. A right passage has the right answer, and a wrong passage
 has a wrong answer. With a mixed context, the verdict `original` means the right answer, and `context` the wrong answer.
@@ -34,7 +34,6 @@ one of its halves has fewer than 5 questions. Contexts that exceed the model's w
 Intervals and tests take subjects as independent, or questions if no subject is named; the column `cluster` has the
 subject or the question. Tests flip the signs of all differences of a cluster together (`formulas.paired`). If all
 questions have the same difference, there is no interval. p_adjusted is over all effects of a study.
-What it is not: a comparison of different questions.
 """
 
 import re
@@ -111,8 +110,10 @@ def pairs(answers: Frame) -> Iterator[tuple[Row, Frame]]:
     for about, rows in iter_groups(replies, (*MODEL, "kind")):
         alone = rows[rows["position"] == "alone"].assign(within="alone")
         for name, in_set in rows[rows["position"] != "alone"].groupby("evidence_set", sort=True, observed=True):
-            both = _means_of_both(_concat(in_set.assign(within="in the set"), alone), "within", "in the set", "alone")
-            yield {"effect": "beside", "a": "in the set", "b": "alone", "evidence_set": str(name), **about}, both
+            questions = _means_of_both(
+                _concat(in_set.assign(within="in the set"), alone), "within", "in the set", "alone"
+            )
+            yield {"effect": "beside", "a": "in the set", "b": "alone", "evidence_set": str(name), **about}, questions
     mixed = answers[answers["condition"].astype(object) == "mixed"]
     for about, rows in iter_groups(mixed.assign(kind="both"), (*MODEL, *PASSAGE_COLUMNS)):
         is_longer = _larger(rows["right_length"], rows["wrong_length"])
@@ -134,7 +135,7 @@ def _means_of_both(rows: Frame, column: str, a: str, b: str) -> Frame:
 
 
 def _comparable_dates(dates: Any) -> Any:
-    """Return the dates in a comparable form; None for other values."""
+    """Return the dates YYYY, YYYY-MM and YYYY-MM-DD; None in place of other values."""
     import pandas as pd
 
     comparable = [date if isinstance(date, str) and _DATE.fullmatch(date) else None for date in dates.astype(object)]
@@ -142,7 +143,7 @@ def _comparable_dates(dates: Any) -> Any:
 
 
 def _larger(right: Any, wrong: Any) -> Any:
-    """Return for each row True if the right value is larger, False if the wrong value is, None without an order."""
+    """Return for each row: True for a larger right value, False for a larger wrong value, else None."""
     import pandas as pd
 
     complete = right.notna() & wrong.notna()
@@ -151,7 +152,7 @@ def _larger(right: Any, wrong: Any) -> Any:
         equally_exact = not isinstance(a, str) or len(a) == len(b)  # 2026 is neither before nor after 2026-03-01
         return bool(a > b) if equally_exact and a != b else None
 
-    values = [larger(a, b) if both else None for both, a, b in zip(complete, right, wrong, strict=True)]
+    values = [larger(a, b) if is_complete else None for is_complete, a, b in zip(complete, right, wrong, strict=True)]
     return pd.Series(values, index=right.index, dtype=object)
 
 
@@ -163,7 +164,7 @@ def _shares_by_size(rows: Frame, larger: Any) -> Frame:
     """
     rows = rows.assign(cluster=rows["subject_key"].astype(str), larger=larger)[larger.notna()]
     verdict = rows["verdict"].astype(object)
-    right, wrong = (verdict.isin((own, "both")).astype(float) for own in ("original", "context"))
+    right, wrong = (verdict.isin((side, "both")).astype(float) for side in ("original", "context"))
     is_right = rows["larger"].astype(bool)
     rows = rows.assign(a=right.where(is_right, wrong), b=wrong.where(is_right, right), half=is_right)
     return rows.groupby(["cluster", "question_id", "half"], observed=True)[["a", "b"]].mean().reset_index()
@@ -172,29 +173,29 @@ def _shares_by_size(rows: Frame, larger: Any) -> Frame:
 def effects(frames: Frames, seed: int) -> list[Row]:
     """Return the rows of `PassageEffect`."""
     rows: list[Row] = []
-    for about, both in pairs(frames[QUERY]):
-        if len(both):
-            means, paired = _compare_means(both, seed)
+    for about, questions in pairs(frames[QUERY]):
+        if len(questions):
+            means, paired = _compare_means(questions, seed)
             rows.append({**about, **means, "unit": SHARE, **paired._asdict(), "p_adjusted": None, "direction": None})
     return adjust_rows(rows)
 
 
-def _compare_means(both: Frame, seed: int) -> tuple[Row, PairedDifference]:
+def _compare_means(questions: Frame, seed: int) -> tuple[Row, PairedDifference]:
     """Return the two means and their difference; the two halves of length and date have equal weight.
 
     If every question has the same difference, no interval measures its uncertainty, and the row has none.
     """
-    halves = both["half"].value_counts() if "half" in both else None
+    halves = questions["half"].value_counts() if "half" in questions else None
     # Both halves have the same sum of weights, and the mean weight is 1.
-    weights = both["half"].map(1 / halves) * len(both) / len(halves) if halves is not None else 1.0
-    a, b = both["a"] * weights, both["b"] * weights
+    weights = questions["half"].map(1 / halves) * len(questions) / len(halves) if halves is not None else 1.0
+    a, b = questions["a"] * weights, questions["b"] * weights
     means = {"mean_a": float(a.mean()), "mean_b": float(b.mean())}
-    paired = paired_difference(a - b, both["cluster"], seed)
+    paired = paired_difference(a - b, questions["cluster"], seed)
     if halves is not None and (len(halves) < 2 or halves.min() < FEWEST_FOR_INTERVAL):
-        passages = "have a longer (or newer) right passage, or a longer (or newer) wrong passage"
-        reason = f"fewer than {FEWEST_FOR_INTERVAL} questions {passages}"
+        condition = "the right passage is longer (or newer), or in which the wrong passage is"
+        reason = f"fewer than {FEWEST_FOR_INTERVAL} questions in which {condition}"
         paired = paired._replace(low=None, high=None, p=None, untestable=reason)
-    elif (both["a"] - both["b"]).nunique() == 1:
+    elif (questions["a"] - questions["b"]).nunique() == 1:
         paired = paired._replace(low=None, high=None)
     return means, paired
 

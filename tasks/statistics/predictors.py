@@ -51,28 +51,34 @@ def correlations(frames: Frames, seed: int) -> list[Row]:
     rows = []
     for about, instances in instances_by_group(frames["instances"]):
         for measure in CORRELATED:
-            both = instances[[measure, COHERENT_PERSUASION, "subject"]].dropna()
-            if len(both):
+            complete = instances[[measure, COHERENT_PERSUASION, "subject"]].dropna()
+            if len(complete):
                 rows.append(
                     {
                         **about,
                         "measure_a": measure,
                         "measure_b": COHERENT_PERSUASION,
-                        **_correlation_columns(both, measure, seed),
+                        **_correlation_columns(complete, measure, seed),
                     }
                 )
     return rows
 
 
-def _correlation_columns(both: Frame, measure: str, seed: int) -> Row:
+def _correlation_columns(complete: Frame, measure: str, seed: int) -> Row:
     """Return the columns of a correlation with coherent persuasion."""
-    x, y = both[measure].to_numpy(dtype="float64"), both[COHERENT_PERSUASION].to_numpy(dtype="float64")
+    x, y = complete[measure].to_numpy(dtype="float64"), complete[COHERENT_PERSUASION].to_numpy(dtype="float64")
     r, p, reason = correlation("pearson", x, y)
-    row: Row = {"n": len(both), "subjects": int(both["subject"].nunique()), "pearson": r, "p": p, "untestable": reason}
+    row: Row = {
+        "n": len(complete),
+        "subjects": int(complete["subject"].nunique()),
+        "pearson": r,
+        "p": p,
+        "untestable": reason,
+    }
     ends = dict.fromkeys(("low", "high", "subject_low", "subject_high"))
-    if r is not None and len(both) >= FEWEST_FOR_INTERVAL:
-        by_subject = clustered_pearson(x, y, both["subject"], seed)
-        low, high = pearson_interval(r, len(both))
+    if r is not None and len(complete) >= FEWEST_FOR_INTERVAL:
+        by_subject = clustered_pearson(x, y, complete["subject"], seed)
+        low, high = pearson_interval(r, len(complete))
         ends = {"low": low, "high": high, "subject_low": by_subject.low, "subject_high": by_subject.high}
     return row | ends
 
@@ -122,16 +128,17 @@ def _regression_rows(instances: Frame, predictors: Sequence[str]) -> Iterator[Ro
 
 
 CORRELATIONS = Statistic("instance_correlations", 5, InstanceCorrelation, ("instances",), correlations)
-_PUBLISHED = ("edits", "object_popularity", "subject_popularity")
+_COMMON = ("edits", "object_popularity", "subject_popularity")
+"""Predictors of both versions of a regression."""
 REGRESSIONS = (
     regression_on(
-        "predictors_of_persuasion", 3, "summed", *_PUBLISHED, "semantic_entropy_without", "semantic_entropy_with"
+        "predictors_of_persuasion", 3, "summed", *_COMMON, "semantic_entropy_without", "semantic_entropy_with"
     ),
     regression_on(
         "predictors_of_persuasion_length_normalised",
         1,
         "length-normalised",
-        *_PUBLISHED,
+        *_COMMON,
         "semantic_entropy_length_normalised_without",
         "semantic_entropy_length_normalised_with",
     ),

@@ -93,7 +93,7 @@ def _variances(frames: Sequence[Frame], keys: Sequence[str], measure: str, count
     row: dict[str, Any] = {"n": len(complete), "of_first": first, "untestable": None}
     names = ("mean_score", "variance", "median", "percentile_95", "largest")
     if count < 2 or complete.empty:
-        reason = "there is one score of each" if count < 2 else "nothing has all scores"
+        reason = "each item has a single score" if count < 2 else "no item has all scores"
         return {**row, "n": 0, **dict.fromkeys(names), "untestable": reason}
     variances = complete["var"].to_numpy(dtype="float64")
     values = (complete["mean"].mean(), variances.mean(), *np.quantile(variances, (0.5, 0.95, 1)))

@@ -26,7 +26,7 @@ class Statistic:
     Attributes:
         name: Name of the statistic.
         version: Number to raise if the code gives other rows for the same frames.
-        row: Row type, a dataclass that is decorated with @table; several statistics may share a row type.
+        row: Dataclass of the rows, decorated with @table; several statistics may share a dataclass.
         queries: Named queries of the database, whose results are the frames.
         compute: (frames, seed) -> the rows.
         parameters: Settings of the study that change the rows, as JSON.

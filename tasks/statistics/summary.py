@@ -40,10 +40,11 @@ class Mean:
         required: columns; a row that lacks a value in one of them is left out.
         order: the columns by which rows are sorted, if the frame has another order.
         averaged: columns; rows that agree in them are first averaged to one value. Empty if each row is a value.
-        labels: constants that every group has beside its values of `grouped_by`, such as {"beside": "fisher"}.
+        labels: columns that every group has after `grouped_by`, with their constant values, such as
+            {"beside": "fisher"}.
         interval: True for an interval of the mean: Wilson's for a share, by the bootstrap for other units.
-        interval_over: the name of the clusters whose values depend on each other, such as subject; the column `cluster`
-            has the id of each row's cluster. Empty for independent values.
+        interval_over: the name of the clusters, such as subject; values in a cluster depend on each other. The column
+            `cluster` has the id of each row's cluster. Empty for independent values.
         quantiles: True to compute quantiles.
         skip_missing: True to leave out NaN, which stands for values that were not measured.
         larger_group: the columns of larger groups; the column `share` is the share of a group in its larger group.

@@ -18,9 +18,9 @@ from swaymeter.reports.figures.distributions import values_of_partitions
 from swaymeter.reports.figures.effects import draw_effects
 from swaymeter.reports.figures.entropy import entropy_against_persuasion
 from swaymeter.reports.figures.figure import SINGLE, Drawing, DrawnFigure, Figure, draw_all
-from swaymeter.reports.figures.labels import BY_STRENGTH, BY_TYPE, tones
+from swaymeter.reports.figures.labels import BY_STRENGTH, BY_TYPE, tone_words
 from swaymeter.reports.figures.panels import column_of_values, columns_of_bins
-from swaymeter.reports.figures.popularity import counted_in, spearman, susceptibility_by_count
+from swaymeter.reports.figures.popularity import corpus_note, spearman, susceptibility_by_count
 from swaymeter.reports.figures.reliability import by_query_type
 from swaymeter.reports.figures.rendering import PNG_DPI, rendered
 from swaymeter.reports.frames import Frames, as_published, where
@@ -194,7 +194,7 @@ def test_the_caption_names_counts_of_other_units() -> None:
         "kinds_of_counts": pd.DataFrame(kinds, columns=["what", "counted", "pairs"]).assign(of_pairs=10),
         "excluded_entities": pd.DataFrame(),
     }
-    assert counted_in(counted) == (
+    assert corpus_note(counted) == (
         " Counted in Pile: all 1 shards, 12,345 tokens. Pairs of entity and answer that are not counted in words: the "
         "answer near it an estimate for 3 of 10; the entity in tokens for 10 of 10."
     )
@@ -385,7 +385,7 @@ def test_a_panel_of_few_points_has_no_r(study_frames: dict[str, pd.DataFrame], n
     words = [f"r = {row['pearson']:.2f} [{row['low']:.2f}, {row['high']:.2f}]" for row in (single, pooled)]
     too_few = "n = 19, too few for r"
     assert (words[0] if n == 20 else too_few) in drawing.paint().axes[0].get_title()
-    assert (f"Pearson's {words[1]} over all of them" in drawing.caption) == (n == 20)
+    assert (f"Pearson's {words[1]} over all instances" in drawing.caption) == (n == 20)
     fisher = where(queries, measure_a="fisher")
     assert correlation(fisher, "query", "open").startswith("Pearson" if n == 20 else too_few)
     assert spearman(queries, "degree", "open").startswith("Spearman's rho" if n == 20 else too_few)
@@ -448,7 +448,7 @@ def test_persuasion_is_reported_for_each_set() -> None:
             comparison_row("two", "negative", "positive", (0.9, 0.7), p=0.5),
         ]
     )
-    assert tones(tests) == (
+    assert tone_words(tests) == (
         "one, open queries by 0.300 (negative), 0.100 (positive) nats, 1 of 1 difference significant; "
         "two, open queries by 0.900 (negative), 0.700 (positive) nats, 0 of 1 difference significant"
     )
@@ -460,7 +460,7 @@ def test_the_mean_over_most_entities_is_reported() -> None:
         comparison_row("one", "negative", "positive", (0.4, 0.1), n=3),
     ]
     expected = "open queries by 0.500 (negative), 0.200 (neutral), 0.100 (positive) nats, 2 of 2 differences"
-    assert tones(pd.DataFrame(rows)) == tones(pd.DataFrame(rows[::-1])) == f"{expected} significant"
+    assert tone_words(pd.DataFrame(rows)) == tone_words(pd.DataFrame(rows[::-1])) == f"{expected} significant"
 
 
 def test_caption_by_type_counts_tests_of_drawn_set() -> None:

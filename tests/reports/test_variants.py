@@ -113,7 +113,7 @@ def test_equal_variants_have_no_line_and_no_order() -> None:
 
 def test_caption_tells_unequal_numbers_of_answers() -> None:
     study = frames({"a": (0.9, 0.2), "b": (0.5, 0.5)})
-    assert variants.uneven(variants.variants_of(study)) == ""
+    assert variants.uneven_note(variants.variants_of(study)) == ""
     means = study[variants.MEANS]
     fewer = {**study, variants.MEANS: means.assign(n=means["n"].where(means["model"] != "b", 15))}
     assert "(15 to 40 answers and 15 to 40 answers)" in filled(COMPARISON, fewer).caption
@@ -155,4 +155,4 @@ def test_caption_counts_answers_that_state_neither() -> None:
     study = frames({"a": (0.9, 0.2), "b": (0.5, 0.5)})
     study[variants.COSTS] = study[variants.COSTS].assign(answers_with_wrong=8, neither_with_wrong=2)
     caption = filled(COMPARISON, study).caption
-    assert "With a wrong passage, another answer or no answer is stated by 2 of 8 of a (float32)." in caption
+    assert "With a wrong passage, another answer or no answer is stated by 2 of 8 replies of a (float32)." in caption

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from swaymeter.data.records import PARTITIONS, Partition, Question
 from swaymeter.data.sources.dynamicqa.layout import COLUMNS, FILES, CsvFile, Row, can_be_cell, content_of
-from swaymeter.data.sources.dynamicqa.published import original_of
+from swaymeter.data.sources.dynamicqa.published import published_row_of
 from swaymeter.data.sources.slots import replace_object, snippet_of
 from swaymeter.data.storage.writing import replacing_file
 
@@ -61,7 +61,7 @@ def _original_file(
 
     For a question that was not read from a published file, return None and {}.
     """
-    original = original_of(question, partition)
+    original = published_row_of(question, partition)
     if original is None:
         return None, {}
     file, original_question = original
@@ -75,8 +75,8 @@ def write_questions(folder: Path, questions: Sequence[Question]) -> list[Omitted
     """Write the three files, all or none, and return the questions that no file can represent."""
     files = {partition: from_questions(questions, partition) for partition in PARTITIONS}
     with ExitStack() as stack:
-        for partition, (rows, _) in files.items():
-            stack.enter_context(replacing_file(folder / FILES[partition])).write_bytes(content_of(rows))
+        for partition, (file, _) in files.items():
+            stack.enter_context(replacing_file(folder / FILES[partition])).write_bytes(content_of(file))
     return [question for _, omitted in files.values() for question in omitted]
 
 
@@ -103,7 +103,7 @@ def _cells(question: Question, partition: Partition, context: str, number: int) 
         "o_pop_new": _number(question.object_popularity),
         "dir_info": f"./result/{question.page}-0/{question.page_revision or 0}" if question.page else "",
     }
-    # The published numbers of edits are 2 in the file of disputable questions, and 2.0 in the two other files.
+    # The published file of disputable questions writes two edits as 2; the two other files write 2.0.
     if partition != "disputable":
         values["num_edits"] = _number(question.edits)
     return {column: values[column] for column in COLUMNS[partition]}

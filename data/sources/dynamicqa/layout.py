@@ -114,10 +114,10 @@ def rows_of(content: bytes, partition: Partition, name: str) -> CsvFile:
     return CsvFile(tuple(header), tuple(rows[1:]), line_end)
 
 
-def content_of(rows: CsvFile) -> bytes:
-    """Return the bytes of a file with these rows."""
-    cells = [rows.columns, *([row.cells[column] for column in rows.columns] for row in rows.rows)]
-    return "".join(_csv_line(row, rows.line_end) for row in cells).encode()
+def content_of(file: CsvFile) -> bytes:
+    """Return the bytes of a CSV file."""
+    cells = [file.columns, *([row.cells[column] for column in file.columns] for row in file.rows)]
+    return "".join(_csv_line(row, file.line_end) for row in cells).encode()
 
 
 def can_be_cell(text: str) -> bool:

@@ -48,24 +48,27 @@ def questions(folder: Path, partition: Partition) -> list[Question]:
     return questions_of(read_rows(file, partition), partition, str(file))
 
 
-def questions_of(rows: CsvFile, partition: Partition, file_name: str) -> list[Question]:
+def questions_of(file: CsvFile, partition: Partition, file_name: str) -> list[Question]:
     """Return the questions of a file's rows, flagged with broken rules; `file_name` is for errors."""
     counts: Counter[tuple[str, str]] = Counter()
     listed = []
-    for row in rows.rows:
+    for row in file.rows:
         question = _question(_Cells(row, file_name), partition)
         index_and_id = row.cells.get("", ""), row.cells["id"]
         if count := counts[index_and_id]:
             unique_id = identity(SOURCE, partition, *index_and_id, count)
             question = replace(question, question_id=unique_id, flags=(*question.flags, slots.DUPLICATE_ID))
         counts[index_and_id] += 1
-        published_row = json.dumps([row.line, rows.line_end, row.cells], ensure_ascii=False)
+        published_row = json.dumps([row.line, file.line_end, row.cells], ensure_ascii=False)
         listed.append(replace(question, published_row=published_row))
     return slots.with_flags_of_duplicates(listed)
 
 
-def original_of(question: Question, partition: Partition) -> tuple[CsvFile, Question] | None:
-    """Return a file with only the row that a question was read from, and this row's question; None without a row."""
+def published_row_of(question: Question, partition: Partition) -> tuple[CsvFile, Question] | None:
+    """Return a CSV file with only the published row of a question, and the question as read from this row.
+
+    Return None for a question without a published row.
+    """
     if question.published_row is None:
         return None
     line, line_end, cells = json.loads(question.published_row)

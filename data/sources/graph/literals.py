@@ -22,7 +22,7 @@ _XSD = "http://www.w3.org/2001/XMLSchema#"
 _UNITS = ("http://yago-knowledge.org/resource/", "http://www.wikidata.org/entity/")
 """Beginnings of the IRIs of units, which YAGO and Wikidata use as datatypes of numbers."""
 _UNCHANGED_CLASSES = ("identifier", "text", "url")
-"""Classes of objects whose texts stay as the graph has them."""
+"""Classes of objects whose values are put on one line, and otherwise stay unchanged."""
 _NUMBER_TYPES = frozenset(
     {
         "decimal",
@@ -63,20 +63,20 @@ def plain(text: str) -> str | None:
     if len(text) > 100 * LONGEST:  # too long in any case; it need not be cleaned first
         return None
     visible = _INVISIBLE.sub("", unicodedata.normalize("NFC", text))
-    printable = "".join(sign for sign in visible if sign.isspace() or unicodedata.category(sign) != "Cc")
+    printable = "".join(char for char in visible if char.isspace() or unicodedata.category(char) != "Cc")
     line = " ".join(printable.split())
     return line if 0 < len(line) <= LONGEST else None
 
 
 def text(literal: Literal, relation: Relation, units: Mapping[str, str] = MappingProxyType({})) -> str | None:
-    """Return a relation's value as an answer, such as "14 March 1879" or "828 metres"; None for an invalid value.
+    """Return the object of a fact as an answer, such as "14 March 1879" or "828 metres"; None for an invalid value.
 
     Texts in other languages than English, impossible dates, malformed numbers and numbers of over 100 digits are
-    invalid. Identifiers, texts and addresses stay unchanged. Years follow XSD 1.1: 0000 is 1 BC. YAGO writes a year
-    without a day as its first of January, with the datatype gYear.
+    invalid. Values of the classes identifier, text and url are put on one line, and otherwise stay unchanged. Years
+    follow XSD 1.1: 0000 is 1 BC. YAGO writes a year without a day as its first of January, with the datatype gYear.
 
     Args:
-        literal: The value.
+        literal: The object.
         relation: The relation; its unit is added to a number without a unit.
         units: Names of units by IRI; a unit without a name gets the words at the end of its IRI.
     """

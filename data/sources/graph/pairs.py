@@ -1,10 +1,10 @@
 """The pairs of a relation in a fixed random order, page by page.
 
-A pair's sampling key is the MD5 of the seed and the two terms in the graph's spelling; the smallest keys come first.
-So the first n pairs are a random sample. The sample is the same from every service with the same graph, and for any
-size of pages. The query for a page asks for keys that begin with a prefix and follow the last key of the page before.
-In a large relation, the prefix is so long that the service sorts few pairs. If a query takes too long, the prefix
-becomes longer.
+A pair is the subject and the object of a triple. Its sampling key is the MD5 of the seed and these two terms; the
+smallest keys come first. So the first n pairs are a random sample. The sample is the same from every service with the
+same graph, and for any size of pages. The query for a page asks for keys that begin with a prefix and follow the last
+key of the page before. In a large relation, the prefix is so long that the service sorts few pairs. If a query takes
+too long, the prefix becomes longer.
 """
 
 from collections.abc import Iterator, Sequence
@@ -129,7 +129,7 @@ class _Pages:
     def _query(self, prefix: str, after: str) -> str:
         conditions = [f"STRSTARTS(?k, {string(prefix)})"] if prefix else []
         conditions += [f"?k > {string(after)}"] if after else []
-        # Only for relations whose objects may be texts, because this filter takes as long as the MD5.
+        # `english_only` is False if the objects are entities, because this filter takes as long as the MD5.
         if self._english_only:
             conditions.append('(isIRI(?o) || LANG(?o) = "" || LANGMATCHES(LANG(?o), "en"))')
         return "\n".join(

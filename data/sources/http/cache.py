@@ -1,7 +1,7 @@
 """Cached responses of a service in one SQLite file.
 
 A response is written in one transaction: after a kill, the file has all earlier responses and no partial response. A
-damaged response is requested again. Contacts, cookies and API keys of requests are not cached.
+damaged response is requested again. The user's contact, cookies and API keys are not cached.
 """
 
 import logging
@@ -26,15 +26,15 @@ _BUSY_S = 30.0
 _CREATE = "CREATE TABLE IF NOT EXISTS cached_responses (key TEXT PRIMARY KEY, value BLOB NOT NULL)"
 
 
-def key_of(request: requests.PreparedRequest, moved_from: str = "") -> str:
+def key_of(request: requests.PreparedRequest, prefix: str = "") -> str:
     """Return the SHA-256 (hex) of a request's method, address, body and accepted format.
 
     Args:
         request: The request.
-        moved_from: The beginning of the address, which does not enter the key, so that the service may move.
+        prefix: The beginning of the address, which the key leaves out. If the service moves, its keys stay the same.
     """
     body = request.body.decode() if isinstance(request.body, bytes) else request.body
-    parts = [request.method, (request.url or "").removeprefix(moved_from), body, request.headers.get("Accept")]
+    parts = [request.method, (request.url or "").removeprefix(prefix), body, request.headers.get("Accept")]
     return sha256_of_json(parts)
 
 

@@ -29,7 +29,8 @@ class Response:
         body: The decompressed body; empty once `content` is read from it.
         retrieved_at: The time of its arrival, UTC.
         wait_s: Seconds in its header Retry-After; None without the header.
-        rerun: The number (a time in ms) of the forced rerun in which it was cached; a later rerun requests it again.
+        rerun: Time in ms of the --force or --refresh that cached the response; 0 without one. A later --force or
+            --refresh requests the response again.
         content: Parsed JSON, or text.
         from_cache: True if it was cached, and not requested now.
     """
@@ -97,14 +98,16 @@ def status_phrase(status: int) -> str:
 
 
 def read_content(response: Response, *, is_json: bool, allow: Collection[int], error_of: ErrorOf, label: str) -> Any:
-    """Return the content of a valid response: JSON or text. An error page with an allowed status may be text, too.
+    """Return the content of a valid response: JSON or text.
+
+    If JSON is expected, the page of an allowed error status may be text, too.
 
     Args:
         response: The response.
         is_json: True if JSON is expected.
         allow: Statuses of valid responses.
         error_of: Returns the error that the content reports, or None.
-        label: The service in messages.
+        label: Name of the service in messages.
 
     Raises:
         ServiceTimeout: The service ran out of time, or its JSON is cut short.

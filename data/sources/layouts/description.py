@@ -62,7 +62,7 @@ class Form(Entry):
     """The path of the right answers; reports show the first answer."""
     aliases: str | None = None
     contexts: str | tuple[ContextRule, ...]
-    """A rule for each context, or the path of a list of texts or objects, as in a user's file."""
+    """The rules of the contexts, or the path of a list of texts or objects, as in a user's file."""
     keep: tuple[str, ...] | Literal["all"] = ()
     """Further columns of the file that stay; all: every column that is not nested and has no other use in the form."""
 
@@ -86,7 +86,7 @@ class Layout(Entry):
 
 
 class DataSet(Layout):
-    """A published data set. As a source of questions, it has the name NAME of this description, data_sets/NAME.yaml."""
+    """A published data set, a source of questions; the description of the source NAME is data_sets/NAME.yaml."""
 
     measures: str
     """The measured behaviour, as a clause of the documentation, such as "whether models follow wrong contexts"."""

@@ -106,32 +106,36 @@ def unnest(cells: Cells, path: str) -> Iterator[tuple[str, Cells]]:
             yield f"{location}, {inner_location}", inner_cells
 
 
-def text(cells: Cells, value: str) -> str:
+def text(cells: Cells, path_or_template: str) -> str:
     """Return the text at a path, or a template after `=` with its slots filled; the items of a final `[*]` are joined.
 
     Raises:
         InputError: The text is missing.
     """
-    if value.startswith("="):
-        return _SLOT.sub(lambda slot: text(cells, slot[1]), value[1:])
-    content = none_where_empty(value_at(cells, value))
-    if value.endswith("[*]") and isinstance(content, list):
+    if path_or_template.startswith("="):
+        return _SLOT.sub(lambda slot: text(cells, slot[1]), path_or_template[1:])
+    content = none_where_empty(value_at(cells, path_or_template))
+    if path_or_template.endswith("[*]") and isinstance(content, list):
         content = "".join(map(str, content))
     if content is None or not str(content).strip():
-        raise InputError(f"{value}: is missing")
+        raise InputError(f"{path_or_template}: is missing")
     return str(content).strip()
 
 
-def texts(cells: Cells, value: str, *, needed: bool = True) -> list[str]:
-    """Return the distinct texts of the list at a path, which may be in a CSV cell, or of a template after `=`.
+def texts(cells: Cells, path_or_template: str, *, needed: bool = True) -> list[str]:
+    """Return the distinct texts of the list at a path, or in a template after `=`.
+
+    A list may be written in a cell of a CSV file. A template with its slots filled is read as such a cell.
 
     Raises:
         InputError: The list cannot be read, or is `needed` and has no text.
     """
     try:
-        items = texts_in_cell(text(cells, value) if value.startswith("=") else value_at(cells, value))
+        items = texts_in_cell(
+            text(cells, path_or_template) if path_or_template.startswith("=") else value_at(cells, path_or_template)
+        )
     except ValueError as error:
-        raise InputError(f"{value}: {error}") from None
+        raise InputError(f"{path_or_template}: {error}") from None
     if not (values := [item for item in dict.fromkeys(str(item).strip() for item in items) if item]) and needed:
-        raise InputError(f"{value}: is missing")
+        raise InputError(f"{path_or_template}: is missing")
     return values

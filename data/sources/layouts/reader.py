@@ -35,7 +35,7 @@ def missing_of(form: Form, content: FileRows) -> list[str]:
     """Return the paths that a form needs and a file lacks."""
     columns = {name.strip().lower() for name in content.columns}
     missing = [path for path in form.needs if column_of(path).lower() not in columns]
-    nested = [path for path in form.needs if path not in missing and path != column_of(path)]  # answers[*].text
+    nested = [path for path in form.needs if path not in missing and path != column_of(path)]  # such as answers[*].text
     if nested:
         rows = [_with_column_names(row.cells, form) for row in islice(content.rows, MAX_EXAMINED_ROWS)]
         missing += [path for path in nested if not any(exists_at(cells, path) for cells in rows)]

@@ -1,4 +1,4 @@
-"""Published data sets as sources of questions: a user's copy of the file or folder, read as its description says."""
+"""Published data sets as sources of questions, read from a user's copy by the description of the data set."""
 
 import logging
 from collections.abc import Mapping
@@ -81,7 +81,7 @@ def files_of(published: DataSet, path: Path) -> list[Path]:
 
 
 def rows_of_files(published: DataSet, path: Path) -> list[FileRow]:
-    """Return the rows of a data set's file, or of all its files in a folder, as rows of a user's questions.
+    """Return the rows of a data set's file, or of all its files in a folder, with the columns of own questions.
 
     A file in the folder that has no form of the data set is skipped, with a warning.
 

@@ -61,7 +61,7 @@ def conflictqa(cells: Cells) -> Cells:
     else:
         right_side = _side_of_truth(sentences, truth)
     wrong_side = next(side for side in SIDES if side != right_side)
-    wrong_answers = _difference(sentences[wrong_side], sentences[right_side])
+    wrong_answers = _wrong_answers(sentences[wrong_side], sentences[right_side])
     if yes_or_no:
         wrong_answers = ["no" if yes_or_no == "yes" else "yes"]
     return {
@@ -104,15 +104,16 @@ def _negations(sentence: str) -> Counter[str]:
     return Counter(_SAME_NEGATION.get(word, word) for word in map(str.lower, _NEGATIONS.findall(sentence)))
 
 
-def _difference(sentence: str, other: str) -> list[str]:
-    """Return a list with the sentence; if both sentences begin alike and differ in few words, these words come first.
+def _wrong_answers(sentence: str, right_sentence: str) -> list[str]:
+    """Return the wrong sentence; if few words differ from the right sentence, these words come first.
 
-    "Berlin" comes before "The capital is Berlin" if the other sentence is "The capital is Paris".
+    "Berlin" comes before "The capital is Berlin" if the right sentence is "The capital is Paris". Both sentences must
+    begin alike.
     """
-    words, other_words = sentence.rstrip(".").split(), other.rstrip(".").split()
-    begin = _common_length(words, other_words)
-    words, other_words = words[begin:], other_words[begin:]
-    words = words[: len(words) - _common_length(words[::-1], other_words[::-1])]
+    words, right_words = sentence.rstrip(".").split(), right_sentence.rstrip(".").split()
+    begin = _common_length(words, right_words)
+    words, right_words = words[begin:], right_words[begin:]
+    words = words[: len(words) - _common_length(words[::-1], right_words[::-1])]
     is_short = begin > 0 and 0 < len(words) <= LONGEST_DIFFERENCE
     return [" ".join(words), sentence] if is_short else [sentence]
 
@@ -151,7 +152,7 @@ def _fill_template(template: str, cells: Cells) -> str:
 
 
 def cub_druid(cells: Cells) -> Cells:
-    """Add the words for the claim in the question: "claim" or, for the claimant Reuters, "claim of Reuters"."""
+    """Add the column `subject`: "claim" or, for the claimant Reuters, "claim of Reuters"."""
     claimant = none_where_empty(cells.get("claimant"))
     return {**cells, "subject": "claim" if claimant is None or not claimant else f"claim of {claimant}"}
 

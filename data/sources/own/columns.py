@@ -216,7 +216,7 @@ def check_replies(file: Path, content: FileRows, replies: Sequence[str]) -> None
 
 
 def _list_columns(rows: Iterable[FileRow]) -> dict[str, dict[str, Any]]:
-    """Return the columns with lists in the first rows, each with a value for each key of its objects."""
+    """Return the columns that have lists in the first rows, each with one object that has all keys of its objects."""
     lists: dict[str, dict[str, Any]] = {}
     for row in islice(rows, MAX_EXAMINED_ROWS):
         for name, cell in row.cells.items():
@@ -267,11 +267,11 @@ def _similar(name: str, columns: Iterable[str]) -> str:
     return next(iter(difflib.get_close_matches(name, others, n=1, cutoff=SIMILARITY)), "")
 
 
-def _reply_advice(column: str, columns: Sequence[str]) -> str:
-    """Return the option that names a column of replies; `columns` are the unused columns of the file."""
-    by_plain_name = {plain(name): name for name in columns}
+def _reply_advice(missing: str, candidates: Sequence[str]) -> str:
+    """Return the option that names one of the file's columns, `candidates`, in place of a missing column of replies."""
+    by_plain_name = {plain(name): name for name in candidates}
     usual = next((by_plain_name[name] for name in REPLY_COLUMNS if name in by_plain_name), "")
-    name = _similar(column, columns) or usual or "NAME"
+    name = _similar(missing, candidates) or usual or "NAME"
     return f"name the replies: --replies {shlex.quote(name)} (in a study file, replies: {name})"
 
 

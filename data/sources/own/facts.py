@@ -53,7 +53,7 @@ Item = Annotated[str | None, BeforeValidator(none_where_empty), AfterValidator(_
 
 
 class RelationRow(BaseModel):
-    """A row with its relation; columns that no field names are ignored."""
+    """A row with its relation; columns without a field are ignored."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -71,7 +71,7 @@ class FactRow(RelationRow):
 
 
 class ContextRow(RelationRow):
-    """A context before every query of the relation; `entity` is its subject, and `object` is the answer it states."""
+    """A context before every query of the relation: `entity` is its subject, and `object` is the answer in its text."""
 
     text: Text
     kind: Annotated[
@@ -92,7 +92,7 @@ def rows_by_relation(
     Args:
         file: The file.
         key: The study's key that names the file.
-        model: The model of a row.
+        model: Pydantic model of a row.
         own: The user's relations, besides the catalog's.
 
     Raises:

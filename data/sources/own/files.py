@@ -124,7 +124,7 @@ def read_rows(file: Path, expected: Collection[str]) -> FileRows:
 
 
 def _restored(file_rows: FileRows) -> FileRows:
-    """Return the rows with the whole numbers and days that pandas wrote as 1994.0 and 1994-05-01T00:00:00.000."""
+    """Return the rows, with 1994 in place of 1994.0 and a day in place of its midnight in columns written by pandas."""
     patterns: dict[str, re.Pattern[str]] = {}
     for name in file_rows.columns:
         cells = [row.cells.get(name) for row in file_rows.rows if not row.problem]
@@ -133,8 +133,9 @@ def _restored(file_rows: FileRows) -> FileRows:
         if not isinstance(first, str) or not (pattern := _pandas_form(first.strip())):
             continue
         values = [first, *present]
-        is_possible = pattern is _MIDNIGHT or len(values) < len(cells)
-        if is_possible and all(isinstance(value, str) and pattern.fullmatch(value.strip()) for value in values):
+        # Pandas writes 1994.0 for 1994 only in a column with missing values.
+        may_be_by_pandas = pattern is _MIDNIGHT or len(values) < len(cells)
+        if may_be_by_pandas and all(isinstance(value, str) and pattern.fullmatch(value.strip()) for value in values):
             patterns[name] = pattern
     if not patterns:
         return file_rows
@@ -287,7 +288,7 @@ def _object_row(location: str, value: Any) -> FileRow:
 
 
 def _rows_in(document: dict[str, Any], file: Path, expected: Collection[str]) -> Sequence[Any]:
-    """Return the rows of an object: its columns, its rows by key, its list of rows, or else the object as one row."""
+    """Return the rows of a JSON object that has columns, rows by key or a list of rows; else the object as one row."""
 
     def has_expected(names: Iterable[str]) -> bool:
         return any(name.strip().lower() in expected for name in names)

@@ -12,7 +12,7 @@ from typing import Any
 
 _ESCAPE = r"\\(?:[\\'\"abfnrtv0]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U000[0-9a-fA-F]{5})"
 _ITEM = re.compile(rf"""\s*('(?:[^'\\\n]|{_ESCAPE})*'|"(?:[^"\\\n]|{_ESCAPE})*")\s*(?:,|$)""")
-"""A quoted text of a list printed by Python, and the comma or end after it; numpy prints arrays without commas."""
+"""A quoted text of a list printed by Python, and the comma or end after it. An array printed by numpy has no commas."""
 
 
 def none_where_empty(value: Any) -> Any:

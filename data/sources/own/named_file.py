@@ -35,7 +35,10 @@ class Origin(NamedTuple):
 
 
 class OwnFile(Options):
-    """The keys of a user's file, validated before the keys of facts or questions, which may depend on the file."""
+    """The keys of a study that name and describe a user's file.
+
+    pydantic validates them before the other keys of the section, which may depend on the file.
+    """
 
     file: NamedPath
     """The file: CSV, JSON or Parquet (docs/own-data.md)."""
@@ -61,9 +64,10 @@ def own_yaml(path: Any, read: Callable[[], Any], key: str, advice: str) -> Any:
     """Return the content of a user's YAML file, in which each relation or set of contexts has a name.
 
     Args:
-        path: Path as the study has it.
-        read: Function that reads the file.
-        key: Attribute of the content that has the names, such as contexts; without it, the content has the names.
+        path: Value of the study file for the path; any YAML value before the validation.
+        read: Function that reads the file, and returns its content: a mapping by the names, or an object whose
+            attribute `key` is this mapping.
+        key: The key of the names in messages, such as contexts.
         advice: Remedy at the end of messages.
 
     Raises:
@@ -88,7 +92,11 @@ class AliasRow(BaseModel):
 
 
 def read_aliases(file: Path) -> Mapping[str, tuple[str, ...]]:
-    """Return the aliases of each name, sorted; InputError with the unusable rows."""
+    """Return the sorted aliases of each name.
+
+    Raises:
+        InputError: A row cannot be used, or the file cannot be read.
+    """
     rows, problem = _checked(file, "alias", lambda location, cells: row_of(AliasRow, cells))
     if problem:
         raise InputError(f"frequency.aliases: {problem}")
@@ -140,9 +148,9 @@ def wrong_rows(rejected: Iterable[Rejected]) -> list[RowProblem]:
 
 
 def unusable_rows_message(file: Path, wrong: Sequence[RowProblem], total: int) -> str:
-    """Return the message about unusable rows; empty without any.
+    """Return the message about unusable rows; an empty text if all rows can be used.
 
-    An error of several rows is in the message once, with the first rows; the most frequent errors come first.
+    The message names an error of several rows once, with the first rows. The most frequent errors come first.
     """
     if not wrong:
         return ""

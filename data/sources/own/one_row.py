@@ -28,7 +28,7 @@ from swaymeter.data.sources.own.lists import contexts_in_cell, list_in, none_whe
 MAX_CHARACTERS = 1_000_000
 """Limit of the characters of a text."""
 CONTROL_CHARACTER = re.compile(r"[^\t\n\r -\x7e\x85\xa0-\ud7ff\ue000-\U0010ffff]")
-_WITH_KINDS = 'write each passage with its own kind, in `contexts`: [{"kind": "supporting", "text": "..."}]'
+_KIND_ADVICE = 'write each passage with its own kind, in `contexts`: [{"kind": "supporting", "text": "..."}]'
 
 
 def _as_text(value: Any) -> Any:
@@ -105,7 +105,7 @@ class OwnContext(BaseModel):
             name = _SHORT_NAMES.get(key.strip().lower(), key)  # context_title and Title become title
             if none_where_empty(value) is not None and cells.setdefault(name, value) is not value:
                 raise validation_error([Problem((name,), f"occurs twice, once as {key!r}; remove one")])
-        # A wrong value, such as a list as the title, makes the column a further column.
+        # An impossible value, such as a list as the title, stays in a further column, here `title of the context`.
         for name in ABOUT_PASSAGES:
             if name in cells and not _is_valid_value(name, cells[name]):
                 cells[f"{name} of the context"] = cells.pop(name)
@@ -149,7 +149,7 @@ def _check_group(group: str) -> str:
 
 
 class OwnRow(BaseModel):
-    """A row: a question with several contexts in `contexts`, or with one in `context`, `kind`, `context_answer` etc."""
+    """A row: a question with its contexts in `contexts`, or in `context` with a common `kind`, `context_answer` etc."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -167,7 +167,7 @@ class OwnRow(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _set_contexts(cls, content: Any) -> Any:
-        """Return the row with `contexts`, also for a row with one context in `context`, `kind` and so on."""
+        """Return the row with `contexts`, also for a row with `context`, `kind` and so on."""
         if not isinstance(content, dict):
             return content
         cells = _split_answers({name: value for name, value in content.items() if name not in CONTEXT_COLUMNS})
@@ -181,7 +181,7 @@ class OwnRow(BaseModel):
         if column == "context":
             common_cells = {key: content[key] for key in CONTEXT_COLUMNS if key in content and key != "context"}
             if isinstance(common_cells.get("kind"), list | tuple) or list_in(str(common_cells.get("kind", ""))):
-                raise validation_error([Problem(("kind",), f"is a list; {_WITH_KINDS}")])
+                raise validation_error([Problem(("kind",), f"is a list; {_KIND_ADVICE}")])
             contexts = [
                 {**common_cells, **context} if isinstance(context, Mapping) else {**common_cells, "text": context}
                 for context in contexts

@@ -1,4 +1,4 @@
-"""Contexts of several passages: evidence sets of a question's passages by their kinds, each in several orders.
+"""Contexts of several passages of a question, chosen by their kinds and put in several orders.
 
 A file has the passages of a question as contexts, each with its kind. The key `passages` of a study combines these
 passages: each set and each order give a context. The set `supporting+conflicting` in the order `right_first` gives a
@@ -196,7 +196,7 @@ def _indices_of_set(passages: Sequence[Passage], parts: Sequence[SetPart]) -> li
 
 
 def _orders(
-    passages: Sequence[Passage], chosen: Sequence[int], options: PassagesPart, question: str
+    passages: Sequence[Passage], chosen: Sequence[int], options: PassagesPart, question_id: str
 ) -> Iterator[tuple[str, tuple[int, ...]]]:
     """Yield the name and the indices of each possible order; the given order if no order of the options is possible.
 
@@ -225,7 +225,7 @@ def _orders(
             if order == "reversed":
                 indices.reverse()
             elif order == "random":
-                random.Random(f"{options.seed} {question}").shuffle(indices)
+                random.Random(f"{options.seed} {question_id}").shuffle(indices)
             yield order, tuple(indices)
 
 
@@ -242,7 +242,7 @@ def _context(
     if condition in ("supporting", "conflicting", "mixed"):
         stating_kind = "supporting" if condition == "supporting" else "conflicting"
         stating = [passage for passage in passages if passage.kind == stating_kind]
-    stated = [form for passage in stating for form in passage.answers]
+    stated = [answer for passage in stating for answer in passage.answers]
     return QuestionContext(
         context_id,
         condition,

@@ -25,17 +25,17 @@ def recorded_in_row(column: str, cells: Mapping[str, Any], row: "OwnRow") -> Rep
     """Return the replies of a row in a column.
 
     Args:
-        column: The file's name of the column, or a path into nested cells.
+        column: The name of the column in the file, or a path into nested cells.
         cells: The raw cells of the row.
         row: The validated row.
 
     Raises:
-        InputError: A reply is no text.
+        InputError: A reply is not a text, is too long or is not valid Unicode.
     """
     recorded: dict[tuple[str, ...], str | None] = {}
     for context in row.contexts:
-        if (further := context.model_extra) and _has(further, column):
-            recorded[(context.text,)] = _reply(column, _value(further, column))
+        if (other_fields := context.model_extra) and _has(other_fields, column):
+            recorded[(context.text,)] = _reply(column, _value(other_fields, column))
     if _has(cells, column) or not recorded:
         recorded[tuple(context.text for context in row.contexts)] = _reply(column, _value(cells, column))
     return recorded

@@ -33,7 +33,7 @@ NEUTRAL_TEXT = "..."
 
 
 class QuestionFile(QuestionsOptions, OwnFile):
-    """A file of questions with contexts, in groups in place of partitions."""
+    """A file of questions with contexts; the questions have groups in place of partitions."""
 
     prompts_per_question: ClassVar[int | None] = None
 
@@ -68,7 +68,7 @@ class QuestionFile(QuestionsOptions, OwnFile):
         passages = {"passages": self.passages.model_dump(mode="json")} if self.passages else {}
         return passages | ({"neutral": True} if self.neutral else {})
 
-    def with_evidence_sets(self, file_questions: FileQuestions) -> FileQuestions:
+    def usable_in_sets(self, file_questions: FileQuestions) -> FileQuestions:
         """Reject questions whose passages fill no evidence set, and drop passages that no set uses.
 
         The contexts of the sets are built after the draw, because a study may draw few questions of a large file.
@@ -77,7 +77,7 @@ class QuestionFile(QuestionsOptions, OwnFile):
 
     def askable(self, questions: Sequence[Question]) -> FetchedQuestions:
         """Return the questions that can be drawn, and the rejected questions; InputError if none can be drawn."""
-        file_questions = self.with_evidence_sets(FileQuestions([*questions], []))
+        file_questions = self.usable_in_sets(FileQuestions([*questions], []))
         if message := file_questions.about_sets():
             log.warning("%s: %s", self.path, message)
         if file_questions.rejected:
@@ -110,7 +110,7 @@ class OwnQuestions(QuestionFile):
     source: Literal["file"] = "file"
     """Your own questions, with contexts, in a file."""
     columns: dict[str, str] = Field(default_factory=dict)
-    """The file's names of columns, or paths into nested cells, if they differ from docs/own-data.md, such as
+    """The names of columns in the file, or paths into nested cells, if they differ from docs/own-data.md. Examples are
     `answer: gold` and `answer: answers[*].text`."""
     _replies: tuple[str, ...] = PrivateAttr(())
 
@@ -125,7 +125,7 @@ class OwnQuestions(QuestionFile):
         return self._replies
 
     def read_replies(self, columns: Iterable[str]) -> None:
-        """Read these columns of recorded replies with the questions."""
+        """Set the columns of recorded replies, which are read with the questions."""
         self._replies = tuple(dict.fromkeys(columns))
 
 
@@ -152,7 +152,7 @@ def checked_questions(
     Args:
         path: The file.
         file_questions: The questions of the file.
-        columns: The file's names of columns, by Swaymeter's names.
+        columns: The names of columns in the file, by Swaymeter's names.
 
     Raises:
         InputError: No row can be used.
@@ -238,7 +238,7 @@ def question_rows(file: Path, columns: Mapping[str, str], replies: Sequence[str]
 
     Args:
         file: The file.
-        columns: The file's names of columns, or paths, by Swaymeter's names.
+        columns: The names of columns in the file, or paths, by Swaymeter's names.
         replies: Required columns of recorded replies.
 
     Raises:
@@ -286,7 +286,7 @@ def _with_replies(rows: Sequence[FileRow], original: Sequence[FileRow], replies:
 
 
 def unusable_message(file: Path, file_questions: FileQuestions) -> str:
-    """Return the message about unusable rows; empty without such rows. A missing column comes first in the message."""
+    """Return the message about unusable rows, which begins with a missing column; empty without unusable rows."""
     wrong = unusable_rows_message(file, wrong_rows(file_questions.rejected), file_questions.rows)
     if not wrong:
         return ""

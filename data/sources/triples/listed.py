@@ -39,7 +39,7 @@ COLUMNS = {
 PopQA's list has columns with DynamicQA's names, too, but without ids of Wikidata; `from_file` refuses PopQA's list.
 """
 REQUIRED = ("subject_id", "property_id", "object_id")
-_POPQA = "s_uri"
+_ONLY_IN_POPQA = "s_uri"
 """A column that only PopQA's list has."""
 _ITEM = re.compile(r"(?:https?://(?:www\.)?wikidata\.org/(?:entity|wiki)/)?(Q[1-9][0-9]{0,15})")
 _PROPERTY = re.compile(
@@ -92,7 +92,7 @@ class ListedRow:
         file: The file of the list.
         location: The place of the row, such as "line 4".
         cells: The stripped cells by field.
-        columns: The file's name of each field's column.
+        columns: The name of each field's column in the file.
     """
 
     file: Path
@@ -201,8 +201,8 @@ def from_file(path: Path) -> list[Triple]:
         InputError: The list is invalid; the message has file, line and column.
     """
     by_ids: dict[Ids, ListedRow] = {}
-    for row in rows(path, {**COLUMNS, _POPQA: (_POPQA,)}, REQUIRED):
-        if _POPQA in row.columns:
+    for row in rows(path, {**COLUMNS, _ONLY_IN_POPQA: (_ONLY_IN_POPQA,)}, REQUIRED):
+        if _ONLY_IN_POPQA in row.columns:
             raise InputError(
                 f"{path} is PopQA's list, whose ids of Wikidata are in other columns; set `source: popqa` for it"
             )

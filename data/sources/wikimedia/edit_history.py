@@ -142,22 +142,22 @@ def edit_history(wikidata: Wikidata, item_id: str, property_id: str) -> EditHist
     Raises:
         InputError: An id is invalid.
     """
-    entity, property_name = WikidataId(item_id), WikidataId(property_id)
+    entity, wikidata_property = WikidataId(item_id), WikidataId(property_id)
     history = wikidata.wiki.revisions(f"Property:{entity}" if entity.startswith("P") else entity)
     if history is None or not history.revisions:
         return None
-    # Sorted by number, because the clocks of a wiki's servers may swap two edits within a second.
+    # Sorted by id, because the clocks of a wiki's servers may swap two edits within a second.
     revisions = sorted(history.revisions, key=lambda revision: revision.revision_id)
-    effects = [_effect(revision, property_name) for revision in revisions]
-    contents = _Contents(wikidata.wiki, revisions, property_name)
+    effects = [_effect(revision, wikidata_property) for revision in revisions]
+    contents = _Contents(wikidata.wiki, revisions, wikidata_property)
     while True:  # again without the contents that turned out to be unreadable
         readable = [contents.content_id(revision) is not None for revision in revisions]
-        trail = _trail(revisions, effects, readable)
-        if contents.request(trail.comparisons):
+        classification = _classify(revisions, effects, readable)
+        if contents.request(classification.comparisons):
             break
     return EditHistory(
-        tuple(sorted([*trail.certain, *contents.changed(trail.comparisons)])),
-        tuple(sorted(trail.hidden)),
+        tuple(sorted([*classification.certain, *contents.changed(classification.comparisons)])),
+        tuple(sorted(classification.hidden)),
         revisions[-1].revision_id,
         history.retrieved_at,
     )
@@ -179,7 +179,7 @@ class _Comparison:
 
 
 @dataclass(slots=True)
-class _Trail:
+class _Classification:
     """The certain changes, the unreadable revisions whose summary does not decide, and the comparisons."""
 
     certain: list[int] = field(default_factory=list)
@@ -193,27 +193,27 @@ def _effect(revision: Revision, property_id: WikidataId) -> Effect:
     return effect_of(revision.comment, property_id)
 
 
-def _trail(revisions: Sequence[Revision], effects: Sequence[Effect], readable: Sequence[bool]) -> _Trail:
-    """Return the trail of a history."""
-    trail, revision_ids = _Trail(), {revision.revision_id for revision in revisions}
+def _classify(revisions: Sequence[Revision], effects: Sequence[Effect], readable: Sequence[bool]) -> _Classification:
+    """Sort revisions into certain changes, hidden revisions and comparisons of contents."""
+    classification, revision_ids = _Classification(), {revision.revision_id for revision in revisions}
     before: Revision | None = None
     changes_between, may_miss_change = 0, False  # since `before`
     for revision, effect, is_readable in zip(revisions, effects, readable, strict=True):
         if revision.parent_id and revision.parent_id not in revision_ids:
-            trail.hidden.append(revision.parent_id)
+            classification.hidden.append(revision.parent_id)
             may_miss_change = True
         if effect is Effect.CHANGED:
-            trail.certain.append(revision.revision_id)
+            classification.certain.append(revision.revision_id)
         if is_readable:
             if effect is Effect.UNKNOWN or (may_miss_change and effect is Effect.UNCHANGED):
-                trail.comparisons.append(_Comparison(before, revision, changes_between))
+                classification.comparisons.append(_Comparison(before, revision, changes_between))
             before, changes_between, may_miss_change = revision, 0, False
         elif effect is Effect.CHANGED:
             changes_between += 1
         elif effect is Effect.UNKNOWN:
-            trail.hidden.append(revision.revision_id)
+            classification.hidden.append(revision.revision_id)
             may_miss_change = True
-    return trail
+    return classification
 
 
 class _Contents:
@@ -224,16 +224,16 @@ class _Contents:
         self._values: dict[int | None, Values] = {None: {}}
         """The values at each requested revision; none before the item's creation (None)."""
         self._ids_by_fingerprint: dict[str, list[int]] = {}
-        self._missing: set[int] = set()
+        self._unreadable: set[int] = set()
         for revision in revisions:
             self._ids_by_fingerprint.setdefault(_fingerprint(revision), []).append(revision.revision_id)
 
     def content_id(self, revision: Revision) -> int | None:
         """Return the id of the first readable revision with this content; None if the content cannot be read."""
-        if revision.content_hidden or revision.revision_id in self._missing:
+        if revision.content_hidden or revision.revision_id in self._unreadable:
             return None
         ids = self._ids_by_fingerprint[_fingerprint(revision)]
-        return next(revision_id for revision_id in ids if revision_id not in self._missing)
+        return next(revision_id for revision_id in ids if revision_id not in self._unreadable)
 
     def request(self, comparisons: Iterable[_Comparison]) -> bool:
         """Request the contents that are compared; return False if an unreadable content changes the comparisons."""
@@ -241,11 +241,15 @@ class _Contents:
         for comparison in comparisons:
             before, after = self._content_ids(comparison)
             needed |= {before, after} if before != after else set()
-        new = sorted(number for number in needed if number is not None and number not in self._values)
+        new = sorted(
+            revision_id for revision_id in needed if revision_id is not None and revision_id not in self._values
+        )
         contents = self._wiki.contents(new)
-        self._values |= {number: self._values_in(number, content) for number, content in contents.items()}
+        self._values |= {
+            revision_id: self._values_in(revision_id, content) for revision_id, content in contents.items()
+        }
         unreadable = set(new) - contents.keys()
-        self._missing |= unreadable
+        self._unreadable |= unreadable
         return not unreadable
 
     def changed(self, comparisons: Iterable[_Comparison]) -> list[int]:
@@ -264,14 +268,14 @@ class _Contents:
     def _content_ids(self, comparison: _Comparison) -> tuple[int | None, int | None]:
         return self.content_id(comparison.before) if comparison.before else None, self.content_id(comparison.after)
 
-    def _values_in(self, number: int, content: str) -> Values:
+    def _values_in(self, revision_id: int, content: str) -> Values:
         """Return the values of the property in the content of a revision; ServiceError if it is not an item."""
         try:
             statements = statements_of(json.loads(content))
         except (*MISREAD, RecursionError) as error:
             service = self._wiki.session.service
             raise ServiceError(
-                f"{service.name} ({service.address}): revision {number} cannot be read as an item of Wikidata "
+                f"{service.name} ({service.address}): revision {revision_id} cannot be read as an item of Wikidata "
                 f"({printable(repr(error), 160)})"
             ) from None
         return {statement.statement_id: statement.value for statement in statements.get(self._property_id, ())}

@@ -205,7 +205,7 @@ def page_of(content: Any) -> Mapping[str, Any] | None:
         raise ValueError("more than one page")
     if not pages or pages[0].get("missing") or pages[0].get("invalid") or pages[0].get("special"):
         return None
-    whole(pages[0]["pageid"])
+    integer(pages[0]["pageid"])
     text(pages[0]["title"])
     return pages[0]
 
@@ -217,7 +217,7 @@ def text(value: Any) -> str:
     return value
 
 
-def whole(value: Any) -> int:
+def integer(value: Any) -> int:
     """Return the value; TypeError if it is no integer."""
     if not isinstance(value, int) or isinstance(value, bool):
         raise TypeError(f"{str(value)[:60]!r} is not a whole number")
@@ -269,13 +269,13 @@ def _revision(entry: Mapping[str, Any]) -> Revision:
     user = None if entry.get("userhidden") else text(entry["user"])
     is_unregistered = user is None or entry.get("anon") or entry.get("temp") or _TEMPORARY_ACCOUNT.match(user)
     return Revision(
-        revision_id=whole(entry["revid"]),
-        parent_id=whole(entry.get("parentid", 0)),
+        revision_id=integer(entry["revid"]),
+        parent_id=integer(entry.get("parentid", 0)),
         timestamp=text(entry["timestamp"]),
         user=user,
         registered=not is_unregistered and entry.get("userid") != 0,
         sha1=None if content_hidden else text(entry.get("sha1", "")) or None,
-        size=whole(entry["size"]),
+        size=integer(entry["size"]),
         comment=None if entry.get("commenthidden") else text(entry["comment"]),
         tags=tuple(map(text, entry["tags"])),
         hidden=content_hidden or bool(entry.get("userhidden") or entry.get("commenthidden")),
@@ -291,7 +291,7 @@ def read_contents(content: Any) -> dict[int, str]:
         if not isinstance(main, dict):
             raise TypeError("a version without a main slot")
         if "content" in main:
-            contents[whole(entry["revid"])] = text(main["content"])
+            contents[integer(entry["revid"])] = text(main["content"])
     return contents
 
 

@@ -59,7 +59,7 @@ def months(until: date | None = None, count: int = 12) -> tuple[str, str]:
     """Return the first and the last (YYYY-MM) of `count` whole months before a day.
 
     Args:
-        until: The day; None for the last day before which counts are complete.
+        until: The day; None for the day that was COUNTED_AFTER_DAYS days ago.
         count: Number of months.
     """
     day = until or (datetime.now(UTC) - timedelta(days=COUNTED_AFTER_DAYS)).date()

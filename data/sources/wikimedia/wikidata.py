@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from swaymeter.data.errors import InputError, shown
 from swaymeter.data.records import WikidataId
 from swaymeter.data.sources.http.response import reading_check
-from swaymeter.data.sources.wikimedia.mediawiki import Wiki, text, whole
+from swaymeter.data.sources.wikimedia.mediawiki import Wiki, integer, text
 
 if TYPE_CHECKING:
     from swaymeter.data.sources.http.session import Session
@@ -126,7 +126,7 @@ def _statement(statement: Mapping[str, Any]) -> Statement:
     if value is not None and value["type"] == "wikibase-entityid":
         entity_id = value["value"].get("id")
         if entity_id is None:  # older wikis have only the kind and the number
-            entity_id = f"{_LETTERS[value['value']['entity-type']]}{whole(value['value']['numeric-id'])}"
+            entity_id = f"{_LETTERS[value['value']['entity-type']]}{integer(value['value']['numeric-id'])}"
         entity_id = text(entity_id)
         item_id = _id(entity_id) if entity_id.startswith("Q") else None
         value = {"type": value["type"], "value": entity_id}
@@ -162,7 +162,7 @@ def _item(entity: Mapping[str, Any], retrieved_at: datetime) -> Item:
     aliases = dict.fromkeys(text(alias["value"]) for language in LANGUAGES for alias in by_language.get(language, ()))
     return Item(
         _id(entity["id"]),
-        whole(entity["lastrevid"]),
+        integer(entity["lastrevid"]),
         _term(entity["labels"]),
         tuple(aliases),
         _term(entity["descriptions"]),

@@ -9,7 +9,7 @@ from typing import Any
 
 from swaymeter.data.errors import InputError
 from swaymeter.data.records import WikidataId
-from swaymeter.data.sources.wikimedia.mediawiki import History, Wiki, is_title, page_of, text, whole
+from swaymeter.data.sources.wikimedia.mediawiki import History, Wiki, integer, is_title, page_of, text
 
 SOURCE = "Wikipedia"
 LICENCE = "CC BY-SA 4.0"
@@ -91,7 +91,7 @@ def _page(fields: Mapping[str, Any], address: str, retrieved_at: datetime) -> Pa
     addresses = (text(fields.get(name, "")) for name in ("canonicalurl", "fullurl"))
     return Page(
         title=text(fields["title"]),
-        revision=whole(fields["revisions"][0]["revid"]),
+        revision=integer(fields["revisions"][0]["revid"]),
         text=text(fields.get("extract", "")),
         address=next((candidate for candidate in addresses if _WEB.fullmatch(candidate)), address),
         item_id=WikidataId(item) if _ITEM_ID.fullmatch(text(item)) else None,
@@ -108,4 +108,4 @@ def _check_page(content: Any, before: Mapping[str, Any]) -> None:
 
 
 def _links(page: Mapping[str, Any]) -> list[str]:
-    return [text(link["title"]) for link in page.get("links", []) if whole(link["ns"]) == 0]
+    return [text(link["title"]) for link in page.get("links", []) if integer(link["ns"]) == 0]

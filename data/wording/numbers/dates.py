@@ -82,6 +82,7 @@ _HALF = (
     r"(?P<half>a\.? ?m\b\.?|p\.? ?m\b\.?|(?:o'?clock )?(?:in the (?:early |late )?|at )"
     r"(?:morning|afternoon|evening|night)\b)"
 )
+"""The half of the day, such as "p.m." or "in the evening"."""
 _CLOCK = r"(?: ?o'? ?clock)"
 _SHIFT_MINUTES = {"quarter": 15, "half": 30, "半": 30, "반": 30, "halb": -30, "five": 5, "ten": 10, "twenty": 20}
 """Minutes that a word adds to the hour, or subtracts if "to" or "vor" follows the word; "halb neun" is 8:30."""
@@ -271,7 +272,7 @@ def _time(match: re.Match[str]) -> str:
     if shift := (groups.get("shift") or "").lower().removeprefix("a "):
         shift_minutes = int(shift) if shift.isdigit() else _SHIFT_MINUTES.get(shift, 60)  # 60: unknown, refused below
         minute = shift_minutes if groups.get("direction") in (None, "past", "after", "nach") else -shift_minutes
-    # No time: the hour 25, an unknown number of minutes, and 17 p.m.
+    # Not a time of day: the hour 25, an unknown number of minutes, and 17 p.m.
     if hour > 24 or not -60 < minute < 60 or (day_half and hour > 12 and day_half[0] in "ap"):
         return match[0]
     minutes = (hour % 24 * 60 + minute) % (24 * 60)

@@ -51,11 +51,11 @@ GERMAN = _values(
 _BEGINNINGS = frozenset(word[:3] for word in (*GERMAN, "hundert", "tausend", "anderthalb"))
 """The first three letters of every German number."""
 _TENS = "|".join(word for word, value in GERMAN.items() if value >= 20)
-_ONES = "|".join(sorted((word for word, value in GERMAN.items() if value < 20), key=len, reverse=True))
-_BELOW_100 = rf"(?:(?:{_ONES})und(?:{_TENS})|{_TENS}|{_ONES})"
+_BELOW_20 = "|".join(sorted((word for word, value in GERMAN.items() if value < 20), key=len, reverse=True))
+_BELOW_100 = rf"(?:(?:{_BELOW_20})und(?:{_TENS})|{_TENS}|{_BELOW_20})"
 _WITHOUT_THOUSANDS = rf"(?:(?:{_BELOW_100})?hundert(?:und)?(?:{_BELOW_100})?|{_BELOW_100})"
 _COMPOUND = re.compile(
-    rf"(?:(?P<half>anderthalb|(?:{_ONES})einhalb)(?P<scale>tausend)?"
+    rf"(?:(?P<half>anderthalb|(?:{_BELOW_20})einhalb)(?P<scale>tausend)?"
     rf"|(?:(?P<thousands>{_WITHOUT_THOUSANDS})?(?P<thousand>tausend)(?:und)?)?(?P<rest>{_WITHOUT_THOUSANDS})?)"
 )
 
@@ -66,19 +66,19 @@ def german_compound(word: str) -> Fraction | None:
     if not match:
         return None
     if half := match["half"]:
-        ones = 1 if half == "anderthalb" else GERMAN[half.removesuffix("einhalb")]
-        return (ones + Fraction(1, 2)) * (1000 if match["scale"] else 1)
-    thousands = (_german(match["thousands"]) or 1) if match["thousand"] else 0
-    return Fraction(thousands * 1000 + _german(match["rest"]))
+        whole = 1 if half == "anderthalb" else GERMAN[half.removesuffix("einhalb")]
+        return (whole + Fraction(1, 2)) * (1000 if match["scale"] else 1)
+    thousands = (_german_without_thousands(match["thousands"]) or 1) if match["thousand"] else 0
+    return Fraction(thousands * 1000 + _german_without_thousands(match["rest"]))
 
 
-def _german(word: str | None) -> int:
+def _german_without_thousands(word: str | None) -> int:
     """Return the value of a German number without the word tausend, such as siebzehnhundert; 0 without a number.
 
     zweihundertfunfundvierzig has the parts zwei, hundert, funfundvierzig; hundertfunf has no part before hundert.
     """
     hundreds_word, hundred, rest = (word or "").rpartition("hundert")
-    hundreds = (GERMAN.get(hundreds_word) or _german(hundreds_word) or 1) if hundred else 0
+    hundreds = (GERMAN.get(hundreds_word) or _german_without_thousands(hundreds_word) or 1) if hundred else 0
     ones, _, tens_or_ones = rest.removeprefix("und").rpartition("und")  # funfundvierzig: funf, vierzig; funf: "", funf
     return hundreds * 100 + GERMAN.get(ones, 0) + GERMAN.get(tens_or_ones, 0)
 
@@ -172,7 +172,7 @@ _DECIMAL_COMMA = re.compile(r"-?\d+,\d+")  # 8,5
 PLAIN = re.compile(r"-?\d+(?:\.\d+)?")
 
 
-def written_out(value: Fraction) -> str:
+def figures_of(value: Fraction) -> str:
     """Return a number in figures: a whole number or a finite decimal if possible, otherwise a fraction."""
     if value.denominator == 1:
         return str(value.numerator)
@@ -194,7 +194,7 @@ def normal_figures(number: str) -> str:
         if numerator >= denominator:  # an improper fraction, such as 5/2
             return number
         value = int(whole.lstrip("-") or 0) + Fraction(numerator, denominator)
-        return f"{'-' if number[0] == '-' else ''}{written_out(value)}"
+        return f"{'-' if number[0] == '-' else ''}{figures_of(value)}"
     figures = number.replace(" ", "").replace("'", "")
     if _THOUSANDS.fullmatch(figures):
         figures = figures.replace(",", "")

@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from swaymeter.data.wording.numbers import number_words as table
-from swaymeter.data.wording.numbers.number_words import CARDINALS, NUMERALS, SCALES, UNITS, written_out
+from swaymeter.data.wording.numbers.number_words import CARDINALS, NUMERALS, SCALES, UNITS, figures_of
 from swaymeter.data.wording.word import Token, Word
 
 _BEFORE_PRONOUN = frozenset(("no", "any", "every", "this", "that"))
@@ -50,7 +50,7 @@ def with_numerals(tokens: Sequence[Token]) -> Iterator[Word]:
         is_sign = token.kind == "sign"
         if length := 1 if is_sign else _comparison_length(tokens, index):
             phrase = _folded(tokens, index, length)
-            sign = table.SIGNS.get(token.text, token.text) if is_sign else table.SIGNS_BEFORE_NUMBERS[phrase]
+            sign = table.SIGNS.get(token.written, token.written) if is_sign else table.SIGNS_BEFORE_NUMBERS[phrase]
             yield Word(sign, token.begins_clause, kind="sign")
             index, behind_number = index + length, False
             continue
@@ -79,7 +79,12 @@ def with_numerals(tokens: Sequence[Token]) -> Iterator[Word]:
         if token.folded in table.MONEY and index + 1 < len(tokens) and tokens[index + 1].kind == "number":
             currency = unit
         # A single capital after a number, such as M in "section 8 M", counts as a word.
-        elif unit and behind_number and not token.begins_clause and (len(token.text) > 1 or not token.text.isupper()):
+        elif (
+            unit
+            and behind_number
+            and not token.begins_clause
+            and (len(token.written) > 1 or not token.written.isupper())
+        ):
             yield from (Word(word, kind="unit") for word in unit.split())
             behind_number = unit in ("square", "per") or (index + 1 < len(tokens) and tokens[index + 1].folded == "per")
         else:
@@ -99,7 +104,7 @@ def _is_plain(token: Token) -> bool:
 def _plain_word(tokens: Sequence[Token], index: int) -> Word:
     """Return the word of a token that belongs to no number; a Roman numeral after a name becomes its value."""
     token = tokens[index]
-    capitals = 2 if token.text.isupper() else int(token.text[0].isupper())
+    capitals = 2 if token.written.isupper() else int(token.written[0].isupper())
     if capitals == 2 and (roman := _roman(tokens, index)):
         return Word(roman, token.begins_clause, token.joined, 2, kind="roman")
     return Word(token.folded, token.begins_clause, token.joined, capitals, stems=token.stems)
@@ -148,7 +153,7 @@ def _number(tokens: Sequence[Token], start: int, is_money: bool) -> _NumberMatch
     first, after = tokens[start], tokens[start + 1] if start + 1 < len(tokens) else None
     if first.kind == "number":
         return _number_in_figures(tokens, start, is_money)
-    if first.folded not in table.FIRST_WORDS or first.kind != "word" or first.text in _ALSO_NAMES:
+    if first.folded not in table.FIRST_WORDS or first.kind != "word" or first.written in _ALSO_NAMES:
         may_be_compound = len(first.folded) > 6 and first.kind == "word"
         compound = table.german_compound(first.folded) if may_be_compound else None
         return _scaled(tokens, compound, start + 1) if compound else _NumberMatch("", start)
@@ -159,22 +164,22 @@ def _number(tokens: Sequence[Token], start: int, is_money: bool) -> _NumberMatch
 
 
 def _number_in_figures(tokens: Sequence[Token], start: int, is_money: bool) -> _NumberMatch:
-    number, end = table.normal_figures(tokens[start].text), start + 1
+    number, end = table.normal_figures(tokens[start].written), start + 1
     after = tokens[end] if end < len(tokens) else None
     if not after:
         return _NumberMatch(number, end)
-    if after.text == "+":
+    if after.written == "+":
         return _NumberMatch(number, start + 2, compared=">=")
-    suffix = after.text if after.glued and after.kind == "word" else ""
+    suffix = after.written if after.glued and after.kind == "word" else ""
     if suffix.lower() in ("st", "nd", "rd", "th"):
         return _NumberMatch(f"{number}th", start + 2, "ordinal")  # both 3rd and third become 3th
     is_decimal = len(number) <= 20 and table.PLAIN.fullmatch(number) is not None
     scale = None if after.begins_clause else SCALES.get(after.folded)
     if is_decimal and scale is None and (suffix or (is_money and not after.begins_clause)):
         letters = table.SCALE_LETTERS | (table.MONEY_LETTERS if is_money else {})
-        scale = letters.get(after.text)
+        scale = letters.get(after.written)
     if is_decimal and scale:
-        return _NumberMatch(written_out(Fraction(number) * scale), start + 2)
+        return _NumberMatch(figures_of(Fraction(number) * scale), start + 2)
     is_decade = suffix == "s" and number[-1] == "0"  # 1990s
     is_letter = suffix.isupper() and len(suffix) == 1  # 3D
     if suffix and (after.folded not in UNITS or is_decade or is_letter):
@@ -192,7 +197,7 @@ def _number_in_words(tokens: Sequence[Token], start: int) -> _NumberMatch:
     while index < len(tokens) and (index == start or not tokens[index].begins_clause):
         word = tokens[index].folded
         value = NUMERALS.get(word)
-        if (decade := table.DECADES.get(tokens[index].text.lower())) and (index == start or 13 <= group <= 20):
+        if (decade := table.DECADES.get(tokens[index].written.lower())) and (index == start or 13 <= group <= 20):
             return _NumberMatch(f"{group * 100 + decade}s", index + 1, "word")
         if value is not None and (last in ("start", "scale") or (last == "tens" and 0 < value < 10)):
             group, last = group + value, "tens" if value >= 20 else "ones"
@@ -203,7 +208,7 @@ def _number_in_words(tokens: Sequence[Token], start: int) -> _NumberMatch:
         elif word == "hundred" and (last == "start" or 0 < group < 100):
             group, last = max(group, 1) * 100, "scale"
         # "millions" alone is no number.
-        elif word in SCALES and (group or (last == "start" and tokens[index].text.lower() == word)):
+        elif word in SCALES and (group or (last == "start" and tokens[index].written.lower() == word)):
             total, group, last = total + max(group, 1) * SCALES[word], 0, "scale"
         elif not (
             word == "and" and last == "scale" and index + 1 < len(tokens) and tokens[index + 1].folded in NUMERALS
@@ -227,7 +232,7 @@ def _half(tokens: Sequence[Token], start: int) -> _NumberMatch:
 
 
 def _with_fraction(tokens: Sequence[Token], value: int, end: int) -> _NumberMatch:
-    """Return a number in words with its fraction: three quarters, one and a half, one point five."""
+    """Return a number in words with its fraction: three quarters, one and a half."""
     after = _folded(tokens, end, 3)
     if not after or tokens[end].begins_clause:
         return _NumberMatch(str(value), end)
@@ -241,18 +246,18 @@ def _with_fraction(tokens: Sequence[Token], value: int, end: int) -> _NumberMatc
 def _scaled(tokens: Sequence[Token], value: Fraction, end: int) -> _NumberMatch:
     """Return the value in figures, multiplied by any scale after it, as in 1.5 million."""
     scale = SCALES.get("".join(_folded(tokens, end, 1)))
-    return _NumberMatch(written_out(value * scale), end + 1) if scale else _NumberMatch(written_out(value), end)
+    return _NumberMatch(figures_of(value * scale), end + 1) if scale else _NumberMatch(figures_of(value), end)
 
 
 def _roman(tokens: Sequence[Token], index: int) -> str:
     """Return the value of a Roman numeral in capitals after a name (George VI); "" for any other word, and for I."""
     token = tokens[index]
-    if not index or token.begins_clause or token.text == "I" or not _ROMAN.fullmatch(token.text):
+    if not index or token.begins_clause or token.written == "I" or not _ROMAN.fullmatch(token.written):
         return ""
-    name = tokens[index - 1].text
-    is_abbreviation = name.isupper() and len(name) > 1 and len(token.text) == 1
+    name = tokens[index - 1].written
+    is_abbreviation = name.isupper() and len(name) > 1 and len(token.written) == 1
     if not name[0].isupper() or is_abbreviation:
         return ""
-    values = [{"I": 1, "V": 5, "X": 10, "L": 50}[letter] for letter in token.text]
+    values = [{"I": 1, "V": 5, "X": 10, "L": 50}[letter] for letter in token.written]
     pairs = zip(values, [*values[1:], 0], strict=True)
     return str(sum(-value if value < next_value else value for value, next_value in pairs))

@@ -21,7 +21,7 @@ Sheet = Annotated[Path, typer.Argument(metavar="FILE", help="The annotator's she
 Annotator = Annotated[str, typer.Option("--annotator", help="Your name; use the same name every time.")]
 Partitions = Annotated[list[str] | None, typer.Option("--partition", help="Only this partition; may be repeated.")]
 SHOWN_ITEMS = 20
-"""Limit of the judgements or steps in a warning."""
+"""Limit of the judgements, partitions or steps that a warning lists."""
 
 
 @annotate.command()
@@ -45,13 +45,13 @@ def passages(
     from swaymeter.flows.cli.views import passages as view
 
     path = audit.questions_file(file)
-    work = view.annotation_of(path, to, audit.columns_of(map_ or ()), annotator, everything=everything)
-    if not work.contexts:
+    annotation = view.annotation_of(path, to, audit.columns_of(map_ or ()), annotator, everything=everything)
+    if not annotation.contexts:
         print_line("every context has a kind, or its text decides the kind; --all asks about every context")
         return
-    view.ask(work, print_line, input)
-    if work.target.exists():
-        options = [file, *(f"--map={pair}" for pair in map_ or ()), "--judgements", str(work.target)]
+    view.ask(annotation, print_line, input)
+    if annotation.target.exists():
+        options = [file, *(f"--map={pair}" for pair in map_ or ()), "--judgements", str(annotation.target)]
         print_line(f"next: swaymeter audit {shlex.join(options)} --model MODEL (or --replies COLUMN)")
 
 
@@ -70,10 +70,10 @@ def export(
     Example: [bold]swaymeter annotate export quickstart ada.xlsx --annotator ada[/bold]
     """
     from swaymeter.flows.api import Study
-    from swaymeter.flows.datasets import annotate as work
+    from swaymeter.flows.datasets import annotate as judging
 
     contents = Study.load(study, workspace).contents
-    sheet = work.export(contents, file, annotator, conflicts=conflicts, partitions=tuple(partition or ()))
+    sheet = judging.export(contents, file, annotator, conflicts=conflicts, partitions=tuple(partition or ()))
     _warn_of(sheet.missing)
     print_line(f"{file}: questions for {annotator}: {sheet.questions}; docs/judgements.md explains each choice")
     print_line(f"next: fill in the column `value` of {file}, and name the file under `judgements` of {study}")
@@ -87,9 +87,9 @@ def status(study: StudyPath, workspace: Folder = None, traceback: Traceback = Fa
     """
     from swaymeter.data.records.judgements import CHOICES
     from swaymeter.flows.api import Study
-    from swaymeter.flows.datasets import annotate as work
+    from swaymeter.flows.datasets import annotate as judging
 
-    summary = work.annotation_status(Study.load(study, workspace).contents)
+    summary = judging.annotation_status(Study.load(study, workspace).contents)
     _warn_of(summary.missing)
     if summary.problems:
         warn(f"judgements that do not count: {first_few(summary.problems, SHOWN_ITEMS, separator='; ')}")
@@ -97,7 +97,7 @@ def status(study: StudyPath, workspace: Folder = None, traceback: Traceback = Fa
     for name, counts in summary.choices.items():
         judged = [counts.get(choice, 0) for choice in CHOICES]
         rows.append((name, *map(str, judged), f"{sum(judged)}/{summary.questions}"))
-    numbers = (*CHOICES, "of")
+    numbers = (*CHOICES, "judged")
     print_table(("annotator", *numbers), rows, numbers=numbers)
     for row in summary.agreement:
         value = row["undefined"] or f"{row['alpha']:.3f} over {row['items']} items"

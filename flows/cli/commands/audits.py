@@ -36,7 +36,7 @@ Names = list[str] | None
 Map = Annotated[Names, _file("--map", metavar="NAME=COLUMN", help="Name a column, such as question=query.")]
 Replies = Annotated[Names, _file("--replies", metavar="COLUMN", help="Column of recorded replies to judge.")]
 Questions = Annotated[int | None, _file("--questions", metavar="N", min=1, help="Draw N questions by a fixed seed.")]
-Sets = Annotated[Names, _file("--set", metavar="KINDS", help="Join: supporting+conflicting, or all.")]
+Sets = Annotated[Names, _file("--set", metavar="KINDS", help="Evidence set: supporting+conflicting, all.")]
 Orders = Annotated[Names, _file("--order", metavar="ORDER", help="Order of passages: given, right_first, ...")]
 PassageForm = Annotated[str, _file("--passages-as", metavar="FORM", help="Form: plain, numbered, titled or cited.")]
 Neutral = Annotated[bool, _file("--neutral", help="Also ask with a passage of three dots.")]
@@ -49,14 +49,16 @@ Tokens = Annotated[int, _model("--max-new-tokens", metavar="N", min=1, help="Lim
 Samples = Annotated[int, _model("--samples", metavar="N", min=0, help="Sampled replies; persuasion needs 5.")]
 KeyFrom = Annotated[str, _model("--key-from", metavar="VARIABLE", help="Environment variable with the API key.")]
 Revision = Annotated[str, _model("--revision", metavar="TEXT", help="Version of a model at a server.")]
-MaxAge = Annotated[str | None, _model("--max-age", metavar="AGE", help="Ask again after 24h, 30m, 7d; or off.")]
+MaxAge = Annotated[str | None, _model("--max-age", metavar="AGE", help="Oldest reply to use: 24h, 30m, 7d, off.")]
 Concurrency = Annotated[int | None, _model("--concurrency", metavar="N", min=1, help="Calls of a function at once.")]
 Timeout = Annotated[float | None, _model("--timeout", metavar="SECONDS", help="Wait for a reply; default: 600.")]
 
-Judge = Annotated[str | None, _verdicts("--judge", metavar="NAME[@URL]", help="Decides verdicts that the rule cannot.")]
+Judge = Annotated[str | None, _verdicts("--judge", metavar="NAME[@URL]", help="Decides undecided verdicts.")]
 Judgements = Annotated[Names, _verdicts("--judgements", metavar="FILE", help="People's judgements, .csv or .xlsx.")]
-Under = Annotated[Names, _verdicts("--fail-under", metavar="NAME=X", help="Exit with 1 below: follow.supporting=0.9.")]
-Over = Annotated[Names, _verdicts("--fail-over", metavar="NAME=X", help="Exit with 1 above: follow.conflicting=0.3.")]
+Under = Annotated[
+    Names, _verdicts("--fail-under", metavar="NAME=X", help="Exit with 1 below X: follow.supporting=0.9.")
+]
+Over = Annotated[Names, _verdicts("--fail-over", metavar="NAME=X", help="Exit with 1 above X: follow.conflicting=0.3.")]
 Baseline = Annotated[str | None, _verdicts("--baseline", metavar="RUN", help="Exit with 1 if worse than this run.")]
 OldBaseline = Annotated[str | None, typer.Option("--fail-if-worse-than", hidden=True)]
 
@@ -162,20 +164,20 @@ def _run(
     from swaymeter.flows.cli.views import audit as view
     from swaymeter.flows.config.thresholds import refuse_unmet
 
-    console, selected, lines = err if as_json else out, prepared.selected, prepared.lines
-    progress = TerminalProgress(console, "" if as_json else selected.study.name, len(lines))
+    console, study, lines = err if as_json else out, prepared.study, prepared.lines
+    progress = TerminalProgress(console, "" if as_json else study.study.name, len(lines))
     with printing_aside() if as_json else nullcontext():
         max_age = prepared.options.max_age
-        graph, message = ages.execute(selected, progress, max_age, force=force, offline=offline, wait=wait)
-    findings = None if message or as_json else selected.findings(graph)
-    outcome = view.outcome_of(prepared, message)
+        graph, failure = ages.execute(study, progress, max_age, force=force, offline=offline, wait=wait)
+    findings = None if failure or as_json else study.findings(graph)
+    outcome = view.outcome_of(prepared, failure)
     if junit is not None:
         view.write_outcome(junit, prepared, outcome)
     lines = [*lines, *outcome.lines]
-    description, took, outputs = selected.description(graph), time.monotonic() - began, selected.outputs()
+    description, took, outputs = study.description(graph), time.monotonic() - began, study.outputs()
     summary(console, description, progress, took, outputs, err, findings=findings, notes=lines)
     if outcome.error:  # `summary` has printed failed steps
-        raise typer.Exit(WorkFailed.exit_code) if message and progress.failures else outcome.error
+        raise typer.Exit(WorkFailed.exit_code) if failure and progress.failures else outcome.error
     if as_json:
         print_product(view.as_json(prepared, outcome))
         for line in (*outcome.notes, *lines):

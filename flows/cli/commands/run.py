@@ -27,12 +27,12 @@ def run_study(
     began = time.monotonic()
     progress = TerminalProgress(out, selected.study.name)
     log_to(out, verbose=traceback)
-    graph, message = selected.execute(progress, stages=stages, on_wait=warn, starts_api=True, **options_)
+    graph, failure = selected.execute(progress, stages=stages, on_wait=warn, starts_api=True, **options_)
     findings, took = selected.findings(graph) if "report" in stages else None, time.monotonic() - began
     summary(out, selected.description(graph), progress, took, selected.outputs(), err, findings=findings)
-    if message and not progress.failures:
-        raise WorkFailed(message)
-    if message:
+    if failure and not progress.failures:
+        raise WorkFailed(failure)
+    if failure:  # `summary` has printed the failures
         raise typer.Exit(WorkFailed.exit_code)
     if selected.study.thresholds and ("aggregate" in stages or "report" in stages):
         from swaymeter.flows.config.thresholds import refuse_unmet

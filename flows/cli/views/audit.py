@@ -72,7 +72,7 @@ PERSUASION_MEASURES: Mapping[str, Any] = {
 }
 """Further measures of an audit that has enough sampled replies, and no model at a server."""
 DTYPES = frozenset(get_args(ModelPart.model_fields["dtype"].annotation))
-THOUGHTS = 2048
+DEFAULT_THOUGHT_TOKENS = 2048
 """Default limit of the tokens of thoughts in an audit."""
 
 
@@ -118,7 +118,7 @@ def read_rows(
     """
     options: Any = study.questions
     try:
-        read: FileQuestions = options.with_evidence_sets(_with_kinds(read_questions(options), judgements))
+        read: FileQuestions = options.usable_in_sets(_with_judged_kinds(read_questions(options), judgements))
     except InputError as error:
         raise UsageError(str(error)) from None
     wrong = [f"{location}: {why}\n" for location, why in wrong_rows(read.rejected)]
@@ -136,7 +136,7 @@ def read_rows(
     return read
 
 
-def _with_kinds(read: FileQuestions, judgements: Sequence[Judgement]) -> FileQuestions:
+def _with_judged_kinds(read: FileQuestions, judgements: Sequence[Judgement]) -> FileQuestions:
     """Return the questions with kinds from people's judgements, and the number of contexts that still have no kind."""
     questions, _ = with_kinds(read.questions, judgements)
     unknown_before, unknown_after = (
@@ -194,14 +194,14 @@ def columns_of(maps: Iterable[str]) -> dict[str, str]:
         raise UsageError(f"--map: {error}") from None
 
 
-def prompts_of(named: Sequence[str]) -> dict[str, dict[str, str]]:
+def prompts_of(texts: Sequence[str]) -> dict[str, dict[str, str]]:
     """Return the prompts of --prompt by name; the prompt of strict-2.yaml has the name strict-2.
 
     Raises:
         UsageError: A text is neither a form nor a file, or two prompts have the same name.
     """
     prompts: dict[str, dict[str, str]] = {}
-    for text in named:
+    for text in texts:
         is_form, path = text in get_args(AnswerForm), Path(text).expanduser()
         if not is_form and not path.is_file():
             raise UsageError(
@@ -262,7 +262,8 @@ class AuditOptions:
         questions: Limit of the questions; None for all.
         max_new_tokens: Limit of the tokens of an answer.
         columns: Names of the file's columns, by Swaymeter's names.
-        thinking: off, on, or the limit of the tokens of thoughts; off: only models without a switch think.
+        thinking: off, on, or the limit of the tokens of thoughts. If off, a model thinks only if its chat
+            template has no switch for thoughts.
         neutral: True to add a passage without content.
         judge: The judge of undecided replies; None for no judge.
         key_from: The environment variable that holds the key of the servers.
@@ -320,7 +321,7 @@ def write_study(options: AuditOptions) -> Path:
     options.check()
     path = questions_file(options.file)
     name = re.sub("[^a-z0-9]+", "-", path.stem.lower()).strip("-")[:58] or "audit"
-    _refuse_another(options.folder, path, name)
+    _refuse_another_audit(options.folder, path, name)
     content = {
         "name": name,
         "asks": "Does the model follow the passages that it is given?",
@@ -331,7 +332,7 @@ def write_study(options: AuditOptions) -> Path:
             "columns": dict(options.columns),
             "per_partition": options.questions,
             "neutral": options.neutral,
-            "passages": options.passages or (_all_together(path, options) if options.replies else None),
+            "passages": options.passages or (_passages_of_replies(path, options) if options.replies else None),
         },
         "prompts": dict(options.prompts) or None,
         "decodings": [*options.decodings] or None,
@@ -353,7 +354,7 @@ def _measures(options: AuditOptions) -> dict[str, Any]:
         "samples": options.samples,
         "max_new_tokens": options.max_new_tokens,
         "thinking": {
-            "max_new_tokens": int(thinking) if thinking.isdecimal() else THOUGHTS,
+            "max_new_tokens": int(thinking) if thinking.isdecimal() else DEFAULT_THOUGHT_TOKENS,
             "models": "without_switch" if thinking == "off" else "all",
         },
     }
@@ -373,11 +374,11 @@ def _judge(name: str, options: AuditOptions) -> dict[str, Any]:
         name = f"{Path(file).expanduser().absolute()}.py:{function}"
     elif Path(name).expanduser().is_dir():
         name = str(Path(name).expanduser().absolute())
-    keys = {"key_from": options.key_from, "timeout_s": options.timeout_s} if "@http" in name else {}
-    return {"judge": name, **{key: value for key, value in keys.items() if value}}
+    call_options = {"key_from": options.key_from, "timeout_s": options.timeout_s} if "@http" in name else {}
+    return {"judge": name, **{key: value for key, value in call_options.items() if value}}
 
 
-def _refuse_another(folder: Path, file: Path, name: str) -> None:
+def _refuse_another_audit(folder: Path, file: Path, name: str) -> None:
     """Refuse a workspace with the audit of another file, or with another study."""
     section = baselines.last_audit(folder).get("questions")
     before = Path(str(section.get("file"))) if isinstance(section, dict) else file
@@ -390,7 +391,7 @@ def _refuse_another(folder: Path, file: Path, name: str) -> None:
         raise UsageError(f"the workspace {folder} holds another study; name another --workspace")
 
 
-def _all_together(file: Path, options: AuditOptions) -> dict[str, Any] | None:
+def _passages_of_replies(file: Path, options: AuditOptions) -> dict[str, Any] | None:
     """Return the section `passages` with the set of all passages, if a recorded reply is about several passages.
 
     None if each recorded reply is about one passage, or about none.
@@ -413,18 +414,18 @@ def _models(options: AuditOptions) -> list[dict[str, Any]]:
         if count[model["name"]] > 1 and "endpoint" in model:
             model |= {"served_as": model["name"], "name": f"{model['name']}-{number}"}
     recorded = [{"name": column, "replies": column} for column in dict.fromkeys(options.replies)]
-    return [*(model | _call_keys(model, options) for model in models), *recorded]
+    return [*(model | _call_options(model, options) for model in models), *recorded]
 
 
-def _call_keys(model: Mapping[str, str], options: AuditOptions) -> dict[str, Any]:
-    """Return the keys for calls of a server or a function, such as `timeout_s`; empty for a model of this machine."""
-    keys: dict[str, Any] = {}
+def _call_options(model: Mapping[str, str], options: AuditOptions) -> dict[str, Any]:
+    """Return the options for calls of a server or function, such as `timeout_s`; empty for a model of this machine."""
+    call_options: dict[str, Any] = {}
     if "endpoint" in model:
         hours = None if options.max_age is None else options.max_age.total_seconds() / 3600
-        keys = {"revision": options.revision or None, "max_age_hours": hours, "timeout_s": options.timeout_s}
+        call_options = {"revision": options.revision or None, "max_age_hours": hours, "timeout_s": options.timeout_s}
     elif "function" in model:
-        keys = {"concurrency": options.concurrency, "timeout_s": options.timeout_s}
-    return {name: value for name, value in keys.items() if value is not None}
+        call_options = {"concurrency": options.concurrency, "timeout_s": options.timeout_s}
+    return {name: value for name, value in call_options.items() if value is not None}
 
 
 def _model(name: str, key_from: str) -> dict[str, str]:
@@ -456,26 +457,26 @@ class PreparedAudit(NamedTuple):
 
     Attributes:
         options: The options of the audit.
-        selected: The study of the audit.
+        study: The study of the audit in its workspace.
         read: The rows of the file.
         lines: Lines to print about rows, judgements, and models of the last audit in this workspace.
-        before: The earlier run to compare with; None for no comparison.
+        baseline: The earlier run to compare with; None for no comparison.
     """
 
     options: AuditOptions
-    selected: Study
+    study: Study
     read: FileQuestions
     lines: list[str]
-    before: LastRun | None
+    baseline: LastRun | None
 
 
-def prepare(options: AuditOptions, named: str, baseline: str | None, *, offline: bool) -> PreparedAudit:
+def prepare(options: AuditOptions, file_and_maps: str, baseline: str | None, *, offline: bool) -> PreparedAudit:
     """Write and check the study of an audit; a refused audit leaves the workspace unchanged.
 
     Args:
         options: The options.
-        named: The file and its --map options as the user wrote them, such as "own.csv --map=question=query".
-        baseline: The earlier run to compare with; None for no comparison.
+        file_and_maps: The file and its --map options as the user wrote them, such as "own.csv --map=question=query".
+        baseline: The study, workspace or database of the earlier run to compare with; None for no comparison.
         offline: True to use no network.
 
     Raises:
@@ -485,15 +486,15 @@ def prepare(options: AuditOptions, named: str, baseline: str | None, *, offline:
     forgotten = baselines.forgotten_judgements(folder, options.judgements)
     models_before = baselines.models_of_last_audit(folder)
     with undone_if_refused(folder):
-        selected = Study.load(write_study(options))
-        before = baselines.baseline(baseline, selected.workspace.database) if baseline else None
-        selected.check_models()
-        read = read_rows(selected.study, options.thresholds, folder, selected.plan.judgements)
-        selected.check(offline=offline)
-    replaced = baselines.replaced_page(models_before, [part.name for part in selected.study.models])
-    row_lines = (*about_rows(read, Path(options.file), folder), read.about_kinds(named), read.about_sets())
+        study = Study.load(write_study(options))
+        baseline_run = baselines.baseline(baseline, study.workspace.database) if baseline else None
+        study.check_models()
+        read = read_rows(study.study, options.thresholds, folder, study.plan.judgements)
+        study.check(offline=offline)
+    replaced = baselines.replaced_page(models_before, [part.name for part in study.study.models])
+    row_lines = (*about_rows(read, Path(options.file), folder), read.about_kinds(file_and_maps), read.about_sets())
     lines = [line for line in (*row_lines, forgotten, replaced) if line]
-    return PreparedAudit(options, selected, read, lines, before)
+    return PreparedAudit(options, study, read, lines, baseline_run)
 
 
 class Outcome(NamedTuple):
@@ -516,22 +517,22 @@ class Outcome(NamedTuple):
     compared: Gate = Gate()
 
 
-def outcome_of(prepared: PreparedAudit, message: str) -> Outcome:
+def outcome_of(prepared: PreparedAudit, failure: str) -> Outcome:
     """Compare the results of an audit with its thresholds and its baseline.
 
-    `message` is about a failed step; empty if all steps are done.
+    `failure` is a sentence about a failed step; empty if all steps are done.
     """
-    if message:
-        return Outcome(WorkFailed(message))
-    database = prepared.selected.workspace.database
+    if failure:
+        return Outcome(WorkFailed(failure))
+    database = prepared.study.workspace.database
     results = results_in(database)
     failed = (f"failed replies: {errors}" for errors in error_lines(results.unfinished))
     lines = [*results.skipped, *failed, *ages.lines_of(results.servers)]
     outcome = Outcome(None, results, about_answers(results), lines)
     try:
         outcome = outcome._replace(checks=compare_with_thresholds(prepared.options.thresholds, results.measured))
-        if prepared.before:
-            outcome = outcome._replace(compared=baselines.compare_with_baseline(prepared.before, database))
+        if prepared.baseline:
+            outcome = outcome._replace(compared=baselines.compare_with_baseline(prepared.baseline, database))
     except SwaymeterError as error:  # for example, the baseline cannot be compared
         return outcome._replace(error=error, lines=())
     return outcome
@@ -541,7 +542,7 @@ def write_outcome(file: Path, prepared: PreparedAudit, outcome: Outcome) -> None
     """Write the thresholds and the comparison of an audit as JUnit XML."""
     write_junit(
         file,
-        prepared.selected.study.name,
+        prepared.study.study.name,
         outcome.checks,
         notes=outcome.notes,
         unused=wrong_rows(prepared.read.rejected),
@@ -555,7 +556,7 @@ def results_in(database: Path) -> AuditResults:
     with opened(database, schema()) as warehouse:
         means = warehouse.frame(variants.MEANS)
         differences = warehouse.frame(variants.DIFFERENCES)
-        spent = warehouse.frame(variants.COSTS)
+        costs = warehouse.frame(variants.COSTS)
         unfinished = warehouse.frame("unfinished_greedy_answers")
         servers = warehouse.frame("served_models")
         rejected = warehouse.frame("rejected_summary")
@@ -563,7 +564,7 @@ def results_in(database: Path) -> AuditResults:
         silent = warehouse.frame("silent_replies")
         judge = agreement.sentences({name: warehouse.frame(name) for name in agreement.QUERIES})
         people = people_sentences(warehouse.frame("answers_judged_by_people"), warehouse.frame("judgements_to_read"))
-    frames = {variants.MEANS: means, variants.DIFFERENCES: differences, variants.COSTS: spent}
+    frames = {variants.MEANS: means, variants.DIFFERENCES: differences, variants.COSTS: costs}
     has_several_variants = len(means[["model", "dtype"]].drop_duplicates()) > 1
     measured_rows = differences[differences["quantity"].isin(QUANTITIES.values())].astype(object)
     return AuditResults(
@@ -590,7 +591,7 @@ def _line_of_skipped(row: Mapping[str, Any]) -> str:
 
 def as_json(prepared: PreparedAudit, outcome: Outcome) -> str:
     """Return the whole output of an audit as JSON; the audit must have results."""
-    selected, read, results = prepared.selected, prepared.read, outcome.results
+    study, read, results = prepared.study, prepared.read, outcome.results
     assert results is not None
     checks = [
         {"threshold": str(threshold)}
@@ -598,7 +599,7 @@ def as_json(prepared: PreparedAudit, outcome: Outcome) -> str:
         | {"met": not unmet, "reason": unmet, "empty": row.empty, "undecided": row.undecided, "missing": row.missing}
         for threshold, row, unmet in outcome.checks
     ]
-    paths = {name: str(path) for name, path in selected.outputs().items()}
+    paths = {name: str(path) for name, path in study.outputs().items()}
     content = {
         "measured": [asdict(row) for row in results.measured],
         "differences": list(results.differences),
@@ -608,7 +609,7 @@ def as_json(prepared: PreparedAudit, outcome: Outcome) -> str:
         "sets_lacking": dict(read.lacking),
         "unfinished_greedy_answers": records(results.unfinished),
         "silent_replies": records(results.silent),
-        "verdict_of_each_reply": f"swaymeter.open({str(selected.workspace.root)!r}).frame('answers_of_questions')",
+        "verdict_of_each_reply": f"swaymeter.open({str(study.workspace.root)!r}).frame('answers_of_questions')",
         "served_models": records(results.servers),
         "checks": checks,
         "compared": [row._asdict() for row in outcome.compared.numbers],

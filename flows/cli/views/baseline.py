@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from yaml import YAMLError
 
-from swaymeter.data.dataset.snapshot import DOWN, UP, Comparison, Snapshot
+from swaymeter.data.dataset.snapshot import DOWN, REPLIES, UP, Comparison, Snapshot
 from swaymeter.data.errors import UsageError
 from swaymeter.data.records.statistics import UNDECIDED
 from swaymeter.data.untrusted import text_of, untrusted_yaml
@@ -22,7 +22,7 @@ from swaymeter.reports.models import Model
 from swaymeter.reports.words import OWN_QUANTITIES, threshold_name
 from swaymeter.tasks.statistics.changes import compare_snapshots
 from swaymeter.tasks.statistics.formulas.paired import MIN_CLUSTERS_TO_TEST, smallest_significant_decrease
-from swaymeter.tasks.statistics.models import MODEL_QUERIES, interval_unit
+from swaymeter.tasks.statistics.models import interval_unit
 
 BETTER: Mapping[tuple[str, str], str] = {
     ("follows_right", "all"): UP,
@@ -118,7 +118,7 @@ class LastRun(NamedTuple):
     @property
     def cut_off(self) -> str:
         """Number of greedy replies that were cut off, and of all replies, such as "3 of 40"."""
-        return f"{self.unfinished} of {len(self.snapshot.frames[MODEL_QUERIES[0]])}"
+        return f"{self.unfinished} of {len(self.snapshot.frames[REPLIES])}"
 
 
 def baseline(run: str, database: Path) -> LastRun:
@@ -183,22 +183,22 @@ def not_worse(run: str, numbers: Sequence[Compared]) -> str:
 def smallest_fall_line(numbers: Sequence[Compared]) -> str:
     """Return a line with the smallest fall that these questions can show, and the smallest that 100 can show."""
     tested = [row for row in numbers if row.p is not None]
-    largest = max(tested, key=lambda row: row.clusters)
-    fall, fall_of_100 = (smallest_significant_decrease(count, largest.tests) for count in (largest.clusters, 100))
+    broadest = max(tested, key=lambda row: row.clusters)
+    fall, fall_of_100 = (smallest_significant_decrease(count, broadest.tests) for count in (broadest.clusters, 100))
     shown = f"can show a fall of {100 * fall:.0f} points or more" if fall else "can show no fall, however large"
-    units, hundred = plural(largest.clusters, largest.over), plural(100, largest.over)
+    units, hundred = plural(broadest.clusters, broadest.over), plural(100, broadest.over)
     return f"{units} {shown}; {hundred} can show a fall of {100 * (fall_of_100 or 1):.0f}"
 
 
 def nothing_tested(run: str, numbers: Sequence[Compared]) -> str:
     """Return a sentence with the number of questions that a test needs, and the largest change for the worse."""
-    largest, lowest = max(numbers, key=lambda row: row.clusters), min(numbers, key=lambda row: row.gain)
+    broadest, lowest = max(numbers, key=lambda row: row.clusters), min(numbers, key=lambda row: row.gain)
     change = (
         f"largest change for the worse: {lowest.change_words}" if lowest.gain < 0 else "no number changed for the worse"
     )
     return (
-        f"{plural(largest.clusters, largest.over)} cannot show a change, and nothing was tested against {run}: ask at "
-        f"least {plural(MIN_CLUSTERS_TO_TEST, largest.over)} that both runs have; {change}"
+        f"{plural(broadest.clusters, broadest.over)} cannot show a change, and nothing was tested against {run}: "
+        f"ask at least {plural(MIN_CLUSTERS_TO_TEST, broadest.over)} that both runs have; {change}"
     )
 
 
@@ -283,7 +283,10 @@ def _compared_number(row: Mapping[str, Any], over: str, tests: int) -> Compared:
 
 
 def _direction(row: Mapping[str, Any], over: str) -> str:
-    """Return the change of a number in words, with p for an undecided change, because its interval may exclude 0."""
+    """Return the change of a number in words.
+
+    An undecided change is shown with its adjusted p, because the interval of the change may exclude 0 nevertheless.
+    """
     if row["p_adjusted"] is None:
         return f"not tested: {plural(int(row['clusters']), over)}"
     return direction(row) + (f", p = {row['p_adjusted']:.2g}" if row["direction"] == UNDECIDED else "")

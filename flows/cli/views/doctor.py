@@ -78,14 +78,14 @@ def _server(endpoint: Endpoint) -> str:
     prompt_form = f"as tokens of {endpoint.tokenizer}" if endpoint.tokenizer else "as messages"
     parts = [
         f"{probe.api}{version} at {endpoint.address}",
-        f"the key in {endpoint.key_variable} is accepted" if endpoint.key_from else "asked without a key",
+        f"the key in {endpoint.key_variable} is accepted" if endpoint.key_from else "requests are sent without a key",
         *(["prompts and keys are sent without encryption"] if endpoint.is_unencrypted else []),
         f"prompts are sent {prompt_form}",
         *(f"cannot give {capability} ({reason})" for capability, reason in probe.missing.items()),
     ]
     # failed checks of the probe that are no reason for a missing capability
     notes = {f"{check}: {reason}" for check, reason in probe.failed.items()} - {*probe.missing.values()}
-    return "; ".join([*parts, *(f"noted, {note}" for note in sorted(notes))])
+    return "; ".join([*parts, *(f"failed check {note}" for note in sorted(notes))])
 
 
 def show(console: Console, results: Iterable[Check]) -> bool:

@@ -55,12 +55,13 @@ def show(console: Console, rows: Sequence[StatusRow], workspace: Path, *, everyt
 def _show_stages(console: Console, rows: Sequence[StatusRow]) -> None:
     """Print a line for each stage, and below it a line for each relation with an unfinished step.
 
-    If a stage has only one relation, this second line names the unfinished steps in place of the relation.
+    If a stage has only one relation, this second line names the unfinished steps in place of the relation. The field
+    `measure` of a row has the name of its step.
     """
     table = Table.grid(padding=(0, 2, 0, 0))
     for stage in dict.fromkeys(row.stage for row in rows):
         stage_rows = [row for row in rows if row.stage == stage]
-        by_relation = {name: [row for row in stage_rows if row.subject == name] for name in _subjects(stage_rows)}
+        by_relation = {name: [row for row in stage_rows if row.subject == name] for name in _relations(stage_rows)}
         unfinished = {name: group for name, group in by_relation.items() if any(row.state != "done" for row in group)}
         names = ", ".join(by_relation) if len(by_relation) <= MAX_NAMED else f"{len(by_relation)} relations"
         table.add_row(stage, _summary(stage_rows), Text(names, "dim"))
@@ -70,7 +71,8 @@ def _show_stages(console: Console, rows: Sequence[StatusRow]) -> None:
     console.print(table)
 
 
-def _subjects(rows: Sequence[StatusRow]) -> list[str]:
+def _relations(rows: Sequence[StatusRow]) -> list[str]:
+    """Return the relations of the rows; the subject of a row is its relation."""
     return list(dict.fromkeys(row.subject for row in rows))
 
 

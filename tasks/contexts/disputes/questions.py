@@ -1,4 +1,4 @@
-"""Questions about disputes, written by a language model from the sentence and the answer [Marjanovic et al. 2024].
+"""Questions about disputes, written by a language model from disputed sentence and answer [Marjanovic et al. 2024].
 
 The model writes `TRIES` samples for each dispute. The first sample that asks about the page or the disputed sentence,
 and names neither answer, becomes the question. A question depends only on seed, model and dispute. No rule checks the
@@ -74,9 +74,9 @@ def write_questions(model: LanguageModel, disputes: Sequence[Dispute], *, seed: 
         for (dispute, _), answers in zip(batch, replies, strict=True):
             questions = filter(None, (question_in(answer.text) for answer in answers.samples))
             candidates = [text for text in questions if _is_about(text, dispute)]
-            spans = (dispute.object, dispute.replacement)
+            both_answers = (dispute.object, dispute.replacement)
             for text in candidates:
-                if not any(QUESTION_CONTAINS_ANSWER in flags_of(text, (), span, "") for span in spans):
+                if not any(QUESTION_CONTAINS_ANSWER in flags_of(text, (), answer, "") for answer in both_answers):
                     built.questions.append(_question(dispute, text))
                     break
             else:

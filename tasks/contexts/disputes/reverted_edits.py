@@ -74,11 +74,11 @@ class RevertedPair:
 
 @dataclass(frozen=True, slots=True)
 class _Reversion:
-    """A reverted pair, and the spans that it restored and removed."""
+    """A reverted pair, and the spans that its second edit restored and removed."""
 
     pair: RevertedPair
-    restored: Span
-    undone: Span
+    restored_span: Span
+    removed_span: Span
     replacement: Replacement
 
 
@@ -112,18 +112,20 @@ def disputes_of_page(
     disputes, rejected_disputes = [], []
     reversions, rejected_pairs = _reversions(history, wikipedia.wiki, span_words)
     by_dispute = _by_dispute(reversions)
-    for reversions_of_spans, similarity in zip(by_dispute, _similarities(by_dispute, embed), strict=True):
-        last = reversions_of_spans[-1]
-        sentence = last.restored.sentence()
+    for dispute_reversions, similarity in zip(by_dispute, _similarities(by_dispute, embed), strict=True):
+        last = dispute_reversions[-1]
+        sentence = last.restored_span.sentence()
         if similarity > max_similarity:
             reason, detail = reasons.TOO_SIMILAR, f"similarity {similarity:.4f}"
         elif sentence is None:
-            reason, detail = reasons.NO_SENTENCE, last.restored.paragraph[:300]
+            reason, detail = reasons.NO_SENTENCE, last.restored_span.paragraph[:300]
         else:
-            disputes.append(_dispute(history, reversions_of_spans, sentence, similarity))
+            disputes.append(_dispute(history, dispute_reversions, sentence, similarity))
             continue
-        row = _rejected(history, reason, [reversion.pair for reversion in reversions_of_spans])
-        rejected_disputes.append(replace(row, detail=detail, object=last.restored.text, replacement=last.undone.text))
+        row = _rejected(history, reason, [reversion.pair for reversion in dispute_reversions])
+        rejected_disputes.append(
+            replace(row, detail=detail, object=last.restored_span.text, replacement=last.removed_span.text)
+        )
     if disputes and pageviews and months:
         views = pageviews.monthly_mean(history.title, first=months[0], last=months[1])
         disputes = [replace(dispute, subject_popularity=views) for dispute in disputes]
@@ -133,7 +135,7 @@ def disputes_of_page(
 
 
 def reverted_pairs(revisions: Sequence[Revision]) -> list[RevertedPair]:
-    """Return the reverted pairs of a page from its revisions, oldest first; hidden texts are in no pair."""
+    """Return the reverted pairs of revisions, oldest first; a hidden text has no SHA-1, so it equals no other text."""
     edits = [*revisions[:1]]
     edits += [later for earlier, later in pairwise(revisions) if later.sha1 is None or later.sha1 != earlier.sha1]
     return [
@@ -172,14 +174,14 @@ def _reversions(
             rejected[reason].append(pair)
     replacements = _replacements(wiki, pairs, span_words)
     for pair in pairs:
-        spans = replacements[pair.digests]  # a `Replacement`, or a rejection reason
-        if isinstance(spans, str):
-            rejected[spans].append(pair)
+        result = replacements[pair.digests]  # a `Replacement`, or a rejection reason
+        if isinstance(result, str):
+            rejected[result].append(pair)
         # `first` is the span of the text with the lower SHA-1.
         elif (pair.restored.sha1 or "") < (pair.edited.sha1 or ""):
-            reversions.append(_Reversion(pair, spans.first, spans.second, spans))
+            reversions.append(_Reversion(pair, result.first, result.second, result))
         else:
-            reversions.append(_Reversion(pair, spans.second, spans.first, spans))
+            reversions.append(_Reversion(pair, result.second, result.first, result))
     return reversions, rejected
 
 
@@ -207,11 +209,11 @@ def _by_dispute(reversions: Iterable[_Reversion]) -> list[list[_Reversion]]:
     """Group reversions into disputes, oldest first: the same two spans with similar words around them."""
     disputes: dict[frozenset[str], list[list[_Reversion]]] = {}
     for reversion in reversions:
-        spans = frozenset({fold(reversion.restored.text), fold(reversion.undone.text)})
+        spans = frozenset({fold(reversion.restored_span.text), fold(reversion.removed_span.text)})
         disputes_of_spans = disputes.setdefault(spans, [])
-        shares = [likeness(dispute[-1].replacement, reversion.replacement) for dispute in disputes_of_spans]
-        if any(shares):
-            disputes_of_spans[shares.index(max(shares))].append(reversion)
+        likenesses = [likeness(dispute[-1].replacement, reversion.replacement) for dispute in disputes_of_spans]
+        if any(likenesses):
+            disputes_of_spans[likenesses.index(max(likenesses))].append(reversion)
         else:
             disputes_of_spans.append([reversion])
     all_disputes = (dispute for disputes_of_spans in disputes.values() for dispute in disputes_of_spans)
@@ -220,11 +222,11 @@ def _by_dispute(reversions: Iterable[_Reversion]) -> list[list[_Reversion]]:
 
 def _similarities(disputes: Sequence[Sequence[_Reversion]], embed: Embed) -> list[float]:
     """Return the cosine similarity of the two spans of each dispute; 1 for spans that differ only in case."""
-    spans = [(dispute[-1].restored.text, dispute[-1].undone.text) for dispute in disputes]
+    spans = [(dispute[-1].restored_span.text, dispute[-1].removed_span.text) for dispute in disputes]
     vectors = embed([text for both in spans for text in both]) if spans else np.zeros((0, 1))
     similarities = []
-    for (restored, undone), first, second in zip(spans, vectors[::2], vectors[1::2], strict=True):
-        is_equal = fold(restored) == fold(undone)
+    for (restored, removed), first, second in zip(spans, vectors[::2], vectors[1::2], strict=True):
+        is_equal = fold(restored) == fold(removed)
         similarities.append(1.0 if is_equal else float(np.clip(np.dot(first, second), -1.0, 1.0)))
     return similarities
 
@@ -239,8 +241,8 @@ def _dispute(
         page_revision=last.pair.restored.revision_id,
         context=sentence.text,
         place=sentence.start,
-        object=last.restored.text,
-        replacement=last.undone.text,
+        object=last.restored_span.text,
+        replacement=last.removed_span.text,
         reversions=len(reversions),
         edit_revisions=tuple(edit for reversion in reversions for edit in reversion.pair.edits),
         similarity=similarity,

@@ -26,7 +26,7 @@ _READ_TAGS = frozenset(
 _SKIPPED_TAGS = frozenset(
     {"ref", "references", "gallery", "table", "li", "dd", "dt", "hr", "includeonly", "section", "templatestyles"}
 )
-"""Tags that show no text in a line."""
+"""Tags that add no text to a line; for the parser, the text of a list item follows its tag (li, dd, dt)."""
 _FOOTNOTES = frozenset(
     {"sfn", "sfnp", "sfnm", "efn", "efn-ua", "efn-la", "refn", "r", "rp", "ref", "notetag", "cn", "fact"}
     | {"citation needed", "cite needed", "better source needed", "page needed", "failed verification"}

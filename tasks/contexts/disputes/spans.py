@@ -149,10 +149,10 @@ def _line_replacement(
         max_words: limit of the words of the span.
     """
     first, second = lines[line_index], other_lines[line_index]
-    words = words_of(first), words_of(second)
-    texts = [[word[0] for word in row] for row in words]
-    before, after = _common_ends(*texts)
-    counts = [len(row) - before - after for row in texts]
+    matches = words_of(first), words_of(second)
+    words = [[match[0] for match in row] for row in matches]
+    before, after = _common_ends(*words)
+    counts = [len(row) - before - after for row in words]
     if not any(counts):
         return reasons.ONLY_MARKUP
     if not all(counts):
@@ -161,12 +161,12 @@ def _line_replacement(
         return reasons.SPAN_TOO_LONG
     first_span, second_span = (
         Span(line, row[before].start(), row[before + count - 1].end())
-        for line, row, count in zip((first, second), words, counts, strict=True)
+        for line, row, count in zip((first, second), matches, counts, strict=True)
     )
     if (first[: first_span.start], first[first_span.end :]) != (second[: second_span.start], second[second_span.end :]):
         return reasons.NOT_SINGLE_SPAN
-    earlier = _neighbours(texts[0][:before][::-1], lines[:line_index][::-1], step=-1)[::-1]
-    later = _neighbours(texts[0][before + counts[0] :], lines[line_index + 1 :], step=1)
+    earlier = _neighbours(words[0][:before][::-1], lines[:line_index][::-1], step=-1)[::-1]
+    later = _neighbours(words[0][before + counts[0] :], lines[line_index + 1 :], step=1)
     return Replacement(first_span, second_span, earlier, later)
 
 

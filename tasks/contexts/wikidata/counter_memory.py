@@ -1,7 +1,7 @@
 """The counter-memory answer of a fact: the most similar entity of the answer's kind that is not a right answer.
 
 Similarity comes from Wembedder or, without it, from embeddings of labels and descriptions. In Marjanovic et al. 2024, a
-counter-memory answer may be of another kind than the answer, or be right.
+counter-memory answer may be of another kind than the right answer, or be right itself.
 """
 
 import unicodedata
@@ -65,14 +65,16 @@ class AnsweredFact:
         return frozenset(fold(name) for names in self.name_lists for name in names)
 
 
-def answered_fact(subject: KnownItem, answer: KnownItem, items: Items, answers: Iterable[str] = ()) -> AnsweredFact:
+def answered_fact(
+    subject: KnownItem, answer: KnownItem, items: Items, further_names: Iterable[str] = ()
+) -> AnsweredFact:
     """Return a fact with all right answers.
 
     Args:
         subject: the subject.
         answer: the object.
         items: items that include the subject's values.
-        answers: further names of the object.
+        further_names: further names of the object.
     """
     items_of_values = {
         value.item_id: value for item_id in subject.values_with_deprecated if (value := items.get(item_id))
@@ -82,7 +84,7 @@ def answered_fact(subject: KnownItem, answer: KnownItem, items: Items, answers: 
         subject=subject,
         object=answer,
         ids=frozenset((*subject.values_with_deprecated, *(value.item_id for value in right_answers))),
-        name_lists=((*answer.names, *answers), *(value.names for value in right_answers[1:])),
+        name_lists=((*answer.names, *further_names), *(value.names for value in right_answers[1:])),
         implied=frozenset(wider for value in right_answers for wider in value.wider),
     )
 
@@ -92,6 +94,7 @@ def may_replace_object(candidate: KnownItem, fact: AnsweredFact) -> bool:
 
     False if one of these holds:
 
+    - The candidate's name is a single character.
     - The candidate is the subject, or has a name of the subject or of a right answer.
     - The candidate implies a right answer, or follows from one: "painter" implies "artist".
     - The candidate's name is a part of a right answer's name, or contains one: "actor" is a part of "film actor".
@@ -105,7 +108,8 @@ def may_replace_object(candidate: KnownItem, fact: AnsweredFact) -> bool:
         return False
     if fold_without_qualifier(name) in map(fold_without_qualifier, fact.subject.names):
         return False
-    # Pairs of a text and names that the text must not mention: the candidate's name and right answers, and the reverse.
+    # Each pair has a text, and names that the text must not mention: the candidate's name with the names of each right
+    # answer, and each name of a right answer with the candidate's name.
     pairs: list[tuple[str, tuple[str, ...]]] = [(name, names) for names in fact.name_lists]
     pairs += [(right, (name,)) for names in fact.name_lists for right in names]
     return not any(mentions(unicodedata.normalize("NFC", text), names, any_case=True) for text, names in pairs)

@@ -8,7 +8,7 @@ with a capital at its beginning. It must be the label, a word of a longer name (
 a longer name ("US", "R&B"). A single character never matches.
 
 A snippet has whole sentences of the first paragraph of running text that mentions the entity, with a slot for each
-mention. Lists and sections about the text's sources have no snippets.
+mention. Lists have no snippets, and neither have sections about the text's sources.
 """
 
 import re
@@ -25,7 +25,7 @@ SHORT = 3
 _PLAIN = str.maketrans(
     {**dict.fromkeys("‘’ʼ", "'"), **dict.fromkeys("‐‑", "-"), **dict.fromkeys("\u00a0\u2009\u202f", " ")}
 )
-_JOINERS = frozenset("_\u200c\u200d")  # characters that continue a word, beside letters, marks and digits
+_JOINERS = frozenset("_\u200c\u200d")  # characters that continue a word, besides letters, combining marks and digits
 # Words of a name that may or may not have a capital: "The Hague", "the Hague".
 _PARTICLES = frozenset(
     {
@@ -157,12 +157,12 @@ def _is_short_for(form: str, name: str) -> bool:
     words = re.findall(r"\w+", name.casefold())
     if form.casefold() in words:
         return True
-    initials = iter(word[0] for word in words)
+    initials = iter(word[0] for word in words)  # read in order; initials may be skipped
     return form != form.lower() and all(letter in initials for letter in form.casefold() if letter.isalnum())
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
-    """Return True if no letter, digit or mark touches the range, and no hyphenated part such as "non-" precedes it."""
+    """Return True if no letter, digit or combining mark touches the range, and no part such as "non-" precedes it."""
     hyphenated = text[start - 1 : start] == "-" and start > 1 and _joins(text[start - 2])
     return not (hyphenated or (start and _joins(text[start - 1])) or (end < len(text) and _joins(text[end])))
 
@@ -174,7 +174,7 @@ def _joins(character: str) -> bool:
 WORDS = 80
 """Default limit of the words of a snippet."""
 _FEWEST_WORDS = 3
-"""Fewest words of a sentence that mentions the entity, without the words of the mentions."""
+"""A snippet needs a sentence with a mention and at least this many other words."""
 _DEEPEST_HEADING = 6
 
 _SENTENCE_END = re.compile(r"[.!?…。！？؟।][\"'”’»)\]]*\s*\Z")
@@ -213,7 +213,7 @@ class _Sentence:
 
     @property
     def is_whole(self) -> bool:
-        """True if the sentence ends with a mark such as ".", unlike an entry of a list."""
+        """True if the sentence ends with a punctuation mark such as ".", unlike an entry of a list."""
         return _SENTENCE_END.search(self.text) is not None
 
     def with_slots(self) -> str:
@@ -244,8 +244,8 @@ def find_snippet(text: str, names: Sequence[str], *, subject: Sequence[str] = ()
     if SLOT in text:
         return None
     for paragraph in _paragraphs(text):
-        mentioned = mentions(paragraph, names, inside=subject)
-        sentences = _sentences(paragraph, mentioned) if mentioned else []
+        spans = mentions(paragraph, names, inside=subject)
+        sentences = _sentences(paragraph, spans) if spans else []
         for index, sentence in enumerate(sentences):
             if not (sentence.mentions and sentence.is_whole):
                 continue
@@ -255,7 +255,7 @@ def find_snippet(text: str, names: Sequence[str], *, subject: Sequence[str] = ()
 
 
 def _paragraphs(text: str) -> Iterator[str]:
-    """Yield the lines outside sections with `_SOURCE_HEADINGS`, without headings; control characters become spaces."""
+    """Yield each line as a paragraph, outside sections with `_SOURCE_HEADINGS`; control characters become spaces."""
     skipped_level: int | None = None  # the level of the heading whose section is skipped
     for line in text.splitlines():
         line = CONTROL.sub(" ", line).strip()
@@ -269,13 +269,13 @@ def _paragraphs(text: str) -> Iterator[str]:
             skipped_level = level if line[level:-level].strip().casefold() in _SOURCE_HEADINGS else None
 
 
-def _sentences(paragraph: str, mentioned: Sequence[NameSpan]) -> list[_Sentence]:
+def _sentences(paragraph: str, spans: Sequence[NameSpan]) -> list[_Sentence]:
     """Return the paragraph's sentences; none ends within a mention."""
     sentences, start, end = [], 0, 0
     for piece in sentences_of(paragraph):
         end += len(piece)
-        if not any(mention.start < end < mention.end for mention in mentioned):
-            inside = tuple(mention for mention in mentioned if start <= mention.start < end)
+        if not any(mention.start < end < mention.end for mention in spans):
+            inside = tuple(mention for mention in spans if start <= mention.start < end)
             sentences.append(_Sentence(paragraph[start:end], start, inside))
             start = end
     return sentences

@@ -87,12 +87,12 @@ def questions_of_property(
     read_facts = [fact for fact in outcomes if isinstance(fact, ReadFact)]
     rejected = [row for row in (*listed_facts, *outcomes) if isinstance(row, Rejected)]
     similar_items = [_similar_items(fact.stated_fact, clients.wembedder) for fact in read_facts]
-    items.learn(similar.item_id for similar_to_fact in similar_items for similar in similar_to_fact)
+    items.learn(item.item_id for similar in similar_items for item in similar)
 
     questions, objects, embed = [], [fact.object for fact in facts], cached_embeddings(embed)
     for fact, similar in zip(read_facts, similar_items, strict=True):
         fact_with_answers = answered_fact(
-            fact.stated_fact.subject, fact.stated_fact.object, items, answers=fact.stated_fact.triple.answers
+            fact.stated_fact.subject, fact.stated_fact.object, items, further_names=fact.stated_fact.triple.answers
         )
         replacement = wembedder_answer(similar, items, fact_with_answers)
         replacement = replacement or embeddings_answer(objects, fact_with_answers, embed)
@@ -123,8 +123,8 @@ def _question(
     triple, subject, answer = fact.stated_fact.triple, fact.stated_fact.subject, fact.stated_fact.object
     question, answers = fact.stated_fact.question(items), fact.stated_fact.answers
     text = fact.snippet.replace(SLOT, " ")
-    # Use only forms that the text contains in their own spelling: "reading" is no mention of the town Reading.
-    likely_forms = [form for form in fact.stated_fact.likely_forms if is_written(text, form)]
+    # The flags count only forms that the text contains in their own spelling: "reading" is not the town Reading.
+    written_forms = [form for form in fact.stated_fact.likely_forms if is_written(text, form)]
     views = partial(pageviews.monthly_mean, first=months[0], last=months[1])
     return Question(
         question_id=fact.stated_fact.question_id,
@@ -150,7 +150,7 @@ def _question(
         id_source=ID_SOURCE,
         flags=(
             *flags_of(question, answers, answer.name, replacement.name),
-            *flags_of_snippet(fact.snippet, likely_forms),
+            *flags_of_snippet(fact.snippet, written_forms),
         ),
         property=fact.stated_fact.property_name(items),
         replacement_id=replacement.item_id,

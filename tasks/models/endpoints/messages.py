@@ -59,9 +59,10 @@ class CodePointTokenizer:
         return self.chat_template
 
     def apply_chat_template(self, turns: Sequence[Mapping[str, str]], *, chat_template: str, **options: Any) -> Any:
-        """Return encoded turns; with a template other than this tokenizer's, the code points of the only turn.
+        """Return the ids of encoded turns; with `tokenize=False`, a readable text of the turns.
 
-        A prompt of the form `plain` comes with such a template, which writes the content without the role.
+        A prompt of the form `plain` comes with another template than this tokenizer's, without roles. It has one turn,
+        whose code points are returned.
         """
         if chat_template != self.chat_template:
             (turn,) = turns
@@ -79,9 +80,9 @@ def _code_points(text: str) -> list[int]:
     return list(map(ord, text.lstrip(_TURNS)))
 
 
-def prompt_of(letters: Sequence[int]) -> Prompt:
-    """Return the prompt to send for code points."""
-    text = "".join(map(chr, letters))
+def prompt_of(ids: Sequence[int]) -> Prompt:
+    """Return the prompt to send to the server for code points."""
+    text = "".join(map(chr, ids))
     if not text.startswith(_TURNS):
         return Prompt(text=text)
     turns, options = json.loads(text[len(_TURNS) :])

@@ -72,7 +72,7 @@ class ServedModel:
 
     @property
     def forward_passes(self) -> int:
-        """Requests so far."""
+        """Number of requests so far, each counted as a forward pass."""
         return self.server.client.requests
 
     @property
@@ -140,8 +140,8 @@ class ServedModel:
         per_request = max(samples, 1) if self.server.settings.several else 1
         starts = (-1, *range(0, samples, per_request))  # first sample of each request; -1 for the greedy reply
 
-        def request(key: tuple[int, int]) -> list[Reply]:
-            index, start = key
+        def send(request: tuple[int, int]) -> list[Reply]:
+            index, start = request
             prompt = self._prompt(prompts[index])
             if start < 0:
                 return self.server.replies(prompt, Decoding(limit))
@@ -152,9 +152,11 @@ class ServedModel:
         # The requests of an inner list are sent one after another.
         requests = [[(index, start) for start in starts] for index in self._order(prompts)]
         if not self.server.is_sequential:
-            requests = [[key] for keys in requests for key in keys]
+            requests = [[request] for group in requests for request in group]
         responses = self.server.client.each(
-            lambda keys: [request(key) for key in keys], requests, prompts_each=len(prompts) / max(len(requests), 1)
+            lambda group: [send(request) for request in group],
+            requests,
+            prompts_each=len(prompts) / max(len(requests), 1),
         )
         replies = dict(zip(chain(*requests), chain(*responses), strict=True))
         self._repeat(prompts, limit, [replies[index, -1][0].text for index in range(len(prompts))])
@@ -248,7 +250,7 @@ class ServedModel:
             return _without_answer("unfinished_thoughts", reply, reply.thoughts or reply.text)
         thoughts = reply.thoughts
         if not thoughts and text != reply.text:
-            thoughts = reply.text[: -len(text) or None]  # the whole reply before its answer
+            thoughts = reply.text[: -len(text) or None]  # the reply up to its answer; all of it if the answer is empty
         text = text.lstrip().removeprefix(header) if header else text
         text = text.lstrip() if thoughts else text  # space between thoughts and answer belongs to neither
         is_cut = reply.finish == "length"
@@ -271,7 +273,7 @@ class ServedModel:
         return False
 
     def in_reach(self, prompts: Sequence[Tokens]) -> bool:
-        """Return True: the attention's reach is unknown, so equal distributions after all contexts are an error."""
+        """Return True, because a server does not say how far its model's attention reaches."""
         return True
 
     def engine_of_next_token(self, prompts: Prompts) -> str:
@@ -331,9 +333,9 @@ class ServedModel:
         """Return the log-probabilities of complete answers, from a distribution for each of their tokens."""
         from swaymeter.tasks.models.next_token.complete_answers import complete_answers
 
-        own: Any = self
+        model: Any = self  # the function is typed for a network
         return complete_answers(
-            own,
+            model,
             contexts,
             queries,
             answers,
@@ -437,13 +439,13 @@ def _load_served(endpoint: Endpoint, cache: Path, revision: str, rerun: int, off
         tokenizer = load_transformers_tokenizer(identify_model(endpoint.tokenizer, "language_model"))
     if offline:
         server, result = load_probe(client)
-        return ServedModel(endpoint, revision, server, result, tokenizer or _code_points_of_probe(result))
+        return ServedModel(endpoint, revision, server, result, tokenizer or _code_point_tokenizer(result))
 
-    def write(text: str) -> Prompt:
+    def prompt_of_text(text: str) -> Prompt:
         return Prompt(tokens=tuple(tokenizer(text, add_special_tokens=False)["input_ids"]))
 
     _warn_if_unencrypted(endpoint)
-    server, result = probe(client, write if endpoint.tokenizer else None)
+    server, result = probe(client, prompt_of_text if endpoint.tokenizer else None)
     try:
         changes = note_changes(result, load_probe(client)[1])
     except ServiceError:  # the server was never probed
@@ -456,10 +458,10 @@ def _load_served(endpoint: Endpoint, cache: Path, revision: str, rerun: int, off
             changes,
         )
     save_probe(client, result)
-    return ServedModel(endpoint, revision, server, result, tokenizer or _code_points_of_probe(result))
+    return ServedModel(endpoint, revision, server, result, tokenizer or _code_point_tokenizer(result))
 
 
-def _code_points_of_probe(result: ProbeResult) -> CodePointTokenizer:
+def _code_point_tokenizer(result: ProbeResult) -> CodePointTokenizer:
     """Return the tokenizer for a server that applies the chat template itself."""
     switch = (result.switch, SWITCHES[result.switch][0]) if result.switch else None
     return CodePointTokenizer(takes_any_keyword=result.settings.template_options, switch=switch, thinks=result.thinks)

@@ -1,7 +1,7 @@
 """Probe a server before a study spends anything: a dozen requests measure its capabilities, which servers may misstate.
 
 The table has the name of each check and its condition. A failed check is recorded with its reason, and the capabilities
-that depend on the check are removed.
+that depend on the check are removed. If the server refuses the model or has another tokenizer, ModelError is raised.
 
     models          the server lists the model
     parameters      the server accepts the parameters of a request; a refused parameter is left out
@@ -44,7 +44,7 @@ from swaymeter.tasks.models.endpoints.servers import (
     Server,
 )
 from swaymeter.tasks.models.prompts.template_options import SWITCHES
-from swaymeter.tasks.models.prompts.thoughts import opens_marks
+from swaymeter.tasks.models.prompts.thoughts import has_opening_mark
 
 Response = TypeVar("Response")
 Write = Callable[[str], Prompt]
@@ -52,7 +52,7 @@ Write = Callable[[str], Prompt]
 
 _STORY = "Write the first sentence of a story about a lighthouse, a goat and a map."
 """The prompt of all checks."""
-_LETTERS = "The capital of Norway is Oslo, isn't it? 12,345 naïve façades — 東京."
+_TOKENIZER_TEST = "The capital of Norway is Oslo, isn't it? 12,345 naïve façades — 東京."
 """A text that different tokenizers split differently."""
 # Kinds of server by `owned_by` of a listed model.
 _OWNERS: Mapping[str, Api] = {"llamacpp": "llama.cpp", "vllm": "vllm"}
@@ -198,7 +198,7 @@ def _first_reply(server: Server, result: ProbeResult, prompt: Prompt, others: li
             reasons[error.name] = _short(error)
             if error.name == "logprobs":
                 server.settings.log_probs = False
-                result.fail("log_probs", f"the server refuses them: {_short(error)}", "token_log_probs")
+                result.fail("log_probs", f"the server refuses log-probabilities: {_short(error)}", "token_log_probs")
         except ServiceError as error:
             if not others or type(error) is not ServiceError:
                 raise
@@ -275,7 +275,7 @@ class _Checks:
             (self._reply,) = self._replies()
             if not self._reply.ends_within_thoughts:
                 return
-        result.fail("thoughts", f"they do not end within {_THOUGHTS[-1]:,} tokens")
+        result.fail("thoughts", f"thoughts do not end within {_THOUGHTS[-1]:,} tokens")
 
     def _switches(self) -> Iterator[tuple[str, bool]]:
         """Yield the names of possible switches, each with True if it is a key of the request itself."""
@@ -300,7 +300,7 @@ class _Checks:
         return is_off
 
     def _description_of_reply(self) -> None:
-        """Record the model and the configuration that replied, and the tokens that a chat template adds."""
+        """Record the replying model, its configuration and the chat template's tokens; check the prompt's tokens."""
         reply, result, server = self._reply, self._result, self._server
         seen = {"", server.endpoint.model, self._listed_as, *result.description.values()}
         # `reply.model_and_configuration` is a pair: the names of the model and of the configuration.
@@ -316,15 +316,17 @@ class _Checks:
             result.fail("prompt", reason, "next_token_logits", "answer_scores")
 
     def _log_probs(self) -> None:
-        """Check the log-probabilities of the first reply, and its limit of tokens."""
+        """Check the log-probabilities of the first reply and, if the reply was cut at its limit, its length."""
         reply, result, settings = self._reply, self._result, self._server.settings
         values = reply.token_log_probs
         if settings.log_probs and not values:
-            result.fail("log_probs", "the server sends none", "token_log_probs")
+            result.fail("log_probs", "the server sends no log-probabilities", "token_log_probs")
         elif values and (all(value == 0 for value in values) or min(values) <= -9999):
-            result.fail("log_probs", "they are 0 or -9999, which stand for none", "token_log_probs")
+            result.fail(
+                "log_probs", "log-probabilities are 0 or -9999, which stand for missing values", "token_log_probs"
+            )
         elif reply.text.isascii() and reply.token_texts and reply.text.strip() not in "".join(reply.token_texts):
-            reason = "they are of other tokens than the reply has"
+            reason = "log-probabilities are of other tokens than the reply has"
             result.fail("log_probs", reason, "token_log_probs", "likeliest_tokens")
         if "log_probs" in result.failed:
             settings.log_probs = False
@@ -369,13 +371,14 @@ class _Checks:
             lower = 1.0 if refuses_temperature else 0.5
             cold = self._unless_refused(partial(server.likeliest, self._prompt, FEW, temperature=lower))
         except _RefusedError as error:
-            result.fail("likeliest", f"the server gives none: {_short(error)}", "likeliest_tokens")
+            result.fail("likeliest", f"the server gives no likeliest tokens: {_short(error)}", "likeliest_tokens")
             return
         if self._prompt.turns:
             self._likeliest_after_text()
         mass = math.fsum(map(math.exp, hot.values()))
         if len(hot) < FEW - 1:  # one token may be missing, because parts of characters are left out
-            result.fail("likeliest", "several tokens have the same text, or the server sends none", "likeliest_tokens")
+            reason = "several tokens have the same text, or the server sends no likeliest tokens"
+            result.fail("likeliest", reason, "likeliest_tokens")
         elif mass > 1 + _TOLERANCE or len({round(value, 6) for value in hot.values()}) == 1:
             same_value = "all likeliest tokens have the same log-probability"
             reason = f"the likeliest tokens have a mass of {mass:.3f}" if mass > 1 else same_value
@@ -408,37 +411,37 @@ class _Checks:
     def _whole(self) -> None:
         """Check that a whole distribution is sent, and that its likeliest token begins the greedy reply."""
         server, result, prompt = self._server, self._result, self._prompt
-        needed: tuple[Capability, ...] = ("next_token_logits", "answer_scores", "distributions")
+        dependent: tuple[Capability, ...] = ("next_token_logits", "answer_scores", "distributions")
         if not prompt.tokens or not server.has_distributions:
             reason = f"a server with the API {result.api} sends no whole distributions"
             if server.has_distributions:
                 reason = "prompts are sent as messages, not as tokens; set `tokenizer`"
-            result.fail("whole", reason, *needed)
+            result.fail("whole", reason, *dependent)
             return
         try:
-            first = self._unless_refused(lambda: server.next_token(prompt))
+            distribution = self._unless_refused(lambda: server.next_token(prompt))
         except _RefusedError as error:
             advice = "; start the server with --max-logprobs -1" if result.api == "vllm" else ""
-            result.fail("whole", f"{_short(error)}{advice}", *needed)
+            result.fail("whole", f"{_short(error)}{advice}", *dependent)
             return
-        result.description["vocabulary"] = str(len(first))
+        result.description["vocabulary"] = str(len(distribution))
         (reply,) = server.replies(prompt, Decoding(1), fresh=True)
-        token = reply.token_ids[0] if reply.token_ids else int(first.argmax())
-        if token >= len(first) or first[token] < first.max() - _TOLERANCE:
+        token = reply.token_ids[0] if reply.token_ids else int(distribution.argmax())
+        if token >= len(distribution) or distribution[token] < distribution.max() - _TOLERANCE:
             reason = "the greedy reply begins with a token that is not the likeliest of the distribution"
-            result.fail("whole", reason, *needed)
+            result.fail("whole", reason, *dependent)
 
     def _unless_refused(self, request: Callable[[], Response]) -> Response:
         return _unless_refused(self._server, self._prompt, request)
 
 
 def _is_thinking(reply: Reply) -> bool:
-    return bool(reply.thoughts) or reply.ends_within_thoughts or opens_marks(reply.text)
+    return bool(reply.thoughts) or reply.ends_within_thoughts or has_opening_mark(reply.text)
 
 
 def _check_tokens(server: Server, write: Write) -> None:
     """Raise ModelError if the server's tokens of a text are not those of the study's tokenizer."""
-    own, theirs = write(_LETTERS).tokens, server.tokenize(_LETTERS)
+    own, theirs = write(_TOKENIZER_TEST).tokens, server.tokenize(_TOKENIZER_TEST)
     if theirs is None:
         return
     if not any(own[start : start + len(theirs)] == theirs for start in range(len(own))):

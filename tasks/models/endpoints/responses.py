@@ -24,7 +24,7 @@ _TOOL_CALLS = ("tool_calls", "tool_use", "function_call")
 _BROKEN = ("error", "abort", "insufficient_system_resource")
 """Finish reasons of replies that the server did not complete; the request is sent again."""
 _TRANSIENT_CODES = (408, 429, 500, 502, 503, 529)
-_CONTENT = frozenset({"model", "messages", "prompt"})
+_REQUIRED_KEYS = frozenset({"model", "messages", "prompt"})
 """Keys of a request that cannot be left out."""
 # Tags of HTML, and scripts and styles as a whole.
 _MARKUP = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>", re.IGNORECASE | re.DOTALL)
@@ -37,11 +37,15 @@ def chat_reply(choice: Mapping[str, Any], content: Mapping[str, Any], limit: int
     """Read a choice (one reply) of /chat/completions; `limit` is the request's limit of tokens."""
     message = choice.get("message") or {}
     usage = _mapping(content.get("usage"))
-    text, own_thoughts = _text_and_thoughts(message.get("content"))
+    text, thoughts_in_content = _text_and_thoughts(message.get("content"))
     text = text or _text(message.get("refusal") or "")
     hidden_count = _mapping(usage.get("completion_tokens_details")).get("reasoning_tokens")
-    hidden_thoughts = f"{_count(hidden_count)} tokens of thoughts that the server does not show" if hidden_count else ""
-    thoughts = _text(message.get("reasoning_content") or message.get("reasoning") or own_thoughts or hidden_thoughts)
+    hidden_thoughts = (
+        f"{_number(hidden_count)} tokens of thoughts that the server does not show" if hidden_count else ""
+    )
+    thoughts = _text(
+        message.get("reasoning_content") or message.get("reasoning") or thoughts_in_content or hidden_thoughts
+    )
     entries = _mapping(choice.get("logprobs")).get("content") or ()
     tokens = tuple(str(entry["token"]) for entry in entries)
     log_probs = _log_probs(entry["logprob"] for entry in entries)
@@ -60,7 +64,7 @@ def chat_reply(choice: Mapping[str, Any], content: Mapping[str, Any], limit: int
         token_log_probs=log_probs,
         token_texts=tokens,
         thoughts=thoughts,
-        prompt_tokens=_count(usage.get("prompt_tokens") or 0),
+        prompt_tokens=_number(usage.get("prompt_tokens") or 0),
         completion_tokens=_optional_count(usage.get("completion_tokens")),
         model_and_configuration=(str(content.get("model") or ""), str(content.get("system_fingerprint") or "")),
     )
@@ -69,14 +73,14 @@ def chat_reply(choice: Mapping[str, Any], content: Mapping[str, Any], limit: int
 def text_reply(choice: Mapping[str, Any], content: Mapping[str, Any], limit: int) -> Reply:
     """Read a choice (one reply) of /completions; `limit` is the request's limit of tokens."""
     usage, log_probs = _mapping(content.get("usage")), _mapping(choice.get("logprobs"))
-    ids = tuple(map(_count, choice.get("token_ids") or ()))
+    ids = tuple(map(_number, choice.get("token_ids") or ()))
     return Reply(
         text=_text(choice["text"]),
         finish=_finish(choice.get("finish_reason"), usage.get("completion_tokens"), limit),
         token_ids=ids,
         token_log_probs=_log_probs(log_probs.get("token_logprobs") or ()),
         token_texts=() if ids else tuple(map(str, log_probs.get("tokens") or ())),
-        prompt_tokens=_count(usage.get("prompt_tokens") or 0),
+        prompt_tokens=_number(usage.get("prompt_tokens") or 0),
         completion_tokens=_optional_count(usage.get("completion_tokens")),
         model_and_configuration=(str(content.get("model") or ""), str(content.get("system_fingerprint") or "")),
     )
@@ -88,14 +92,15 @@ def llama_reply(content: Mapping[str, Any]) -> Reply:
     llama.cpp sends no log-probability for a token that ends within a character; the whole reply then has none.
     """
     entries = content.get("completion_probabilities") or ()
-    ids, entry_ids = tuple(map(_count, content["tokens"])), tuple(_count(entry["id"]) for entry in entries)
-    is_complete = entry_ids in (ids, (*ids, *entry_ids[-1:]))  # the end token may be in the entries and not in `tokens`
+    ids, entry_ids = tuple(map(_number, content["tokens"])), tuple(_number(entry["id"]) for entry in entries)
+    # The end token may be in the entries and not in `tokens`.
+    has_all_entries = entry_ids in (ids, (*ids, *entry_ids[-1:]))
     return Reply(
         text=_text(content["content"]),
         finish="length" if content["stop_type"] == "limit" else "stop",
-        token_ids=entry_ids if is_complete else ids,
-        token_log_probs=_log_probs(entry["logprob"] for entry in entries) if is_complete else (),
-        prompt_tokens=_count(content.get("tokens_evaluated") or 0),
+        token_ids=entry_ids if has_all_entries else ids,
+        token_log_probs=_log_probs(entry["logprob"] for entry in entries) if has_all_entries else (),
+        prompt_tokens=_number(content.get("tokens_evaluated") or 0),
         completion_tokens=_optional_count(content.get("tokens_predicted")),
     )
 
@@ -143,7 +148,7 @@ def _text(value: Any) -> str:
     return value
 
 
-def _count(value: Any) -> int:
+def _number(value: Any) -> int:
     """Read a token id or a count of tokens."""
     number = int(value)
     if not 0 <= number < LARGEST_VOCABULARY:
@@ -152,7 +157,7 @@ def _count(value: Any) -> int:
 
 
 def _optional_count(value: Any) -> int | None:
-    return None if value is None else _count(value)
+    return None if value is None else _number(value)
 
 
 def log_prob(value: Any) -> float:
@@ -231,7 +236,7 @@ def is_filtered(content: Any) -> bool:
 
 def refused_parameter(content: Any, sent: Collection[str]) -> str:
     """Return the parameter of a request that an error of any format names; "" if the error names none."""
-    names = set(sent) - _CONTENT
+    names = set(sent) - _REQUIRED_KEYS
     texts = [re.sub(r"input_value=.*", "", text) for text in _strings(content)]  # where pydantic repeats the request
     if whole_texts := [text for text in texts if text in names]:
         return whole_texts[0]

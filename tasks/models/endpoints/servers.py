@@ -45,7 +45,7 @@ class RequestSettings:
         several: True if one request gives several replies.
         log_probs: True to request log-probabilities of the reply's tokens.
         template_options: True if the server passes keywords on to its chat template.
-        request_options: Names of options of a prompt that are sent as keys of the request itself.
+        request_options: Names of the prompt's options that are keys of the request; the chat template gets all others.
         refused: Parameters that are left out, or sent by another name.
     """
 
@@ -91,7 +91,7 @@ class Server:
             if self.settings.log_probs:
                 body["logprobs"] = True
             if decoding.choices:
-                body["response_format"] = _enumeration(decoding.choices)
+                body["response_format"] = _verdict_format(decoding.choices)
             path, read = "chat/completions", responses.chat_reply
         else:
             body["prompt"] = list(prompt.tokens) or prompt.text
@@ -360,8 +360,8 @@ class LlamaCpp(Server):
         return {**_NEUTRAL, "top_k": decoding.top_k, "repeat_penalty": 1.0, "samplers": _SAMPLERS}
 
 
-def _enumeration(choices: Sequence[str]) -> Mapping[str, Any]:
-    """Return the format of a reply whose `verdict`, in JSON, is one of these values."""
+def _verdict_format(choices: Sequence[str]) -> Mapping[str, Any]:
+    """Return the format of a reply whose `verdict`, in JSON, is one of the choices."""
     properties = {"verdict": {"type": "string", "enum": list(choices)}}
     schema = {"type": "object", "properties": properties, "required": ["verdict"], "additionalProperties": False}
     return {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": schema}}

@@ -88,17 +88,17 @@ def identify_model(name: str, purpose: ModelKind) -> ModelIdentity:
         UsageError: the alias stands for a model with another purpose.
         ModelError: the model is missing or damaged, or a language model does not read from left to right.
     """
-    identity = _identify(name, purpose, instead=_INSTALLED_MODELS[purpose])
+    identity = _identify(name, purpose, alternative=_INSTALLED_MODELS[purpose])
     if purpose == "language_model" and (config := _config(identity)):
         check_left_to_right(name, config)
     return identity
 
 
-def _identify(name: str, purpose: ModelKind, *, instead: str) -> ModelIdentity:
-    """Return the identity of the model that a name stands for; the error about a silent hub advises `instead`."""
+def _identify(name: str, purpose: ModelKind, *, alternative: str) -> ModelIdentity:
+    """Return the identity of the model that a name stands for; an error about the hub advises `alternative`."""
     entry = models().get(name)
     if entry is not None:
-        identity = _identify_alias(entry, purpose, instead)
+        identity = _identify_alias(entry, purpose, alternative)
     elif os.path.isdir(os.path.expanduser(name)):
         identity = _identify_folder(name)
     elif _is_path(name):
@@ -106,7 +106,7 @@ def _identify(name: str, purpose: ModelKind, *, instead: str) -> ModelIdentity:
     elif not _HUB_ID.fullmatch(name):
         raise UnknownName(_WORDS[purpose], name, aliases(purpose))
     else:
-        identity = ModelIdentity(name, _commit(name, instead), "hub", name)
+        identity = ModelIdentity(name, _commit(name, alternative), "hub", name)
     return identity
 
 
@@ -120,7 +120,7 @@ def identify_judge(name: str) -> tuple[ModelKind, ModelIdentity]:
     """
     entry = models().get(name)
     kind: ModelKind = "entailment" if entry is not None and entry.kind == "entailment" else "language_model"
-    identity = _identify(name, kind, instead="a judge at a server, NAME@URL")
+    identity = _identify(name, kind, alternative="a judge at a server, NAME@URL")
     config = _config(identity)
     architectures = map(str, config.get("architectures") or ())
     if any(architecture.endswith("ForSequenceClassification") for architecture in architectures):
@@ -148,13 +148,13 @@ def aliases(purpose: ModelKind) -> list[str]:
     return [alias for alias, entry in models().items() if entry.kind == purpose]
 
 
-def _identify_alias(entry: CatalogModel, purpose: ModelKind, instead: str) -> ModelIdentity:
+def _identify_alias(entry: CatalogModel, purpose: ModelKind, alternative: str) -> ModelIdentity:
     """Return the identity of a model of the catalog."""
     if entry.kind != purpose:
         kind, names = _WORDS[purpose], ", ".join(aliases(purpose))
         raise UsageError(f"{entry.alias!r} is of kind {_WORDS[entry.kind]} instead of {kind}; use one of {names}")
     if entry.hub is not None:
-        return ModelIdentity(entry.alias, _commit(entry.hub, instead), "hub", entry.hub)
+        return ModelIdentity(entry.alias, _commit(entry.hub, alternative), "hub", entry.hub)
     file, digest = _embedded_file(entry)
     return ModelIdentity(entry.alias, digest, "embedded", str(file))
 
@@ -190,7 +190,7 @@ def _embedded_file(entry: CatalogModel) -> tuple[Path, str]:
 
 @lru_cache
 def _config(identity: ModelIdentity) -> Mapping[str, Any]:
-    """Return the content of config.json; empty if it is missing, which loading the model reports."""
+    """Return the content of config.json; empty for an embedded model, and for a file that is missing or damaged."""
     if identity.origin == "embedded":
         return {}
     file = Path(identity.location) / "config.json"
@@ -257,7 +257,7 @@ def _is_path(name: str) -> bool:
 
 
 @lru_cache
-def _commit(hub_id: str, instead: str) -> str:
+def _commit(hub_id: str, alternative: str) -> str:
     """Return the commit of the hub's default branch; if the hub does not answer, the commit of the local copy."""
     from transformers.utils.hub import hf_api
 
@@ -267,7 +267,7 @@ def _commit(hub_id: str, instead: str) -> str:
     except Exception as error:
         raise ModelError(
             f"model {hub_id!r}: not found in this machine's cache, and the hub did not send it ({first_line(error)}); "
-            f"pass the folder of a downloaded model instead, or use {instead}"
+            f"pass the folder of a downloaded model instead, or use {alternative}"
         ) from None
     return str(resolved.resolved)
 

@@ -61,8 +61,8 @@ def greedy_lines(
             texts[query][context] = text(tuple(answer))
 
     def store_pass(forward_pass: ForwardPass) -> None:
-        # Each query is a unit with one path: its tokens after the prefix that all prompts of a context share. The path
-        # ends with the last token of the prompt.
+        # Each query is a unit with one path. The path has the tokens of a prompt after the prefix that all prompts of
+        # a context share, up to the prompt's last token.
         logits = forward_pass.reading.logits([paths[0][-1] for paths in forward_pass.paths])
         tokens, is_broken = decoder.decode(logits, forward_pass.reading.following, max_tokens)
         for row, query in enumerate(forward_pass.units):
@@ -85,16 +85,17 @@ class _LineDecoder:
     """Greedy decoding of one-line replies. `decode` may continue after the end of a reply; `text` stops at the end."""
 
     def __init__(self, model: Network) -> None:
-        self._tokenizer, self._ends = model.tokenizer, end_tokens(model)
+        self._tokenizer, self._end_tokens = model.tokenizer, end_tokens(model)
         # A token with a part of a character counts as blank, because the character may be a blank.
         texts = [text.replace("\ufffd", "") for text in vocabulary_texts(model)]
         texts += [""] * (model.vocabulary_size - len(texts))
-        # Masks over the vocabulary. Tokens that always end a reply are end tokens, and tokens with a line break after
-        # visible text.
+        # Masks over the vocabulary. `_ends_reply` has the tokens that end every reply: end tokens, and tokens with a
+        # line break after visible text.
         self._visible = torch.tensor([bool(text.strip()) for text in texts], device=model.device)
         self._breaks = torch.tensor(["\n" in text for text in texts], device=model.device)
         self._ends_reply = torch.tensor(
-            [token in self._ends or "\n" in text.lstrip() for token, text in enumerate(texts)], device=model.device
+            [token in self._end_tokens or "\n" in text.lstrip() for token, text in enumerate(texts)],
+            device=model.device,
         )
 
     @torch.inference_mode()
@@ -113,13 +114,13 @@ class _LineDecoder:
         """
         steps: list[torch.Tensor] = []
         # Masks over the replies; a reply is broken if a logit before its end is not finite.
-        has_ended, is_visible, broken = torch.zeros((3, *logits.shape[:-1]), dtype=torch.bool, device=logits.device)
+        has_ended, has_text, broken = torch.zeros((3, *logits.shape[:-1]), dtype=torch.bool, device=logits.device)
         while True:
             best, tokens = logits.max(dim=-1)
             steps.append(tokens)
             broken |= ~(has_ended | (torch.isfinite(best) & torch.isfinite(logits.amin(dim=-1))))
-            has_ended |= self._ends_reply[tokens] | (is_visible & self._breaks[tokens])
-            is_visible |= self._visible[tokens]
+            has_ended |= self._ends_reply[tokens] | (has_text & self._breaks[tokens])
+            has_text |= self._visible[tokens]
             is_check_due = len(steps) % _STEPS_BETWEEN_CHECKS[logits.device.type] == 0
             if len(steps) == max_tokens or (is_check_due and bool(has_ended.all())):
                 return torch.stack(steps, dim=-1), broken
@@ -127,5 +128,5 @@ class _LineDecoder:
 
     def text(self, answer: Sequence[int]) -> str:
         """Return the text of a reply's tokens up to its end."""
-        tokens = list(takewhile(lambda token: token not in self._ends, answer))
+        tokens = list(takewhile(lambda token: token not in self._end_tokens, answer))
         return str(self._tokenizer.decode(tokens, skip_special_tokens=True)).lstrip().partition("\n")[0].rstrip()

@@ -1,4 +1,4 @@
-"""Prompts in cache slots. A prefix that another slot contains is copied, so that every prefix is read only once."""
+"""Prompts in cache slots. A prefix of at least `WORTH` tokens that a slot contains is copied, and not read again."""
 
 import itertools
 from collections.abc import Sequence
@@ -11,7 +11,8 @@ from swaymeter.tasks.models.capabilities import Tokens
 from swaymeter.tasks.models.generation.slots import Slots, SlotTokens
 from swaymeter.tasks.models.network import Network
 
-WORTH = 8  # fewest shared tokens that are worth a copy of their keys, or the wait for another prompt
+WORTH = 8
+"""Fewest shared tokens for which keys are copied, or for which a tree waits until another prompt is read."""
 
 _NO_TOKEN = -1
 """Entry of `PromptCache._tokens` for an index of a slot that has no token."""
@@ -66,7 +67,9 @@ class PromptCache:
         # Copies are made in order, because the source of a copy may be the target of an earlier copy.
         for source, group in itertools.groupby(copies, key=lambda copy: copy[0]):
             targets = [(slot, start) for _, slot, start in group if start]
-            if targets:  # a target gets the longest prefix; the next read overwrites the tokens from its own `start` on
+            # Every target gets the longest prefix of these targets. The next read of a target overwrites the tokens
+            # from the target's `start` on.
+            if targets:
                 self.slots.copy(source, [slot for slot, _ in targets], max(start for _, start in targets))
         return [
             UnreadTokens(self.slots, slot, prompt, start)

@@ -56,7 +56,7 @@ class PlainReader:
 
     def unread_tokens(self, tree: Tree, before: Tree | None) -> int | None:
         """Return the number of tokens that the prefill of a tree reads: all tokens."""
-        return tree.tokens
+        return tree.prefill_tokens
 
     def prefill(self, trees: Sequence[Tree]) -> PassLogits:
         """Read the prompts of new trees."""
@@ -71,9 +71,9 @@ class PlainReader:
 
         `tree` is one of the prompts' trees; its `points` have a column for each new token.
         """
-        second_prompts = {index: prompt for index, prompt in enumerate(contextless) if prompt is not None}
-        logits = read_plain(self.model, [*prompts, *second_prompts.values()], new_tokens=tree.points.shape[1])
-        return PassLogits(logits[: len(prompts)], logits[len(prompts) :], list(second_prompts))
+        contextless_prompts = {index: prompt for index, prompt in enumerate(contextless) if prompt is not None}
+        logits = read_plain(self.model, [*prompts, *contextless_prompts.values()], new_tokens=tree.points.shape[1])
+        return PassLogits(logits[: len(prompts)], logits[len(prompts) :], list(contextless_prompts))
 
 
 class SlotReader:
@@ -90,8 +90,8 @@ class SlotReader:
 
     def __init__(self, model: Network, slots: int, slot_tokens: int, *, contextless_slot_tokens: int = 0) -> None:
         self._model = model
-        self._own = PromptCache(model, slots, slot_tokens)
-        self._contextless = PromptCache(model, slots, contextless_slot_tokens)
+        self._cache = PromptCache(model, slots, slot_tokens)
+        self._contextless_cache = PromptCache(model, slots, contextless_slot_tokens)
 
     def unread_tokens(self, tree: Tree, before: Tree | None) -> int | None:
         """Return the number of tokens that the prefill of a tree reads; None if the tree should wait.
@@ -99,33 +99,33 @@ class SlotReader:
         A tree waits if it shares a long prefix with the tree `before`, which is prefilled first. A prefix is long if
         at least WORTH of its tokens are in no slot yet, and if these are at least half of the tree's unread tokens.
         """
-        cached = self._own.longest_prefix(tree.prompt)[1]
+        cached = self._cache.longest_prefix(tree.prompt)[1]
         unread_tokens = len(tree.prompt) - cached
         if before is not None:
             saved = common_prefix_length([before.prompt, tree.prompt]) - cached
             if saved >= WORTH and 2 * saved >= unread_tokens:
                 return None
         if tree.contextless is not None:
-            unread_tokens += len(tree.contextless) - self._contextless.longest_prefix(tree.contextless)[1]
+            unread_tokens += len(tree.contextless) - self._contextless_cache.longest_prefix(tree.contextless)[1]
         return unread_tokens
 
     def prefill(self, trees: Sequence[Tree]) -> PassLogits:
         """Read the prompts of new trees into their slots."""
-        own = self._own.admit([tree.slot for tree in trees], [tree.prompt for tree in trees])
+        unread = self._cache.admit([tree.slot for tree in trees], [tree.prompt for tree in trees])
         prompts = {index: tuple(tree.contextless) for index, tree in enumerate(trees) if tree.contextless is not None}
         # Equal prompts without their contexts are read into one slot, and copied into the other slots.
         slots_by_prompt: dict[tuple[int, ...], list[int]] = {}
         for index, prompt in prompts.items():
             slots_by_prompt.setdefault(prompt, []).append(trees[index].slot)
         first_slots = [slots[0] for slots in slots_by_prompt.values()]
-        logits = self._in_passes([*own, *self._contextless.admit(first_slots, list(slots_by_prompt))])
+        logits = self._in_passes([*unread, *self._contextless_cache.admit(first_slots, list(slots_by_prompt))])
         for tree in trees:
-            self._own.record(tree.slot, tree.prompt)
+            self._cache.record(tree.slot, tree.prompt)
         for prompt, (source, *copies) in slots_by_prompt.items():
             if copies:
-                self._contextless.slots.copy(source, copies, len(prompt))
+                self._contextless_cache.slots.copy(source, copies, len(prompt))
             for slot in (source, *copies):
-                self._contextless.record(slot, prompt)
+                self._contextless_cache.record(slot, prompt)
         row_of_prompt = dict(zip(slots_by_prompt, range(len(trees), len(logits)), strict=True))
         rows = [row_of_prompt[prompt] for prompt in prompts.values()]
         return PassLogits(logits[: len(trees)], logits[rows], list(prompts))
@@ -135,8 +135,8 @@ class SlotReader:
         for tree in dict.fromkeys(node.tree for node in nodes):
             tree.assign_keys()
         contextless_nodes = {index: node for index, node in enumerate(nodes) if node.tree.contextless is not None}
-        chunks = [*self._own.slots.decode_chunks(nodes)]
-        chunks += self._contextless.slots.decode_chunks(list(contextless_nodes.values()), is_contextless=True)
+        chunks = [*self._cache.slots.decode_chunks(nodes)]
+        chunks += self._contextless_cache.slots.decode_chunks(list(contextless_nodes.values()), is_contextless=True)
         logits = read_slots(self._model, chunks)
         return PassLogits(logits[: len(nodes)], logits[len(nodes) :], list(contextless_nodes))
 

@@ -122,7 +122,9 @@ def sample_answers(
             else:
                 reply = replace(answer, thoughts=thought_text, thought_ids=thought)
             replies[number][member] = reply
-    return [SampledAnswers(tuple(rows[:samples]), rows[samples]) for rows in replies]
+    return [
+        SampledAnswers(tuple(replies_of_prompt[:samples]), replies_of_prompt[samples]) for replies_of_prompt in replies
+    ]
 
 
 def _random_numbers(
@@ -136,15 +138,15 @@ def _random_numbers(
     return np.array([*numbers, np.full(steps, np.nan)])
 
 
-def _contextless_prompts(settings: SampleOptions, prompts: int) -> Sequence[Tokens | None]:
+def _contextless_prompts(settings: SampleOptions, count: int) -> Sequence[Tokens | None]:
     """Return each prompt without its context; all are None without a contrastive decoding."""
     decoding, contextless = settings["decoding"], settings["contextless"]
     if decoding is None:
-        return [None] * prompts
-    if contextless is None or len(contextless) != prompts:
+        return [None] * count
+    if contextless is None or len(contextless) != count:
         raise UsageError(
             f"the decoding {name_of(decoding)} contrasts each prompt with the same prompt without its context: "
-            f"`contextless` must have {prompts} prompts, not {0 if contextless is None else len(contextless)}; give "
+            f"`contextless` must have {count} prompts, not {0 if contextless is None else len(contextless)}; give "
             "None for a prompt that has no context"
         )
     return contextless
@@ -178,18 +180,20 @@ def _decode(
     if not prompts:
         return []
     trees = [Tree(number, prompt, points[number], contextless_prompts[number]) for number, prompt in enumerate(prompts)]
-    max_tokens, answers = points[0].shape[1], max(map(len, points))
+    max_tokens, max_replies = points[0].shape[1], max(map(len, points))
     contextless = [contextless_prompt for contextless_prompt in contextless_prompts if contextless_prompt is not None]
     # Tokens of a slot for prompts with their replies, and of a slot for prompts without their contexts.
-    slot_tokens = tuple(max(map(len, group)) + max_tokens * answers if group else 0 for group in (prompts, contextless))
+    slot_tokens = tuple(
+        max(map(len, group)) + max_tokens * max_replies if group else 0 for group in (prompts, contextless)
+    )
     at_once = min(at_once, len(trees), model.traits.prompts_at_once or at_once)
     engine_name = engine_of_answers(model, [*prompts, *contextless], new_tokens=max_tokens)
     if engine_name != PLAIN:  # four fifths of the budget are for slots, and one fifth is for shared prefixes
         config, size = model.model.config.get_text_config(), model.model.dtype.itemsize
         # For each reply: sums in float32 and logits, and as much again for the computation of a step.
-        step_bytes = answers * int(config.vocab_size) * (8 + (4 if contextless else 2) * size)
-        slot = sum(slot_tokens) * cache_per_token(config) * size + step_bytes
-        at_once = min(at_once, max(1, memory_budget(model.device) * 4 // 5 // slot))
+        step_bytes = max_replies * int(config.vocab_size) * (8 + (4 if contextless else 2) * size)
+        slot_bytes = sum(slot_tokens) * cache_per_token(config) * size + step_bytes
+        at_once = min(at_once, max(1, memory_budget(model.device) * 4 // 5 // slot_bytes))
     trees = sort_by_prefix(trees)
     decoding = _Decoding(model, engine_name, identities, sampling, contrast, max_tokens, ends)
     replies = {}
@@ -317,9 +321,9 @@ class _Decoding:
 
     def _choose_tokens(self, pass_logits: PassLogits, nodes: list[Node]) -> Iterator[tuple[int, int, int, float]]:
         """Yield for every reply the row of its node, its number, its next token and the token's log-probability."""
-        answers = [(row, member) for row, node in enumerate(nodes) for member in node.members]
-        points = np.array([nodes[row].tree.points[member, len(nodes[row].tokens)] for row, member in answers])
-        rows, sums = [row for row, _ in answers], [node.sums for node in nodes]
+        replies = [(row, member) for row, node in enumerate(nodes) for member in node.members]
+        points = np.array([nodes[row].tree.points[member, len(nodes[row].tokens)] for row, member in replies])
+        rows, sums = [row for row, _ in replies], [node.sums for node in nodes]
         # `rounding` is called at every step, because a comparison of a reading method may have changed the bound.
         contrast = self._contrast(pass_logits.contextless, pass_logits.contextless_rows)
         options: dict[str, Any] = {"sums": sums, "rounding": rounding(self.model), "contrast": contrast}
@@ -328,7 +332,7 @@ class _Decoding:
             self._raise_broken([nodes[row] for row in choice.broken])
         # If rounding could change a reply's token, the token is drawn again after the prompt is read alone.
         unsure: dict[int, list[int]] = {}
-        for number, (row, _) in enumerate(answers):
+        for number, (row, _) in enumerate(replies):
             if not choice.is_certain[number]:
                 unsure.setdefault(row, []).append(number)
         for row, numbers in unsure.items():
@@ -339,7 +343,7 @@ class _Decoding:
                 self._raise_broken([nodes[row]])
             for number, token, log_prob in zip(numbers, new_choice.tokens, new_choice.log_probs, strict=True):
                 choice.tokens[number], choice.log_probs[number] = token, log_prob
-        for (row, member), token, log_prob in zip(answers, choice.tokens, choice.log_probs, strict=True):
+        for (row, member), token, log_prob in zip(replies, choice.tokens, choice.log_probs, strict=True):
             yield row, member, token, log_prob
 
     def _contrast(self, contextless: torch.Tensor, rows: Sequence[int]) -> Contrast | None:

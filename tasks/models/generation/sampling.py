@@ -40,9 +40,7 @@ class Sampling:
 
     def __post_init__(self) -> None:
         if not 0 < self.temperature < float("inf"):
-            raise UsageError(
-                f"temperature is {self.temperature}; it must be positive (a greedy answer is always added)"
-            )
+            raise UsageError(f"temperature is {self.temperature}; it must be positive (a greedy reply is always added)")
         if not 0 < self.top_p <= 1:
             raise UsageError(f"top_p is {self.top_p}; it must lie in (0, 1], 1 keeps every token")
         if self.top_k < 0:
@@ -57,12 +55,12 @@ def draw(
     *,
     rounding: float | torch.Tensor = 0.0,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Draw a token for each uniform number, or point, from one of the rows of logits.
+    """Draw a token for each point from a row of logits.
 
     Args:
         logits: (n, V) float32.
         rows: (k,), the row from which each token is drawn.
-        points: (k,) float64 in [0, 1).
+        points: uniform numbers, (k,) float64 in [0, 1).
         sampling: temperature and truncation.
         rounding: the largest error of a logit: a number for all rows, or (n,) float64.
 
@@ -169,11 +167,11 @@ def step(
         contrast: a contrastive decoding, which replaces the distributions of some nodes; None for no change.
     """
     device = logits.device
-    nodes_of_answers, points_of_answers = torch.tensor(list(nodes)), torch.from_numpy(points)
-    tokens = torch.zeros(len(nodes_of_answers), dtype=torch.int64, device=device)
-    is_certain = torch.ones(len(nodes_of_answers), dtype=torch.bool, device=device)
+    nodes_of_replies, points_of_replies = torch.tensor(list(nodes)), torch.from_numpy(points)
+    tokens = torch.zeros(len(nodes_of_replies), dtype=torch.int64, device=device)
+    is_certain = torch.ones(len(nodes_of_replies), dtype=torch.bool, device=device)
     size = max(1, _ENTRIES_AT_ONCE[logits.device.type] // logits.shape[1])
-    chosen_logits = torch.zeros(len(nodes_of_answers), device=device)
+    chosen_logits = torch.zeros(len(nodes_of_replies), device=device)
     normalisers = []
     for start in range(0, len(logits), size):
         part = logits[start : start + size].float()
@@ -187,23 +185,23 @@ def step(
         if sums:
             for total, p in zip(sums[start : start + size], (part - normaliser.unsqueeze(1)).exp_(), strict=True):
                 total += p
-        in_slice = (nodes_of_answers >= start) & (nodes_of_answers < start + size)
+        in_slice = (nodes_of_replies >= start) & (nodes_of_replies < start + size)
         for greedy in (False, True):
-            answers = (in_slice & (points_of_answers.isnan() == greedy)).nonzero().squeeze(1)
-            if not len(answers):
+            replies = (in_slice & (points_of_replies.isnan() == greedy)).nonzero().squeeze(1)
+            if not len(replies):
                 continue
-            row = (nodes_of_answers[answers] - start).to(device)
-            index = answers.to(device)
+            row = (nodes_of_replies[replies] - start).to(device)
+            index = replies.to(device)
             if greedy:
                 best = part[row].topk(2, dim=1)
                 tokens[index] = best.indices[:, 0]
                 is_certain[index] = best.values[:, 0] - best.values[:, 1] >= 2 * errors[row]
             else:
                 tokens[index], is_certain[index] = draw(
-                    part, row, points_of_answers[answers].to(device), sampling, rounding=errors
+                    part, row, points_of_replies[replies].to(device), sampling, rounding=errors
                 )
             chosen_logits[index] = part[row, tokens[index]]
     normaliser = torch.cat(normalisers)
-    log_probs = chosen_logits - normaliser[nodes_of_answers.to(device)]
+    log_probs = chosen_logits - normaliser[nodes_of_replies.to(device)]
     broken = (~torch.isfinite(normaliser)).nonzero().squeeze(1)
     return Step(tokens.tolist(), log_probs.tolist(), is_certain.tolist(), broken.tolist())

@@ -25,7 +25,7 @@ from swaymeter.tasks.models.generation.tree import Node
 from swaymeter.tasks.models.network import Network
 from swaymeter.tasks.models.next_token.reading import has_sliding_window
 
-Keys = tuple[torch.Tensor, torch.Tensor]
+KeysAndValues = tuple[torch.Tensor, torch.Tensor]
 """KV cache of a layer: keys and values, (slots, heads, tokens of a slot, size of a head) each."""
 
 _NAME = "swaymeter_slots"  # the name of `_attend` in transformers
@@ -33,7 +33,7 @@ _STEP = 8  # numbers of keys are rounded up to a multiple of it, because attenti
 _AT_ONCE = {"cpu": 8, "cuda": 1 << 16}  # slots in a call of attention: few need little padding, many keep a GPU busy
 _MAX_MASK = 1 << 26  # limit of the entries of a mask, unless a single slot has more
 _PADDING = {"cpu": 64, "cuda": 4096}  # tokens of padding that cost less than another call of attention
-_BLOCK = {"cpu": 128, "cuda": 1024}  # tokens of a prompt that attend in one call
+_BLOCK = {"cpu": 128, "cuda": 1024}  # columns of a call that attend together
 
 
 class Slots:
@@ -41,7 +41,7 @@ class Slots:
 
     def __init__(self, model: Network, slots: int, slot_tokens: int) -> None:
         self._shape = slots, -(-slot_tokens // _STEP) * _STEP
-        self._layers: dict[int, Keys] = {}
+        self._layers: dict[int, KeysAndValues] = {}
         # For each index of a slot, the position of its token in the prompt with the reply.
         self.positions = np.zeros(self._shape, dtype=np.int64)
         kind = torch.device(model.device).type
@@ -54,7 +54,9 @@ class Slots:
         """
         indices = np.arange(start, stop)
         seen = np.arange(stop) <= indices[:, None]
-        return SlotTokens(self, slot, list(prompt[start:stop]), indices, indices, seen, ends=int(stop == len(prompt)))
+        return SlotTokens(
+            self, slot, list(prompt[start:stop]), indices, indices, seen, logits_to_keep=int(stop == len(prompt))
+        )
 
     def decode_chunks(self, nodes: Sequence[Node], *, is_contextless: bool = False) -> "list[SlotTokens]":
         """Return the last token of every node, grouped by slot, for the next read.
@@ -78,24 +80,24 @@ class Slots:
                 seen[row, indices] = True
             last_indices = np.array([indices[-1] for indices in key_indices])
             tokens = [node.tokens[-1] for node in siblings]
-            chunks.append(SlotTokens(self, slot, tokens, last_indices, positions, seen, ends=len(tokens)))
+            chunks.append(SlotTokens(self, slot, tokens, last_indices, positions, seen, logits_to_keep=len(tokens)))
         return chunks
 
-    def layer(self, layer: int, keys: torch.Tensor, values: torch.Tensor) -> Keys:
+    def layer(self, layer: int, keys: torch.Tensor, values: torch.Tensor) -> KeysAndValues:
         """Return the keys and values of a layer; the first use allocates them."""
         if layer not in self._layers:
             slots, slot_tokens = self._shape
-            whole = [part.new_zeros((slots, part.shape[1], slot_tokens, part.shape[3])) for part in (keys, values)]
-            self._layers[layer] = (whole[0], whole[1])
+            cached = [new.new_zeros((slots, new.shape[1], slot_tokens, new.shape[3])) for new in (keys, values)]
+            self._layers[layer] = (cached[0], cached[1])
         return self._layers[layer]
 
     @torch.inference_mode()
-    def copy(self, source: int, targets: Sequence[int], tokens: int) -> None:
-        """Copy the keys and values of the first tokens of a slot into other slots."""
+    def copy(self, source: int, targets: Sequence[int], token_count: int) -> None:
+        """Copy the keys and values of the first `token_count` tokens of a slot into other slots."""
         for layer in self._layers.values():
-            for whole in layer:
-                whole[list(targets), :, :tokens] = whole[source, :, :tokens]
-        self.positions[list(targets), :tokens] = self.positions[source, :tokens]
+            for cached in layer:
+                cached[list(targets), :, :token_count] = cached[source, :, :token_count]
+        self.positions[list(targets), :token_count] = self.positions[source, :token_count]
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +111,7 @@ class SlotTokens:
         indices: (n,), their indices in the slot; tokens of two replies have different indices.
         positions: (n,), their positions in the prompt with the reply; tokens of two replies may have equal positions.
         seen: (n, indices), True for the indices that each token attends to.
-        ends: number of last tokens after which logits are returned.
+        logits_to_keep: number of last tokens after which logits are returned.
     """
 
     slots: Slots
@@ -118,7 +120,7 @@ class SlotTokens:
     indices: NDArray[np.int64]
     positions: NDArray[np.int64]
     seen: NDArray[np.bool_]
-    ends: int
+    logits_to_keep: int
 
 
 @torch.inference_mode()
@@ -126,14 +128,14 @@ def read(model: Network, chunks: Sequence[SlotTokens]) -> torch.Tensor:
     """Read new tokens of several slots in one forward pass.
 
     Returns:
-        The logits after the last `ends` tokens of each slot, (n, V).
+        The logits after the last `logits_to_keep` tokens of each slot, (n, V).
     """
     for chunk in chunks:
         chunk.slots.positions[chunk.slot, chunk.indices] = chunk.positions
     tokens, positions = (np.concatenate([getattr(chunk, name) for chunk in chunks]) for name in ("tokens", "positions"))
     stops = np.cumsum([len(chunk.tokens) for chunk in chunks]).tolist()
-    forward_pass = _Pass(_calls(chunks))
-    with _own_attention(model, forward_pass):
+    forward_pass = _ForwardPass(_calls(chunks))
+    with _slot_attention(model, forward_pass):
         out = model.model(
             input_ids=torch.from_numpy(tokens).unsqueeze(0).to(model.device),
             position_ids=torch.from_numpy(positions).unsqueeze(0).to(model.device),
@@ -141,7 +143,9 @@ def read(model: Network, chunks: Sequence[SlotTokens]) -> torch.Tensor:
             use_cache=True,
             # A list: with a model on several GPUs, a tensor could be on another GPU than the hidden states.
             logits_to_keep=[
-                end for chunk, stop in zip(chunks, stops, strict=True) for end in range(stop - chunk.ends, stop)
+                end
+                for chunk, stop in zip(chunks, stops, strict=True)
+                for end in range(stop - chunk.logits_to_keep, stop)
             ],
         )
     if not forward_pass.windows:  # `attend` was never called
@@ -184,8 +188,8 @@ class _Call:
 
     Attributes:
         slots: the cache slots of all prompts.
-        tokens: the range of the call's tokens among the tokens of the forward pass.
-        in_line: the slots of the call as a slice, so that no key is copied; None if they are not consecutive.
+        token_range: the range of the call's tokens among the tokens of the forward pass.
+        consecutive_slots: the slots of the call as a slice, so that no key is copied; None if they are not consecutive.
         seen: (rows, columns, indices), True if a token attends to the key at an index of its slot.
         blocks: parts of the columns that attend together.
     """
@@ -196,9 +200,9 @@ class _Call:
         counts = [len(chunk.tokens) for chunk in chunks]
         numbers = [chunk.slot for chunk in chunks]
         rows, columns = len(chunks), max(counts)
-        self.tokens = slice(start, start + sum(counts))
+        self.token_range = slice(start, start + sum(counts))
         consecutive = slice(numbers[0], numbers[0] + rows)
-        self.in_line = consecutive if numbers == [*range(consecutive.start, consecutive.stop)] else None
+        self.consecutive_slots = consecutive if numbers == [*range(consecutive.start, consecutive.stop)] else None
         indices = (
             np.array(numbers),
             np.repeat(np.arange(rows), counts),
@@ -221,7 +225,7 @@ class _Call:
         last = int(np.flatnonzero(np.any(self.seen[:, columns], axis=(0, 1))).max())
         return _Block(columns, slice(0, min(self.seen.shape[2], -(-(last + 1) // _STEP) * _STEP)))
 
-    def on(self, device: torch.device) -> _Indices:
+    def indices_on(self, device: torch.device) -> _Indices:
         """Return the indices of the call's tokens on a device."""
         if device not in self._indices:
             self._indices[device] = _Indices(*(tensor.to(device) for tensor in self._indices[torch.device("cpu")]))
@@ -237,8 +241,8 @@ class _Call:
             seen = self.seen[:, block.columns, block.indices]
             if window is not None:
                 seen = seen.copy()
-                for row, (own, cached) in enumerate(self._positions):
-                    near = own[block.columns, None] - cached[block.indices] < window
+                for row, (new_positions, key_positions) in enumerate(self._positions):
+                    near = new_positions[block.columns, None] - key_positions[block.indices] < window
                     seen[row, : len(near)] &= near
             hidden = torch.from_numpy(~seen).to(like.device).unsqueeze(1).repeat(1, 1, shared, 1)
             mask = torch.zeros(hidden.shape, dtype=like.dtype, device=like.device)
@@ -253,7 +257,7 @@ def _calls(chunks: Sequence[SlotTokens]) -> list[_Call]:
     for chunk in [*chunks, None]:
         if batch and (chunk is None or not _fits(chunk, batch)):
             calls.append(_Call(batch, start))
-            batch, start = [], calls[-1].tokens.stop
+            batch, start = [], calls[-1].token_range.stop
         if chunk is not None:
             batch.append(chunk)
     return calls
@@ -263,17 +267,17 @@ def _fits(chunk: SlotTokens, batch: Sequence[SlotTokens]) -> bool:
     """Return True if a call of `batch` and `chunk` together is neither too large nor mostly padding."""
     slots, members = batch[0].slots, [*batch, chunk]
     columns = max(len(member.tokens) for member in members)
-    tokens = sum(len(member.tokens) for member in members)
+    token_count = sum(len(member.tokens) for member in members)
     return (
         chunk.slots is slots
         and len(members) <= slots.at_once
         and len(members) * columns * max(len(member.seen[0]) for member in members) <= _MAX_MASK
-        and len(members) * columns - tokens <= max(tokens, slots.padding)
+        and len(members) * columns - token_count <= max(token_count, slots.padding)
     )
 
 
 @contextmanager
-def _own_attention(model: Network, forward_pass: "_Pass") -> Iterator[None]:
+def _slot_attention(model: Network, forward_pass: "_ForwardPass") -> Iterator[None]:
     """Replace the model's attention by the attention of this forward pass, in one thread at a time."""
     with _swapping:
         previous = model.model.config._attn_implementation
@@ -286,7 +290,7 @@ def _own_attention(model: Network, forward_pass: "_Pass") -> Iterator[None]:
             model.model.set_attn_implementation(previous)
 
 
-class _Pass:
+class _ForwardPass:
     """KV cache of a forward pass, which transformers receives in place of its own KV cache.
 
     The object writes new keys and values into the slots, and computes attention.
@@ -294,20 +298,20 @@ class _Pass:
 
     def __init__(self, calls: Sequence[_Call]) -> None:
         self._calls = calls
-        self._keys: dict[Slots, Keys] = {}
+        self._keys_and_values: dict[Slots, KeysAndValues] = {}
         self.windows: set[int | None] = set()
 
     def update(
         self, keys: torch.Tensor, values: torch.Tensor, layer_idx: int, *args: Any, **kwargs: Any
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Write the new keys and values, (1, heads, n, size), into the slots, from which `attend` reads them."""
-        self._keys = {
+        self._keys_and_values = {
             slots: slots.layer(layer_idx, keys, values) for slots in dict.fromkeys(call.slots for call in self._calls)
         }
         for call in self._calls:
-            for whole, part in zip(self._keys[call.slots], (keys, values), strict=True):
-                target = call.on(part.device)
-                whole[target.slot, :, target.key] = part[0, :, call.tokens].transpose(0, 1)
+            for cached, new in zip(self._keys_and_values[call.slots], (keys, values), strict=True):
+                target = call.indices_on(new.device)
+                cached[target.slot, :, target.key] = new[0, :, call.token_range].transpose(0, 1)
         return keys, values
 
     def get_seq_length(self, layer_idx: int = 0) -> int:
@@ -319,22 +323,22 @@ class _Pass:
         _, heads, _, size = query.shape
         outputs = []
         for call in self._calls:
-            keys, values = self._keys[call.slots]
+            keys, values = self._keys_and_values[call.slots]
             shared = heads // keys.shape[1]
-            rows, columns, count = call.seen.shape
+            rows, columns, key_count = call.seen.shape
             padded = query.new_zeros((rows, columns, heads, size))
-            location = call.on(query.device)
-            slots = call.in_line or location.slots
-            padded[location.row, location.column] = query[0, :, call.tokens].transpose(0, 1)
-            own_keys, own_values = keys[slots, :, :count], values[slots, :, :count]
-            by_key = padded.view(rows, columns, -1, shared, size)
+            location = call.indices_on(query.device)
+            slots = call.consecutive_slots or location.slots
+            padded[location.row, location.column] = query[0, :, call.token_range].transpose(0, 1)
+            call_keys, call_values = keys[slots, :, :key_count], values[slots, :, :key_count]
+            by_key_head = padded.view(rows, columns, -1, shared, size)
             attended = []
             for block in call.blocks:
                 # Heads that share keys are laid side by side like further tokens, so that no key is repeated.
-                queries = by_key[:, block.columns].permute(0, 2, 3, 1, 4).flatten(2, 3)
+                queries = by_key_head[:, block.columns].permute(0, 2, 3, 1, 4).flatten(2, 3)
                 mask, indices = call.mask(block, window, shared, query), block.indices
                 out = torch.nn.functional.scaled_dot_product_attention(
-                    queries, own_keys[:, :, indices], own_values[:, :, indices], attn_mask=mask, scale=scaling
+                    queries, call_keys[:, :, indices], call_values[:, :, indices], attn_mask=mask, scale=scaling
                 )
                 out = out.reshape(rows, -1, shared, out.shape[2] // shared, out.shape[3])
                 attended.append(out.permute(0, 3, 1, 2, 4).flatten(2, 3))
@@ -343,7 +347,7 @@ class _Pass:
         return torch.cat(outputs).unsqueeze(0)
 
 
-_reading: ContextVar[_Pass] = ContextVar("_reading")  # the forward pass of this thread
+_reading: ContextVar[_ForwardPass] = ContextVar("_reading")  # the forward pass of this thread
 _swapping = threading.Lock()  # held while a model's attention is replaced
 
 

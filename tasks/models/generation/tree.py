@@ -75,7 +75,7 @@ class Tree:
         return Tree(self.number, self.prompt, self.points, self.contextless)
 
     @property
-    def tokens(self) -> int:
+    def prefill_tokens(self) -> int:
         """Number of tokens to prefill: of the prompt, and of the prompt without its context."""
         return len(self.prompt) + len(self.contextless or ())
 
@@ -101,5 +101,5 @@ def sort_by_prefix(trees: Sequence[Tree]) -> list[Tree]:
             groups[-1].append(tree)
         else:
             groups.append([tree])
-    groups.sort(key=lambda group: max(tree.tokens for tree in group), reverse=True)
+    groups.sort(key=lambda group: max(tree.prefill_tokens for tree in group), reverse=True)
     return [tree for group in groups for tree in group]

@@ -34,8 +34,8 @@ Read = Callable[["ComparedPrompts"], torch.Tensor]
 TOKENS_PER_PASS = {"cpu": 4096, "cuda": 65536}
 """Limit of the tokens in a forward pass, unless a single prompt has more."""
 
-_LIKELY = -10.0  # rounding is measured at log-probabilities above this limit, which decide draws
-_AHEAD = 2048  # limit of the new tokens in a comparison, because a comparison reads about five prompts of full length
+_LIKELY = -10.0  # rounding is measured at log-probabilities above this limit: other tokens are hardly ever drawn
+_MAX_NEW_TOKENS = 2048  # limit for a comparison, because a comparison reads about five prompts of full length
 _SHORT = 64  # limit of the short prompt of a comparison, in tokens, if all prompts have the same length
 # Number of tokens above which the prefix tree and the cache slots read a prompt in several forward passes.
 FAR = {"cpu": 1280, "cuda": 18432}
@@ -56,8 +56,8 @@ def read_equal(model: Network, prompts: Sequence[Tokens]) -> torch.Tensor:
     return logits[:, -1].clone()  # a view would keep the logits of all positions alive
 
 
-def single(model: Network, prompt: Tokens) -> str:
-    """Describe a prompt for the message that memory runs out with this prompt alone."""
+def describe_prompt(model: Network, prompt: Tokens) -> str:
+    """Return a description of the prompt, for the error that memory runs out with this prompt alone."""
     return f"a single prompt, of {len(prompt)} tokens, {shorten(str(model.tokenizer.decode(list(prompt))))}"
 
 
@@ -167,7 +167,7 @@ def _read_alone(model: Network, prompts: Sequence[Tokens]) -> torch.Tensor:
     """Return the logits after prompts, (n, V); each prompt is read alone."""
     rows = []
     for prompt in prompts:
-        with Halving(model, "prompts are read", 1).attempt(1, smallest=partial(single, model, prompt)):
+        with Halving(model, "prompts are read", 1).attempt(1, smallest=partial(describe_prompt, model, prompt)):
             rows.append(read_equal(model, [prompt]))
     return torch.cat(rows)
 
@@ -186,13 +186,13 @@ def _longest_length(model: Network, lengths: Sequence[int], new_tokens: int, lon
     """
     tokens = lengths[-1]
     limits = (model.context_window or sys.maxsize, sys.maxsize if long else _longrope_limit(model))
-    longest_compared = max(tokens, min(tokens + min(new_tokens, _AHEAD), *limits))
+    longest_compared = max(tokens, min(tokens + min(new_tokens, _MAX_NEW_TOKENS), *limits))
     far = FAR[torch.device(model.device).type]
     if far >= longest_compared or (len(lengths) >= _MANY and lengths[-_MANY] > far):
         return longest_compared
     lengths_in_config = _lengths(model.model.config.get_text_config().to_dict())
-    has_length_behind_far = any(far <= number < longest_compared for number in lengths_in_config)
-    return longest_compared if has_length_behind_far else far
+    has_length_beyond_far = any(far <= number < longest_compared for number in lengths_in_config)
+    return longest_compared if has_length_beyond_far else far
 
 
 def _lengths(config: Mapping[str, Any]) -> Iterator[int]:
@@ -218,12 +218,12 @@ def _compare(
         return f"{type(error).__name__}: {str(error).partition(chr(10))[0][:200]}", 0.0
     expected = alone.log_probs().repeat(len(log_probs) // len(alone.logits), 1)
     difference = largest_divergence(expected.double(), log_probs.double())
-    difference = max(difference, largest_divergence(_flatten(expected), _flatten(log_probs)))
+    difference = max(difference, largest_divergence(_less_peaked(expected), _less_peaked(log_probs)))
     if not is_rounding(difference, model.dtype):
         return f"it changes answers by {difference:.2g} nats", 0.0
     return None, float((log_probs - expected).abs().where(expected > _LIKELY, 0.0).max())
 
 
-def _flatten(log_probs: torch.Tensor) -> torch.Tensor:
+def _less_peaked(log_probs: torch.Tensor) -> torch.Tensor:
     """Return log-distributions, (n, V) float64, made less peaked, so that unlikely tokens count, too."""
     return torch.log_softmax(log_probs.double() / log_probs.double().std(dim=1, keepdim=True).clamp(min=1.0), dim=1)

@@ -108,7 +108,7 @@ def _score(
     log_probs = torch.zeros((*shape, prompts_each - 1), dtype=torch.float64, device=model.device)
     is_finite = torch.zeros(shape, dtype=torch.bool, device=model.device)
 
-    def entry(query: int, context: int) -> tuple[Tokens, list[Tokens], _LookUp]:
+    def prompts_and_table(query: int, context: int) -> tuple[Tokens, list[Tokens], _LookUp]:
         """Return the prefix of a query's prompts, the prompts with each answer, and their table."""
         prefix, *full_prompts = prompts[context][query * prompts_each : (query + 1) * prompts_each]
         return prefix, full_prompts, look_up(tuple(tuple(whole[len(prefix) :]) for whole in full_prompts))
@@ -127,7 +127,7 @@ def _score(
             is_finite[query, rows] = torch.isfinite(query_normaliser).all(dim=1)
 
     def store_pass(forward_pass: ForwardPass) -> None:
-        lookups = [entry(query, forward_pass.contexts[0])[2] for query in forward_pass.units]
+        lookups = [prompts_and_table(query, forward_pass.contexts[0])[2] for query in forward_pass.units]
         # The first path of a unit is the prefix, and the others are the prompts with each answer.
         node_indices = [
             paths[answer][len(prefix) + depth - 1]
@@ -142,7 +142,7 @@ def _score(
             pass
     else:  # a prompt for each token that is looked up
         for query, context in np.ndindex(*shape):
-            prefix, full_prompts, lookup = entry(query, context)
+            prefix, full_prompts, lookup = prompts_and_table(query, context)
             whole = [full_prompts[answer][: len(prefix) + depth] for answer, depth in lookup.nodes]
             store([query], [context], [lookup], read(whole).unsqueeze(0))
             report_prompts()
@@ -193,9 +193,9 @@ class _LookUp:
     def log_probs(self, logits: torch.Tensor, normaliser: torch.Tensor) -> torch.Tensor:
         """Return log p of every complete answer, (B, answers), from logits (B, nodes, V) and normalisers (B, nodes)."""
         steps = logits[:, self._before, self._tokens].double() - normaliser[:, self._before]
-        ends = logits[:, self._ends, self._stops].float() - normaliser[:, self._ends]
-        ended = ends.masked_fill(self._stop_continues, -torch.inf).logsumexp(dim=2)
-        return steps.masked_fill(self._padding, 0.0).sum(dim=2) + ended
+        stop_log_probs = logits[:, self._ends, self._stops].float() - normaliser[:, self._ends]
+        end_log_probs = stop_log_probs.masked_fill(self._stop_continues, -torch.inf).logsumexp(dim=2)
+        return steps.masked_fill(self._padding, 0.0).sum(dim=2) + end_log_probs
 
 
 def _prompts(

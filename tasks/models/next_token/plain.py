@@ -19,9 +19,9 @@ from swaymeter.tasks.models.next_token.alone import (
     TOKENS_PER_PASS,
     ComparedPrompts,
     choose_method,
+    describe_prompt,
     long_positions,
     read_equal,
-    single,
 )
 
 BATCH = 32
@@ -97,7 +97,7 @@ def _in_batches(
         batch = [prompts[index] for index in indices]
         if method != PADDED:
             batch = [prompt for prompt in batch if len(prompt) == len(batch[0])]
-        with halving.attempt(len(batch), smallest=partial(single, model, batch[0])):
+        with halving.attempt(len(batch), smallest=partial(describe_prompt, model, batch[0])):
             parts.append(_read(model, batch, padding) if method == PADDED else read_equal(model, batch))
             for _ in batch:
                 waiting.popleft()

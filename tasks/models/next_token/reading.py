@@ -178,8 +178,8 @@ def read_contexts(model: Network, contexts: Sequence[Tokens], rows: Sequence[int
         tokens = torch.from_numpy(ids[first_row:, start:stop]).to(model.device)
         positions = torch.arange(start, stop, device=model.device)
         distance = positions.unsqueeze(1) - torch.arange(stop, device=model.device)
-        geometry = positions.expand(len(tokens), -1), distance.expand(len(tokens), -1, -1)
-        _forward(model, tokens, *geometry, cache, [0])  # the logits of column 0 are not used
+        positions_and_distance = positions.expand(len(tokens), -1), distance.expand(len(tokens), -1, -1)
+        _forward(model, tokens, *positions_and_distance, cache, [0])  # the logits of column 0 are not used
     return ContextBatch(list(rows), torch.from_numpy(lengths).to(model.device), cache.layers)
 
 
@@ -212,18 +212,18 @@ class Reading:
         for start, stop in _chunks(len(tree), self._model.device):
             depths = tree.depths[start:stop]
             tree_distance = torch.where(tree.ancestors[start:stop, :stop], depths.unsqueeze(1) - tree.depths[:stop], -1)
-            columns = [column for column, node in enumerate(nodes) if start <= node < stop]
-            chunk_nodes = [nodes[column] - start for column in columns]
+            indices = [index for index, node in enumerate(nodes) if start <= node < stop]
+            columns = [nodes[index] - start for index in indices]
             keep = self._keep or stop < len(tree)  # later chunks attend to this chunk
             # Without a node in this chunk, the logits after its first token are computed and not used.
             part = self._read(
-                tree.tokens[start:stop].expand(shape), depths.expand(shape), tree_distance, chunk_nodes or [0], keep
+                tree.tokens[start:stop].expand(shape), depths.expand(shape), tree_distance, columns or [0], keep
             )
-            if len(columns) == len(nodes):
+            if len(indices) == len(nodes):
                 logits = part
-            elif columns:
+            elif indices:
                 logits = logits if len(logits) else part.new_empty((len(part), len(nodes), part.shape[2]))
-                logits[:, columns] = part
+                logits[:, indices] = part
         return logits
 
     @torch.inference_mode()
@@ -242,7 +242,12 @@ class Reading:
         return self._read(tokens, depths.expand(len(self._contexts.rows), -1), tree_distance, range(paths), self._keep)
 
     def _read(
-        self, tokens: torch.Tensor, depths: torch.Tensor, tree_distance: torch.Tensor, nodes: Sequence[int], keep: bool
+        self,
+        tokens: torch.Tensor,
+        depths: torch.Tensor,
+        tree_distance: torch.Tensor,
+        columns: Sequence[int],
+        keep: bool,
     ) -> torch.Tensor:
         """Read tokens of the tree after every context.
 
@@ -250,7 +255,7 @@ class Reading:
             tokens: (B, n).
             depths: (B, n), number of tokens between the context and each token.
             tree_distance: (n, seen), number of tokens back to each token of the tree; -1 for tokens of other paths.
-            nodes: columns of `tokens` after which logits are returned.
+            columns: columns of `tokens` after which logits are returned.
             keep: True to store the new keys and values.
         """
         lengths, cached = self._contexts.lengths.unsqueeze(1), self._contexts.cache
@@ -261,7 +266,7 @@ class Reading:
         to_context = torch.where((indices < lengths).unsqueeze(1), back, -1)
         distance = torch.cat([to_context, tree_distance.expand(len(lengths), -1, -1)], dim=2)
         cache = _TreeCache(self._before, keep=keep)
-        logits = _forward(self._model, tokens, positions, distance, cache, nodes)
+        logits = _forward(self._model, tokens, positions, distance, cache, columns)
         if keep:
             self._before.append(cache.new)
         return logits
@@ -273,7 +278,7 @@ def _forward(
     positions: torch.Tensor,
     distance: torch.Tensor,
     cache: _TreeCache | _ContextCache,
-    nodes: Sequence[int],
+    columns: Sequence[int],
 ) -> torch.Tensor:
     """Return the logits of one forward pass.
 
@@ -283,7 +288,7 @@ def _forward(
         positions: (B, n).
         distance: (B, n, seen), number of tokens back to each seen token; negative if masked.
         cache: the KV cache.
-        nodes: columns of `tokens` after which logits are returned.
+        columns: columns of `tokens` after which logits are returned.
     """
     out = model.model(
         input_ids=tokens,
@@ -291,7 +296,7 @@ def _forward(
         position_ids=positions,
         past_key_values=cache,
         use_cache=True,
-        logits_to_keep=list(nodes),  # a tensor could be on another GPU than the states
+        logits_to_keep=list(columns),  # a tensor could be on another GPU than the states
     )
     logits: torch.Tensor = out.logits
     return logits

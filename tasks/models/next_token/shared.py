@@ -120,8 +120,8 @@ class SharedPrefixes:
         """Call `compute` for a forward pass over each batch of contexts with these units."""
         for group in self._groups:
             tree = self._tree(units, group)
-            nodes = iter(tree.paths)
-            paths = [[next(nodes) for _ in self._units[unit]] for unit in units]
+            tree_paths = iter(tree.paths)
+            paths = [[next(tree_paths) for _ in self._units[unit]] for unit in units]
             for batch in group.batches(self._halving.amounts[0], self._cache_bytes):
                 compute(ForwardPass(batch.rows, units, paths, Reading(self._model, batch, tree, keep=self._keep)))
                 report_prompts(len(batch.rows) * len(units))

@@ -207,10 +207,10 @@ def _check_whole(model: Model, prompts: AnswerPrompts, turns: Turns, question: s
     probe = f"{PROBE} " * (longest // len(PROBE) + 1)
     probes = [{**turn, "content": probe[: len(turn["content"])]} for turn in turns]
     try:
-        written = _letters(render(model, probes, options=_conversation(model, prompts).options))
+        written = _normalised(render(model, probes, options=_conversation(model, prompts).options))
     except Exception as error:  # a template can raise anything
         raise _template_error(model, question, error) from error
-    if not all(_letters(turn["content"]) in written for turn in probes):
+    if not all(_normalised(turn["content"]) in written for turn in probes):
         raise ModelError(
             f"the chat template of {model.name} cuts a turn of {longest:,} characters, and may lose the question "
             f"{shorten(question)}; shorten the contexts, or set chat_template: never for this model"
@@ -226,7 +226,7 @@ def _template_error(model: Model, question: str, error: Exception) -> ModelError
     )
 
 
-def _letters(text: str) -> str:
+def _normalised(text: str) -> str:
     """Return a text without capitals and with single spaces, because templates change both."""
     return " ".join(text.casefold().split())
 
@@ -261,7 +261,7 @@ def fill_gaps(template: str, **texts: str) -> str:
 
 
 def _conversation(model: Model, prompts: AnswerPrompts) -> Conversation:
-    """Return the format of a model's prompts, which is determined once for the same `prompts`."""
+    """Return the format of a model's prompts; `model.traits` stores the format for later prompts."""
     conversations = model.traits.conversations
     if prompts not in conversations:
         control = tuple(token for token in model.tokenizer.added_tokens_encoder if not token.isspace())
@@ -302,13 +302,13 @@ def _takes_system_turn(model: Model, prompts: AnswerPrompts, options: Mapping[st
         ModelError: the template fails or leaves out a text, even if the system text is a part of the user's turn.
     """
     with_context = fill_gaps(prompts.system_with_context or "", context="")
-    required = (_letters(prompts.system), _letters(with_context), PROBE)
+    required = (_normalised(prompts.system), _normalised(with_context), PROBE)
     problem: Exception | str = ""
     probes = (_Fields(PROBE),) if prompts.system_with_context is None else (_Fields(PROBE), _Fields(PROBE, ""))
     for system_turn in (True, False) if any(required[:2]) else (False,):
         try:
             written = (render(model, _turns(model, prompts, system_turn, fields), options=options) for fields in probes)
-            text = " ".join(map(_letters, written))
+            text = " ".join(map(_normalised, written))
         except (TimeoutError, MemoryError) as error:  # not a refusal of a system turn
             raise templates.cannot_write(model, error) from error
         except Exception as error:  # a template can refuse a system turn with any exception

@@ -20,7 +20,7 @@ from swaymeter.data.catalog import AnswerPrompts
 from swaymeter.data.errors import ModelError
 from swaymeter.tasks.models.capabilities import Speaker
 from swaymeter.tasks.models.network import Network
-from swaymeter.tasks.models.prompts.thoughts import opens_marks
+from swaymeter.tasks.models.prompts.thoughts import has_opening_mark
 
 TEMPLATE_SECONDS = 10.0
 """Limit of the seconds that a chat template may take for a prompt; an ordinary template takes milliseconds."""
@@ -110,7 +110,7 @@ def options_of(model: Speaker, prompts: AnswerPrompts) -> dict[str, Any]:
 def opens_thoughts(model: Speaker, prompts: AnswerPrompts, options: Mapping[str, Any]) -> bool:
     """Return True if the chat template opens thoughts in spite of `options`, a result of `options_of`."""
     is_off = any(options[name] == off for name, (off, _) in SWITCHES.items() if name in options)
-    return prompt_form(model, prompts) == "chat" and not is_off and opens_marks(chat_template(model))
+    return prompt_form(model, prompts) == "chat" and not is_off and has_opening_mark(chat_template(model))
 
 
 def chat_template(model: Speaker) -> str:

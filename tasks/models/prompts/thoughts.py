@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from swaymeter.data.errors import ModelError
 
 WINDOW = 64
-"""Number of tokens that contain any mark, even if each letter of the mark is a token."""
+"""Number of tokens into which any mark fits, even if each letter of the mark is a token."""
 
 
 class Marks(NamedTuple):
@@ -49,7 +49,7 @@ _MARK = re.compile(
 _ANSWER_MARKS = re.compile(
     r"^\s*<(?:answer|response)>|</(?:answer|response)>\s*$|<\|(?:START|END)_RESPONSE\|>|<\|(?:begin|end)_of_solution\|>"
 )
-_CHANNELS = re.compile(r"\s*analysis(?=[A-Z\s])(?P<behind>.*assistant\s*final)?", re.DOTALL)
+_CHANNELS = re.compile(r"\s*analysis(?=[A-Z\s])(?P<thoughts>.*assistant\s*final)?", re.DOTALL)
 """The channels of the Harmony format in a text that has lost its special tokens: "analysis ... assistantfinal"."""
 _HEADING = re.compile(r"\W*(?:thinking|thought|reasoning) process\W*:", re.IGNORECASE)  # **Thinking Process:**
 _PARAGRAPHS = re.compile(r"\n\s*\n")
@@ -64,7 +64,7 @@ def without_thoughts(text: str) -> str | None:
         return None
     if marks:
         text = text[marks[-1].end() :]
-    elif (channels := _CHANNELS.match(text)) and (channels["behind"] or channels.end() == len(text)):
+    elif (channels := _CHANNELS.match(text)) and (channels["thoughts"] or channels.end() == len(text)):
         text = text[channels.end() :]
     elif _HEADING.match(text):
         *thoughts, text = _PARAGRAPHS.split(text.strip())
@@ -73,9 +73,9 @@ def without_thoughts(text: str) -> str | None:
     return _ANSWER_MARKS.sub("", text)
 
 
-def opens_marks(template: str) -> bool:
-    """Return True if a chat template contains a mark that opens thoughts."""
-    return any(mark["close"] is None for mark in _MARK.finditer(template))
+def has_opening_mark(text: str) -> bool:
+    """Return True if a text, such as a chat template, contains a mark that opens thoughts."""
+    return any(mark["close"] is None for mark in _MARK.finditer(text))
 
 
 def opened_thoughts(tokenizer: Any, prompt: Sequence[int]) -> Marks | None:
@@ -102,9 +102,9 @@ def marks_of(tokenizer: Any) -> tuple[Marks, ...]:
     """Return the marks that a model may use, those of its tokenizer's response template first."""
     fields = (getattr(tokenizer, "response_template", None) or {}).get("fields", {})
     thoughts: Mapping[str, Any] = next((fields[name] for name in _FIELDS if name in fields), {})
-    opens = _anchor(thoughts, "open")
+    opens = _mark_pattern(thoughts, "open")
     # The mark that opens the answer closes the thoughts, because other messages may stand between thoughts and answer.
-    closes = _anchor(fields.get("content", {}), "open") or _anchor(thoughts, "close")
+    closes = _mark_pattern(fields.get("content", {}), "open") or _mark_pattern(thoughts, "close")
     try:
         return (Marks(re.compile(opens), re.compile(closes)), *MARKS) if opens and closes else MARKS
     except re.error as error:
@@ -114,7 +114,7 @@ def marks_of(tokenizer: Any) -> tuple[Marks, ...]:
         ) from error
 
 
-def _anchor(field: Mapping[str, Any], name: str) -> str:
+def _mark_pattern(field: Mapping[str, Any], name: str) -> str:
     """Return the pattern of a field's mark named "open" or "close" in a response template; empty without a mark."""
     texts = field.get(name, [])
     literal = "|".join(re.escape(text) for text in ([texts] if isinstance(texts, str) else texts))

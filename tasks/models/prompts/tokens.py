@@ -1,4 +1,4 @@
-"""Prompts as tokens, complete and never cut, and their texts in messages."""
+"""Prompts as tokens, complete and never cut, and error messages about prompts."""
 
 from collections.abc import Sequence
 
@@ -64,28 +64,28 @@ def tokenize_prompts(
     return [ids[start : start + len(queries)] for start in range(0, len(ids), len(queries))]
 
 
-def check_length(model: Model, prompt: str, tokens: int, *, reserved_tokens: int = 0) -> None:
+def check_length(model: Model, prompt: str, length: int, *, reserved_tokens: int = 0) -> None:
     """Raise ScoreError for a prompt without tokens, or longer than the window less `reserved_tokens`."""
-    if tokens == 0:
+    if length == 0:
         raise ScoreError(f"the prompt {prompt!r} has no tokens; use a text, or a model with a start token")
     window = model.context_window
-    if window is not None and tokens + reserved_tokens > window:
-        raise does_not_fit(model, "prompts", prompt, f"{tokens} tokens", reserved_tokens)
+    if window is not None and length + reserved_tokens > window:
+        raise does_not_fit(model, "prompts", prompt, f"{length} tokens", reserved_tokens)
 
 
-def does_not_fit(model: Model, kind: str, text: str, tokens: str, reserved_tokens: int) -> ScoreError:
+def does_not_fit(model: Model, kind: str, text: str, length: str, reserved_tokens: int) -> ScoreError:
     """Return the error of a prompt that exceeds the window.
 
     Args:
         model: the model.
         kind: the kind of the text, such as "questions"; such texts are never cut.
         text: the text.
-        tokens: the length of the prompt as a text, such as "900 tokens".
+        length: the length of the prompt as a text, such as "900 tokens".
         reserved_tokens: tokens of the window that are reserved for the reply.
     """
     end = f" and a reply of up to {reserved_tokens} do" if reserved_tokens else " does"
     return ScoreError(
-        f"a prompt of {tokens}{end} not fit the window of {model.name}, {model.context_window} tokens; shorten the "
+        f"a prompt of {length}{end} not fit the window of {model.name}, {model.context_window} tokens; shorten the "
         f"prompt, because {kind} are never cut: {shorten(text)}"
     )
 
@@ -104,8 +104,8 @@ def common_prefix_length(prompts: Sequence[Tokens], *, remaining: int = 1) -> in
     """Return the length of the prefix that all prompts share; `remaining` tokens of each prompt stay outside of it."""
     # In sorted order, all prompts begin with what the first and the last prompt have in common.
     first, last = min(map(tuple, prompts)), max(map(tuple, prompts))
-    shortest = min(map(len, prompts)) - remaining
+    limit = min(map(len, prompts)) - remaining
     length = 0
-    while length < shortest and first[length] == last[length]:
+    while length < limit and first[length] == last[length]:
         length += 1
     return length

@@ -1,12 +1,13 @@
 """The forms of an answer: other words that count as the answer in a reply.
 
     exact     states the answer in any reply: email for e-mail, 5 to 7 for 5-7
-    loose     states the answer only if the same words are no exact form of an answer, and no form of the answer of the
-              other side (context or original): 9:00 for 9 p.m., 1500 m for 1.5 km, the month and day of a date
+    loose     states the answer if the same words are neither an exact form of either side's answer nor any form of the
+              other side's answer: 9:00 for 9 p.m., 1500 m for 1.5 km, the month and day of a date
     person    a loose form: the last name of a person; it does not count after another first name
     initials  a loose form in capitals: BBC for British Broadcasting Corporation
 
-A rule is a function from an answer to forms of one kind. Forms are derived from the answer, never from the reply.
+An answer is the context's or the original answer; the sides are `context` and `original`. A rule is a function from an
+answer to forms of one kind. Forms are derived from the answer, never from the reply.
 """
 
 import re
@@ -15,7 +16,7 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise, product
 
-from swaymeter.data.wording.numbers.number_words import written_out
+from swaymeter.data.wording.numbers.number_words import figures_of
 from swaymeter.data.wording.word import (
     FUNCTION_WORDS,
     MONTHS,
@@ -38,7 +39,7 @@ _MAX_WORDS = 12
 
 # Names
 _DECIDING = PLACES | ORDERING
-"""Words that decide about the forms of an answer if the question has them, in addition to the answer's own words."""
+"""Words that, like the answer's own words, change the forms of an answer if the question has them."""
 _LANDMARK = "|".join(sorted(PLACES))
 _DROPPED_TITLES = TITLES - word_set("king queen president saint lord lady")
 _ARTICLES = word_set("la le les el los las der die das den dem il lo gli un une una uno ein eine einen het de os as o")
@@ -78,15 +79,15 @@ def forms(side: str, written: str, question: Texts) -> tuple[Name, ...]:
         written: The answer as the study has it.
         question: The normal forms of the question's words.
     """
-    deciding = (_DECIDING | set(texts_of(words(written)))).intersection(question)
-    return tuple(form._replace(side=side) for form in _forms(written, deciding, _asks_for_person(question)))
+    deciding_words = (_DECIDING | set(texts_of(words(written)))).intersection(question)
+    return tuple(form._replace(side=side) for form in _forms(written, deciding_words, _asks_for_person(question)))
 
 
 @lru_cache(maxsize=4096)  # both sides, and questions of a kind, have answers in common
-def _forms(written: str, question: frozenset[str], is_of_person: bool) -> tuple[Name, ...]:
-    """Return the forms of an answer, without a side; the arguments are those of `Answer`."""
+def _forms(written: str, deciding_words: frozenset[str], is_of_person: bool) -> tuple[Name, ...]:
+    """Return the forms of an answer, without a side; `deciding_words` become `Answer.question`."""
     answer_words = words(written)
-    return tuple(_distinct_forms(Answer(written, answer_words, texts_of(answer_words), question, is_of_person)))
+    return tuple(_distinct_forms(Answer(written, answer_words, texts_of(answer_words), deciding_words, is_of_person)))
 
 
 def _distinct_forms(answer: Answer) -> Iterator[Name]:
@@ -256,9 +257,9 @@ def _in_other_units(answer: Answer) -> Iterator[Texts]:
     number, unit = Fraction(answer.texts[0]), answer.texts[1]
     for large, small, ratio in (row.split() for row in _RATIOS.strip().splitlines()):
         if unit == large:
-            yield (written_out(number * int(ratio)), small)
+            yield (figures_of(number * int(ratio)), small)
         elif unit == small:
-            yield (written_out(number / int(ratio)), large)
+            yield (figures_of(number / int(ratio)), large)
 
 
 def _other_half_of_day(answer: Answer) -> Iterator[Texts]:
@@ -287,14 +288,14 @@ def _date(answer: Answer) -> Iterator[Texts]:
     # The normalised words of "12 May" are may, 12d, and those of "12 May 1990" are 1990, may, 12d.
     if month not in (0, 1) or len(texts) != month + 2 or not re.fullmatch(r"\d{1,2}d", texts[-1]):
         return
-    day, number = texts[-1].removesuffix("d"), str(MONTHS.index(texts[month]) + 1)
+    day, month_number = texts[-1].removesuffix("d"), str(MONTHS.index(texts[month]) + 1)
     if month == 0:
-        yield (f"{day}.{int(number):02d}",)
-        yield (f"{day}.{number}",)
+        yield (f"{day}.{int(month_number):02d}",)
+        yield (f"{day}.{month_number}",)
     else:
-        yield from ((texts[0], number, day), (texts[0], day, number))
+        yield from ((texts[0], month_number, day), (texts[0], day, month_number))
         year = texts[0][2:]
-        yield from ((f"{int(day):02d}.{int(number):02d}.{year}",), (f"{day}.{number}.{year}",))
+        yield from ((f"{int(day):02d}.{int(month_number):02d}.{year}",), (f"{day}.{month_number}.{year}",))
         yield texts[1:]
 
 
@@ -309,9 +310,13 @@ def _share(answer: Answer) -> Iterator[Texts]:
     share = Fraction(number) / (100 if unit else 1)
     if not 0 < share < 1:
         return
-    above, below = str(share.numerator), str(share.denominator)
-    yield (written_out(share),)
-    yield from ((above, "in", below), (above, "out", "of", below), (written_out(share * 100), "percent"))
+    numerator, denominator = str(share.numerator), str(share.denominator)
+    yield (figures_of(share),)
+    yield from (
+        (numerator, "in", denominator),
+        (numerator, "out", "of", denominator),
+        (figures_of(share * 100), "percent"),
+    )
 
 
 def _without_thousands_point(answer: Answer) -> Iterator[Texts]:

@@ -16,28 +16,32 @@ _NUMERIC_WORDS = {
         "sonntag spring summer autumn winter noon midnight bc ad half quarter"
     ),
 }
-_NUMERALS = frozenset(("number", "ordinal", "unit", "sign"))
-"""Kinds of words that belong to numbers; a capitalised word of another kind is a name."""
+_KINDS = frozenset(("number", "ordinal", "unit", "sign"))
+"""Kinds of words that belong to a number, a date or a time."""
 _MAX_WORDS = 25
 """Limit of the words of a reply, because the number in a longer reply may be about something else."""
 _FIGURE = re.compile(r"clock\d+|dial\d+|\d[\d.,:/-]*[ds]?")
 """A number, day or decade in figures, or a time: 1990, 12d, 1990s, clock2100 (9 p.m.), dial0900 (9:00)."""
 
 
-def _is_number(answer: Sequence[Word]) -> bool:
+def _is_value(answer: Sequence[Word]) -> bool:
     """Return True if an answer begins with a number, a date or a time and contains no name."""
     content = [word for word in answer if word.text not in FUNCTION_WORDS or word.text in _NUMERIC_WORDS]
-    has_name = any(word.capitals and not _is_numeric(word) for word in content)
-    return bool(content) and _is_numeric(content[0]) and not has_name
+    has_name = any(word.capitals and not _is_part_of_value(word) for word in content)
+    return bool(content) and _is_part_of_value(content[0]) and not has_name
 
 
-def _is_numeric(word: Word) -> bool:
-    return word.kind in _NUMERALS or word.text in _NUMERIC_WORDS or _FIGURE.fullmatch(word.text) is not None
+def _is_part_of_value(word: Word) -> bool:
+    """Return True for a word that belongs to a number, a date or a time, such as a unit or a month."""
+    return word.kind in _KINDS or word.text in _NUMERIC_WORDS or _FIGURE.fullmatch(word.text) is not None
 
 
 def is_other_value(reply: Sequence[Word], answers: Sequence[Sequence[Word]]) -> bool:
-    """Return True if a short reply has other numbers, dates or times than the answers, in units of the answers."""
-    if not answers or len(reply) > _MAX_WORDS or not all(_is_number(answer) for answer in answers):
+    """Return True if a short reply has only other numbers, dates or times than the answers.
+
+    Each number of the reply has the shape of a number of the answers, and is in none of the answers.
+    """
+    if not answers or len(reply) > _MAX_WORDS or not all(_is_value(answer) for answer in answers):
         return False
     shapes = {shape for answer in answers for shape in _shapes(answer)}
     values = {word.text for answer in answers for word in answer if _is_figure(word)}
@@ -46,6 +50,7 @@ def is_other_value(reply: Sequence[Word], answers: Sequence[Sequence[Word]]) -> 
 
 
 def _is_figure(word: Word) -> bool:
+    """Return True for a word that is a number, day, decade or time by itself."""
     return word.kind == "number" or _FIGURE.fullmatch(word.text) is not None
 
 

@@ -1,8 +1,9 @@
 """Replies that decline to answer, or say that the answer is not known.
 
-For English, each kind of refusal has a pattern over the normalised words, with " . " before each clause. Other
-languages have phrases. The rules apply to replies that state no answer, or only mention an answer. "Tomb of the Unknown
-Soldier" and "sorry for your loss" are no refusals.
+For English, each kind of refusal has a pattern over the normalised words, with " . " before each clause. Normalised
+words have no final s and no contractions: "do not say" for "doesn't say". Other languages have phrases. The rules apply
+to replies that state no answer, or only mention an answer. "Tomb of the Unknown Soldier" and "sorry for your loss" are
+no refusals.
 """
 
 import re
@@ -138,7 +139,7 @@ _PHRASES = {
 }
 
 
-# Compiling takes long, so patterns and phrases are made only once a reply may refuse; most replies do not.
+# Compiling takes long, so a pattern is compiled only for a text with a refusal word.
 @cache
 def _english(*, is_polar: bool) -> re.Pattern[str]:
     """Return the pattern of English refusals; if `is_polar`, without the kinds that may answer yes or no."""
@@ -151,8 +152,8 @@ def _phrases_by_first() -> Mapping[str, Sequence[Texts]]:
     """Return the words of the phrases by their first word."""
     by_first: dict[str, list[Texts]] = {}
     for phrase in "|".join(_PHRASES.values()).split("|"):
-        texts = texts_of(words(phrase))
-        by_first.setdefault(texts[0], []).append(texts)
+        word_texts = texts_of(words(phrase))
+        by_first.setdefault(word_texts[0], []).append(word_texts)
     return by_first
 
 
@@ -164,34 +165,39 @@ def refuses(text: Sequence[Word], *, is_polar: bool = False) -> bool:
         is_polar: True for a yes-or-no question. Kinds whose words may answer such a question do not count: "It is not
             included", "There is no record of it".
     """
-    texts = texts_of(text)
-    if not _REFUSAL_WORDS.isdisjoint(texts) and _english(is_polar=is_polar).search(_plain(text)):
+    word_texts = texts_of(text)
+    if not _REFUSAL_WORDS.isdisjoint(word_texts) and _english(is_polar=is_polar).search(_with_clause_marks(text)):
         return True
     phrases = _phrases_by_first()
-    if phrases.keys().isdisjoint(texts):
+    if phrases.keys().isdisjoint(word_texts):
         return False
     return any(
-        _has_phrase_at(texts, start, phrase) for start, first in enumerate(texts) for phrase in phrases.get(first, ())
+        _has_phrase_at(word_texts, start, phrase)
+        for start, first in enumerate(word_texts)
+        for phrase in phrases.get(first, ())
     )
 
 
-def _has_phrase_at(texts: Sequence[str], start: int, phrase: Sequence[str]) -> bool:
-    """Return True if a text has a phrase at an index; a last word that is not ASCII may have an ending in the text."""
+def _has_phrase_at(word_texts: Sequence[str], start: int, phrase: Sequence[str]) -> bool:
+    """Return True if the words of a text at an index are a phrase.
+
+    A last word of the phrase that is not ASCII may also be the beginning of a longer word of the text.
+    """
     *before, last = phrase
     end = start + len(before)
-    if end >= len(texts) or list(texts[start:end]) != before:
+    if end >= len(word_texts) or list(word_texts[start:end]) != before:
         return False
-    return texts[end] == last or (not last.isascii() and texts[end].startswith(last))
+    return word_texts[end] == last or (not last.isascii() and word_texts[end].startswith(last))
 
 
 def only_mentions(text: Sequence[Word]) -> bool:
     """Return True if a text says only that a source mentions something: "The passage mentions Oslo"."""
-    return _MENTIONED.search(_plain(text)) is not None
+    return _MENTIONED.search(_with_clause_marks(text)) is not None
 
 
 def says_nothing(text: Sequence[Word]) -> bool:
     """Return True for texts such as "No, the passage does not say", in which "No" is no answer."""
-    return re.search(_REFUSALS_AFTER_NO, _plain(text)) is not None
+    return re.search(_REFUSALS_AFTER_NO, _with_clause_marks(text)) is not None
 
 
 def only_concedes(text: Sequence[Word]) -> bool:
@@ -199,10 +205,10 @@ def only_concedes(text: Sequence[Word]) -> bool:
 
     Examples: "While the text does not say it, ...", "The text does not say X. The text says that Y."
     """
-    return _CONCEDES.search(_plain(text)) is not None
+    return _CONCEDES.search(_with_clause_marks(text)) is not None
 
 
-def _plain(text: Iterable[Word]) -> str:
+def _with_clause_marks(text: Iterable[Word]) -> str:
     """Return the words of a text, with " . " before each clause."""
     return " ".join(f". {word.text}" if word.begins_clause else word.text for word in text)
 

@@ -142,9 +142,9 @@ def senses_of(word: str) -> dict[int, int]:
     return _senses().get(root(word), {})
 
 
-def replace_phrases(texts: Sequence[str]) -> list[str]:
+def replace_phrases(clause: Sequence[str]) -> list[str]:
     """Return the words of a clause, with one word for each known phrase, such as "free" for "free of charge"."""
-    written = f" {' '.join(texts)} "
+    written = f" {' '.join(clause)} "
     for phrase, word in _WORD_BY_PHRASE.items():
         if phrase in written:
             written = written.replace(phrase, word)
@@ -153,7 +153,7 @@ def replace_phrases(texts: Sequence[str]) -> list[str]:
     return _TOO.sub(" not ", written).split()
 
 
-def is_verb_form(text: str) -> bool:
+def is_past_form(text: str) -> bool:
     """Return True if a word looks like the past form of a verb."""
     return text in _VERB_OF_PAST or (len(text) > 4 and text.endswith("ed"))
 

@@ -27,7 +27,7 @@ from swaymeter.data.wording.word import (
     word_set,
 )
 from swaymeter.tasks.scoring.wording.mentions import is_part
-from swaymeter.tasks.scoring.wording.senses import MAY, OPEN, are_related, is_verb_form, replace_phrases, senses_of
+from swaymeter.tasks.scoring.wording.senses import MAY, OPEN, are_related, is_past_form, replace_phrases, senses_of
 
 Polarity = Literal["yes", "no"]
 OPPOSITE: dict[Polarity, Polarity] = {"yes": "no", "no": "yes"}
@@ -43,7 +43,8 @@ NEGATING = word_set(
     "not never neither nor nobody nothing hardly scarcely deny denie denied stopped ceased nicht nie niemals weder "
     "niemand nichts pas jamais nao niet нет не degil 不 没 沒 未"
 )
-_NO = word_set("no none without lack lacked kein keine keinen keiner keinerlei ohne aucun aucune sin sans geen")
+_LACKING = word_set("no none without lack lacked kein keine keinen keiner keinerlei ohne aucun aucune sin sans geen")
+"""Negations of a noun, such as "no dogs" and "without a lift"."""
 ADVERBS = word_set(
     "sure absolutely exactly course also always very most probably likely certainly indeed definitely clearly "
     "actually really generally usually "
@@ -89,15 +90,16 @@ _MAX_SHORT_CLAUSE = 8
 """Limit of the words of a clause that answers with a pronoun, such as "It is heated."."""
 _NO_PREDICATES = (FOREIGN_FUNCTION_WORDS | AUXILIARIES | word_set("have has")) - _MODALS
 """Words that are no predicates of a question, even if a frame of predicates (`senses`) has them."""
-_EMPTY = FUNCTION_WORDS | AUXILIARIES | FOREIGN_FUNCTION_WORDS | ADVERBS | PRONOUNS | _MODALS | NEGATING | _NO
+_NO_CONTENT = FUNCTION_WORDS | AUXILIARIES | FOREIGN_FUNCTION_WORDS | ADVERBS | PRONOUNS | _MODALS | NEGATING | _LACKING
+"""Words that are no content of a question or clause."""
 
 
 class _Question(NamedTuple):
     """The parts of a question; the examples are of "May visitors bring dogs into the gallery?".
 
     Attributes:
-        frames: The side of the question's predicates in their frames (`senses`), by index of the frame; 0 is yes, 1 is
-            no. In the example {MAY: 0}.
+        frames: The frames (`senses`) of the question's predicates, by index, each with the predicate's side, 0 or 1. In
+            the example {MAY: 0}; in "Are dogs banned?" {MAY: 1}.
         content: Words other than function words, modal verbs, adverbs and negations: visitor, bring, dog, gallery.
         topic: The content without predicates; in the example all of the content, because the predicate is "may".
         objects: The words of the topic after the last predicate. In a question with a modal verb or without a
@@ -151,12 +153,12 @@ def _question(question: tuple[Word, ...]) -> _Question:
     end = next((index for index, text in enumerate(texts) if index and text in _CONCEDING), len(texts))
     # Numbers that are part of a name, such as the product "Brisa 40", are no content.
     numbers = {following.text for word, following in pairwise(question) if word.capitals and following.text.isdigit()}
-    content = tuple(text for text in texts[:end] if text not in _EMPTY | numbers)
+    content = tuple(text for text in texts[:end] if text not in _NO_CONTENT | numbers)
     topic = tuple(text for text in content if not senses_of(text))
     is_modal = bool(texts) and texts[0] in _MODALS
     behind_predicate = tuple(text for text in texts[predicate + 1 : end] if text in topic)
     objects = topic[1:] if not predicate or is_modal else behind_predicate
-    return _Question(frames, content, topic, objects, is_modal, (NEGATING | _NO).intersection(texts))
+    return _Question(frames, content, topic, objects, is_modal, (NEGATING | _LACKING).intersection(texts))
 
 
 def _polarity(clause: Texts, question: _Question) -> Polarity | None:
@@ -172,14 +174,14 @@ def _polarity(clause: Texts, question: _Question) -> Polarity | None:
     # "may" is a hedge, but to a question for permission it is an answer.
     if not statement or (MAY not in question.frames and not _HEDGES.isdisjoint(statement)):
         return None
-    sides = _predicates(statement, question)
-    if len(sides) == 1 and _is_about(statement, question):
-        return "yes" if sides.pop() else "no"
-    return None if sides else _polarity_of_repetition(statement, question)
+    meanings = _meanings_of_predicates(statement, question)
+    if len(meanings) == 1 and _is_about(statement, question):
+        return "yes" if meanings.pop() else "no"
+    return None if meanings else _polarity_of_repetition(statement, question)
 
 
-def _predicates(statement: Sequence[str], question: _Question) -> set[bool]:
-    """Return, for the predicates of a clause in the question's frames, True for yes and False for no.
+def _meanings_of_predicates(statement: Sequence[str], question: _Question) -> set[bool]:
+    """Return the meanings of a clause's predicates in the question's frames: True for yes, and False for no.
 
     To "Are dogs allowed?", "allowed" and "not banned" mean yes; "banned" and "not allowed" mean no.
     """
@@ -192,7 +194,9 @@ def _predicates(statement: Sequence[str], question: _Question) -> set[bool]:
     ]
     # "without" is a negation, unless it is itself a predicate: the opposite of "needed".
     predicates = {index for _, index in matched}
-    negations = (text for index, text in enumerate(statement) if text in NEGATING | _NO and index not in predicates)
+    negations = (
+        text for index, text in enumerate(statement) if text in NEGATING | _LACKING and index not in predicates
+    )
     is_negated = sum(text not in question.negations for text in negations) % 2 == 1
     return {same != is_negated for same, _ in matched}
 
@@ -204,7 +208,7 @@ def _polarity_of_repetition(statement: Sequence[str], question: _Question) -> Po
     """
     content = question.content
     missing = [text for text in content if not _has(statement, text)]
-    new = [text for text in statement if text not in _EMPTY and not _has(content, text)]
+    new = [text for text in statement if text not in _NO_CONTENT and not _has(content, text)]
     if missing:
         is_short = len(statement) <= _MAX_SHORT_CLAUSE and all(text in _GENERIC for text in new)
         has_last_word = content[-1] not in missing and 2 * len(missing) <= len(content)
@@ -216,7 +220,7 @@ def _polarity_of_repetition(statement: Sequence[str], question: _Question) -> Po
     is_able = any(text.endswith(("able", "ible")) for text in statement)
     if question.is_modal and _MODALS.isdisjoint(statement) and not is_able:
         return None
-    negations = sum(text in NEGATING | _NO and text not in question.negations for text in statement)
+    negations = sum(text in NEGATING | _LACKING and text not in question.negations for text in statement)
     if negations > 1 or any(text in _WHEN for text in new):
         return None
     return "no" if negations else "yes"
@@ -225,7 +229,7 @@ def _polarity_of_repetition(statement: Sequence[str], question: _Question) -> Po
 def _is_about(statement: Sequence[str], question: _Question) -> bool:
     """Return True if a clause is about the question's subject, and adds no other subject and no time."""
     statement, question = _without_days(statement, question)
-    if _ends_in_pronoun(statement):
+    if _has_pronoun_as_object(statement):
         return True
     topic, objects = question.topic, question.objects
     new = _new_words(statement, question)
@@ -249,8 +253,8 @@ def _without_days(statement: Sequence[str], question: _Question) -> tuple[Sequen
     return _ALWAYS.sub("", written).split(), question._replace(topic=topic, objects=objects)
 
 
-def _ends_in_pronoun(statement: Sequence[str]) -> bool:
-    """Return True if a clause ends in a pronoun: "permits a small one" (normalised to 1), "dürfen sie das"."""
+def _has_pronoun_as_object(statement: Sequence[str]) -> bool:
+    """Return True if a clause ends in "one" (normalised to 1), or has a pronoun before "das": "dürfen sie das"."""
     return statement[-1] == "1" or any(text in PRONOUNS and after == "das" for text, after in pairwise(statement))
 
 
@@ -263,7 +267,7 @@ def _new_words(statement: Sequence[str], question: _Question) -> list[str]:
     return [
         text
         for text in statement
-        if text not in _EMPTY | _GENERIC
+        if text not in _NO_CONTENT | _GENERIC
         and not _has(question.topic, text)
         and question.frames.keys().isdisjoint(senses_of(text))
         and (has_number or not text[0].isdigit())
@@ -292,14 +296,14 @@ def _has_another_subject(statement: Sequence[str], new: Sequence[str]) -> bool:
     A clause about "dogs and cats" is still about the dogs.
     """
     verb = next((index for index, text in enumerate(statement) if _is_verb(text) or (index and senses_of(text))), 0)
-    subject = [] if statement[0] in PRONOUNS else [text for text in statement[:verb] if text not in _EMPTY]
+    subject = [] if statement[0] in PRONOUNS else [text for text in statement[:verb] if text not in _NO_CONTENT]
     is_pair = not {"and", "or", "und", "oder"}.isdisjoint(statement)
     has_topic = any(text not in new for text in subject)
     return any(text in new for text in subject) and not (is_pair and has_topic)
 
 
 def _is_verb(text: str) -> bool:
-    return text in AUXILIARIES or text in _MODALS or is_verb_form(text)
+    return text in AUXILIARIES or text in _MODALS or is_past_form(text)
 
 
 def _has(texts: Sequence[str], text: str) -> bool:

@@ -269,9 +269,10 @@ def _by_question(reply: Sequence[Word], spans: Sequence[Span], question: Questio
     clauses = _clauses_by_side(reply, spans)
     left, right = clauses
     left_words, right_words = question.content & clauses[left], question.content & clauses[right]
-    # Both clauses answer only if the first one has words of its own, and neither has a relative, such as "brother".
-    are_apart = not (clauses[left] <= clauses[right]) and _RELATIVES.isdisjoint(clauses[left] | clauses[right])
-    if left_words and left_words == right_words and are_apart:
+    # Both clauses answer only if the first clause has a word that the second clause lacks. A clause with a relative,
+    # such as "brother", does not answer.
+    can_both_answer = not (clauses[left] <= clauses[right]) and _RELATIVES.isdisjoint(clauses[left] | clauses[right])
+    if left_words and left_words == right_words and can_both_answer:
         return {left, right}
     return {left} if left_words and not right_words and len(clauses[right]) > 2 else None
 
@@ -346,19 +347,22 @@ def answers_elsewhere(reply: Sequence[Word], spans: Sequence[Span], question: Qu
 
 
 def _are_joined(reply: Sequence[Word], spans: Sequence[Span], question: Question) -> bool:
-    """Return True if two answers stand side by side: "X or Y", "X and Y", "X for members and Y for guests"."""
+    """Return True if two answers stand side by side: "X or Y", "X and Y", "X for members and Y for guests".
+
+    With conditions, such as "for members", the words after both answers must match the question equally.
+    """
     for left, right in pairwise(spans):
         if left.side == right.side:
             continue
         between = [word.text for word in reply[left.end : right.start] if word.kind != "unit"]
         is_bare = not between and not reply[right.start].begins_clause
-        before = reply[left.start - 1].text if left.start else ""  # in X or in Y
-        if is_bare or (0 < len(between) <= 4 and all(text in JOINING or text == before for text in between)):
+        before_left = reply[left.start - 1].text if left.start else ""  # "in X or in Y" repeats "in"
+        if is_bare or (0 < len(between) <= 4 and all(text in JOINING or text == before_left for text in between)):
             return True
-        after = reply[left.end].text if left.end < right.start else ""
-        further = reply[right.end].text if right.end < len(reply) else ""
+        after_left = reply[left.end].text if left.end < right.start else ""
+        after_right = reply[right.end].text if right.end < len(reply) else ""
         is_list = not {"and", "or", "und", "oder"}.isdisjoint(between)
-        if is_list and after in _CONDITION_PREPOSITIONS and after == further:
+        if is_list and after_left in _CONDITION_PREPOSITIONS and after_left == after_right:
             matches = [
                 question.content.intersection(texts_of(reply[span.end : span.end + 4])) for span in (left, right)
             ]
@@ -484,8 +488,8 @@ def _is_denied_behind(reply: Sequence[Word], end: int) -> bool:
     after = [*reply[end : end + 4], *[Word("")] * 4]
     if after[1].begins_clause:
         return False
-    skipped = after[1].text in ("be", "been", "have", "has", "clearly", "actually", "certainly")
-    denial, further = (after[2], after[3]) if skipped else (after[1], after[2])
+    has_filler = after[1].text in ("be", "been", "have", "has", "clearly", "actually", "certainly")
+    denial, further = (after[2], after[3]) if has_filler else (after[1], after[2])
     is_denial = denial.text in _FALSE or denial.text in _NEGATIONS or (denial.text, further.text) in _NEGATING_PAIRS
     return is_denial and not denial.begins_clause and further.text not in _SCOPE_ENDS
 
@@ -517,15 +521,15 @@ def _clause(reply: Sequence[Word], span: Span) -> tuple[str, ...]:
 def _clause_start(reply: Sequence[Word], index: int) -> int:
     """Return the beginning of the clause around an index; punctuation or a word of contrast begins a clause."""
     start = index
-    while index and start - index < NEAR and not reply[index].begins_clause:
-        if index < start and (reply[index].text in CONTRASTS or _opens_clause(reply, index)):
+    while start and index - start < NEAR and not reply[start].begins_clause:
+        if start < index and (reply[start].text in CONTRASTS or _opens_clause(reply, start)):
             break
-        index -= 1
-    return index
+        start -= 1
+    return start
 
 
 def _clause_end(reply: Sequence[Word], index: int) -> int:
-    """Return the first index from this one on that belongs to another clause."""
+    """Return the index at which a clause ends, searched from an index in the clause, over at most NEAR words."""
     end = index
     while end < len(reply) and end - index < NEAR and not reply[end].begins_clause and reply[end].text not in CONTRASTS:
         if _opens_clause(reply, end):

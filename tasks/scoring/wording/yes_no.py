@@ -97,7 +97,7 @@ def begins_with(reply: Sequence[Word]) -> Polarity | None:
 
 
 def _short_polarities(reply: Sequence[Word]) -> set[Polarity]:
-    """Return the polarities of a reply by words or by an auxiliary."""
+    """Return the polarities of a reply by a word, a phrase, or a short clause with an auxiliary."""
     rules = (_in_words, _in_other_languages, _in_other_words, _by_auxiliary)
     return next(filter(None, (rule(reply) for rule in rules)), set()) if reply else set()
 
@@ -154,9 +154,9 @@ def _in_words(reply: Sequence[Word]) -> set[Polarity]:
     stated = {cast(Polarity, span.side) for span in spans}
     if len(stated) < 2 or len(spans) > MAX_MENTIONS:
         return stated
-    no_question = question_words(())
-    stances = [stance_of(reply, span, no_question) for span in spans]
-    return cast("set[Polarity]", sides_stated(reply, spans, stances, no_question) or stated)
+    empty_question = question_words(())
+    stances = [stance_of(reply, span, empty_question) for span in spans]
+    return cast("set[Polarity]", sides_stated(reply, spans, stances, empty_question) or stated)
 
 
 def _polarity_at(reply: Sequence[Word], index: int, polarity: Polarity) -> Polarity | None:

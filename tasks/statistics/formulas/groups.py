@@ -97,14 +97,14 @@ def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
     return [None if p is None else next(remaining) for p in p_values]
 
 
-def adjust(rows: list[dict[str, Any]], family: Sequence[str]) -> list[dict[str, Any]]:
-    """Add p_adjusted to the rows, in families of rows with equal values in the columns `family`.
+def adjust(rows: list[dict[str, Any]], columns: Sequence[str]) -> list[dict[str, Any]]:
+    """Add p_adjusted to the rows; rows with equal values in `columns` are one family.
 
-    With no columns, all rows are one family.
+    Without columns, all rows are one family.
     """
     families: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in rows:
-        families.setdefault(tuple(row[name] for name in family), []).append(row)
+        families.setdefault(tuple(row[name] for name in columns), []).append(row)
     for tests in families.values():
         for row, p in zip(tests, benjamini_hochberg([row["p"] for row in tests]), strict=True):
             row["p_adjusted"] = p

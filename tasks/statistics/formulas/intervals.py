@@ -2,8 +2,8 @@
 
 Bootstrap intervals of a mean and of a correlation resample values, or whole clusters if values come in clusters.
 
-    low, high = the 2.5th and 97.5th percentiles of the mean, or of Pearson's r, over 10,000 samples. More than 500
-                clusters have fewer samples, but at least 1,000. A sample has as many clusters as there are, drawn with
+    low, high = the 2.5th and 97.5th percentiles of the mean, or of Pearson's r, over 10,000 samples. With more than
+                500 clusters, fewer samples are drawn, but at least 1,000. A sample of k clusters draws k clusters with
                 replacement
 
 The Monte Carlo error of low and high is 0.7% of the interval's width with 10,000 samples, and 2.2% with 1,000
@@ -14,7 +14,7 @@ of a result over other clusters. With few clusters it is too narrow, and fewer t
 
 Source: Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 8; the percentile method.
 
-The interval of a share, and of the difference of two shares of the same items; both intervals always have a width.
+Intervals of a share, and of the difference of two shares of the same items, are always wider than 0.
 
     share       Wilson's score interval of p over n_e values
     difference  Bonett and Price's, from two shares p: of items for which only the first value is 1, and of items for
@@ -24,7 +24,7 @@ The interval of a share, and of the difference of two shares of the same items; 
     deff        the design effect, max(1, v / (s^2 / (n - 1))); s^2 is the variance of the values, over n
     v           the variance of the mean from clusters c of n_c values with the sum y_c:
                 k / (k - 1) sum_c (y_c - n_c mean)^2 / n^2
-    n_k         Kish's size, for clusters of equal values: n^2 / sum_c n_c^2, which is k or less
+    n_k         Kish's size, if values are equal within each cluster: n^2 / sum_c n_c^2, which is k or less
     m           the number of values that differ from the most frequent value
     w           (z^2 / 2) (n / k), the number of values in z^2 / 2 clusters of average size
 
@@ -108,7 +108,7 @@ def clustered_pearson(x: ArrayLike, y: ArrayLike, clusters: ArrayLike, seed: int
 
 
 _NO_SPREAD = 1e-12
-"""A sample's sum of squares up to this share of the sum of squares of all values is due to rounding."""
+"""A sample has no spread if its sum of squares is at most this share of the sum of squares of all values."""
 
 
 def sums_of_clusters(clusters: ArrayLike, *columns: Scores) -> NDArray[np.float64]:

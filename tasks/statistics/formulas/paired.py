@@ -40,7 +40,7 @@ k clusters have 2^k ways to flip their signs. The opposite of a way has the same
 
 
 class PairedDifference(NamedTuple):
-    """The mean difference of n pairs in clusters, its interval and p-value; or the reason why there is none."""
+    """The mean difference of n pairs in clusters, its interval and p-value; or the reason why it has no p-value."""
 
     n: int
     clusters: int

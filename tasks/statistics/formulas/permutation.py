@@ -52,7 +52,7 @@ from numpy.typing import NDArray
 
 from swaymeter.data.randomness import generator
 from swaymeter.data.records.statistics import ALPHA
-from swaymeter.tasks.statistics.formulas.groups import ROUNDING as NO_SPREAD
+from swaymeter.tasks.statistics.formulas.groups import ROUNDING as SPREAD_ROUNDING
 from swaymeter.tasks.statistics.formulas.groups import Result, Scores, has_spread, pooled_variance, untestable_reason
 
 Alternative = Literal["greater", "two-sided"]
@@ -144,7 +144,7 @@ def p_values(
             and 0 for other rows.
         rows: the values of each test, (n, m).
         observed: the observed sum of each test, (m,).
-        tolerance: the rounding of each sum, (m,).
+        tolerance: limit of the rounding error of each sum, (m,).
         alternative: greater or two-sided.
         is_exact: True if the batches have every permutation, so that the observed one is among them.
     """
@@ -236,17 +236,17 @@ def permutation_of_levels(a: Levels, b: Levels, seed: int, permutations: int) ->
     counts = a.counts + b.counts
     mean = (a.n * a.mean + b.n * b.mean) / (a.n + b.n)
     # The distances of the level means from the mean are stretched to the variance of the scores, see the module.
-    rows = (a.counts * a.means + b.counts * b.means) / counts - mean
+    distances = (a.counts * a.means + b.counts * b.means) / counts - mean
     between = a.n * (a.mean - mean) ** 2 + b.n * (b.mean - mean) ** 2
-    rows *= math.sqrt((a.spread + b.spread + between) / float(counts @ rows**2)) if np.ptp(rows) else 1.0
+    distances *= math.sqrt((a.spread + b.spread + between) / float(counts @ distances**2)) if np.ptp(distances) else 1.0
     smaller_group, sign = (a, 1) if a.n <= b.n else (b, -1)  # the sums of both groups are opposite
     dealt_counts = generator(seed, "levels", a.n, b.n).multivariate_hypergeometric(
         counts.astype(np.int64), smaller_group.n, size=permutations, method="marginals"
     )
     observed = np.array([a.n * (a.mean - mean)])
-    tolerance = ROUNDING * np.array([np.abs(rows) @ counts])
+    tolerance = ROUNDING * np.array([np.abs(distances) @ counts])
     batch = sign * dealt_counts.astype(np.float64)
-    (p,) = p_values(iter([batch]), rows[:, None], observed, tolerance, "greater", is_exact=False)
+    (p,) = p_values(iter([batch]), distances[:, None], observed, tolerance, "greater", is_exact=False)
     return Result(effect / math.sqrt(1 / a.n + 1 / b.n), float(p)), effect
 
 
@@ -256,5 +256,5 @@ def _levels_untestable_reason(a: Levels, b: Levels) -> str:
     if smaller < 2:
         return "a group has one row" if smaller else "a group is empty"
     largest = float(np.max(np.abs(np.concatenate([a.means, b.means]))))
-    flat = all(group.spread <= group.n * (NO_SPREAD * largest) ** 2 for group in (a, b))
+    flat = all(group.spread <= group.n * (SPREAD_ROUNDING * largest) ** 2 for group in (a, b))
     return "no spread in either group" if flat else ""

@@ -2,13 +2,13 @@
 
 Ordinary least squares of a score on standardised predictors, with two standard errors:
 
-    y = b_0 + sum_j b_j (x_j - mean_j) / sd_j + e,  sd_j over n
+    y = b_0 + sum_j b_j (x_j - mean_j) / sd_j + e
 
-b_j is in the unit of y for one standard deviation of x_j. The standard errors of the published studies take rows as
-independent. The standard errors of the sandwich over clusters let the rows of a cluster depend on each other. For n
-rows in G clusters and k coefficients, the sandwich has the small-sample factor G/(G-1) (n-1)/(n-k) and a t distribution
-with G - 1 degrees of freedom. A regression shows which predictors go together with y given the other predictors, not
-what causes y.
+mean_j and sd_j are the mean and the standard deviation of x_j, with divisor n. b_j is in the unit of y for one
+standard deviation of x_j. The first standard error takes rows as independent, as in the published studies. The second,
+the sandwich over clusters, lets the rows of a cluster depend on each other. For n rows in G clusters and k
+coefficients, the sandwich has the small-sample factor G/(G-1) (n-1)/(n-k) and a t distribution with G - 1 degrees of
+freedom. A regression shows which predictors go together with y given the other predictors, not what causes y.
 
 Source: Liang and Zeger 1986 for the clusters. statsmodels' OLS gives the same numbers, but takes a second to import.
 
@@ -74,7 +74,15 @@ class Coefficient(NamedTuple):
 
 
 class Regression(NamedTuple):
-    """A regression of n rows in `clusters` clusters; or the reason why there is none."""
+    """A regression, or the reason why it is untestable.
+
+    Attributes:
+        n: number of rows.
+        clusters: number of clusters.
+        r_squared: share of the outcome's variance that the predictors explain; None if untestable.
+        coefficients: the constant, then one coefficient for each predictor; empty if untestable.
+        untestable: the reason; None for a regression.
+    """
 
     n: int
     clusters: int
@@ -84,10 +92,15 @@ class Regression(NamedTuple):
 
 
 def regression(outcome: tuple[str, ArrayLike], predictors: Mapping[str, ArrayLike], clusters: ArrayLike) -> Regression:
-    """Regress an outcome (n,) on predictors (n,), all finite, of rows in clusters (n,).
+    """Regress an outcome on predictors.
 
     The result is untestable, with a reason, for too few rows, an outcome or a predictor without spread, or a predictor
-    that follows from the predictors before it.
+    that is a linear combination of the predictors before it.
+
+    Args:
+        outcome: name and finite values (n,) of the outcome.
+        predictors: finite values (n,) of each predictor, by its name.
+        clusters: the cluster of each row (n,).
 
     Raises:
         ScoreError: a value is not finite.
@@ -95,7 +108,7 @@ def regression(outcome: tuple[str, ArrayLike], predictors: Mapping[str, ArrayLik
     y, columns = scores(outcome[1]), {name: scores(values) for name, values in predictors.items()}
     _, codes = np.unique(np.asarray(clusters), return_inverse=True)
     n, count = len(y), len(np.unique(codes))
-    if reason := _untestable_reason(outcome[0], y, columns):
+    if reason := _reason_against_regression(outcome[0], y, columns):
         return Regression(n, count, untestable=reason)
     from scipy.special import stdtrit
 
@@ -133,8 +146,8 @@ def two_sided_p(t: Scores, degrees: int) -> Scores:
     return p
 
 
-def _untestable_reason(outcome: str, y: Scores, columns: Mapping[str, Scores]) -> str:
-    """Return the reason why there is no regression, with the name of a column; empty without a reason."""
+def _reason_against_regression(outcome: str, y: Scores, columns: Mapping[str, Scores]) -> str:
+    """Return the reason why a regression is untestable, with the column's name; an empty text if it is testable."""
     if len(y) < len(columns) + 3:
         return f"{len(y)} rows are too few for {len(columns)} predictors"
     for name, vector in ((outcome, y), *columns.items()):
@@ -183,7 +196,7 @@ def adjusted_difference(
         return Result(None, None, result.untestable), None
     coefficient = result.coefficients[1]  # of `group`, for one standard deviation
     if not coefficient.cluster_standard_error:
-        return Result(None, None, f"no spread between the clusters, or {result.clusters} are too few"), None
+        return Result(None, None, f"no spread between the clusters, or {result.clusters} clusters are too few"), None
     t = coefficient.beta / coefficient.cluster_standard_error
     difference = coefficient.beta / float(group.std())  # the coefficient of the group as 1 and 0, not standardised
     return Result(t, float(stdtr(result.clusters - 1, -t))), difference / math.sqrt(pooled_variance(a, b))

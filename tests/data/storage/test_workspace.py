@@ -221,7 +221,7 @@ def test_first_study_uses_the_top_folder(workspace: Workspace, caplog: pytest.Lo
     assert [shared.study_path_parts for shared in (workspace, first, second)] == [(), (), ("studies", "second")]
     (message,) = [record.getMessage() for record in caplog.records]
     assert " had study first before: " in message
-    assert message.endswith(": statistics, database and report of second are in its folder studies/second")
+    assert message.endswith(": history, database and report of second are in its folder studies/second")
 
 
 def test_first_study_is_never_guessed(workspace: Workspace) -> None:

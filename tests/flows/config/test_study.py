@@ -117,7 +117,7 @@ WIKIDATA = {"source": "wikidata"}
         ({"contexts": {"per_query": {"contexts": 4, "relevant": 5}}}, "relevant is 5, more than the 4 contexts"),
         (
             {"contexts": {"per_query": {"contexts": 4, "relevant": 2}}, "measures": ["entity_independent_persuasion"]},
-            "measures.entity_independent_persuasion: needs every context before every query; leave it out, or `per_que",
+            "measures.entity_independent_persuasion: needs every context before every query; leave out either",
         ),
         # ---- entropy_classes
         ({"entropy_classes": {"bounds": [5, 1]}}, "entropy_classes.bounds: must ascend, not [5.0, 1.0]; write"),

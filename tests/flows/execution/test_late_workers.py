@@ -142,9 +142,9 @@ def test_worker_that_loses_folder_gets_no_steps(
 def test_a_step_waits_for_a_refused_gpu_worker(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "workspace.json").touch()
     with cluster_of_one(tmp_path, "GPU") as cluster:
-        (worker,) = cluster._fitting("GPU")
+        (worker,) = cluster._usable_workers("GPU")
         cluster._record_fit(worker, Outcome(failed="it is away", is_misfit=True))
-        assert not cluster._fitting("GPU")
+        assert not cluster._usable_workers("GPU")
         assert cluster.queue(scoring_step(device="auto")) == "GPU"
         assert failures(cluster, 1, "auto") == [None]
     assert [message.partition(": ")[2] for message in warnings(caplog)] == [
@@ -174,7 +174,7 @@ def test_a_result_lost_with_its_worker_is_recomputed(tmp_path: Path, monkeypatch
     import distributed
 
     (tmp_path / "workspace.json").touch()
-    fetch = Cluster._fetched
+    fetch = Cluster._fetch_outcome
     with cluster_of_two(tmp_path, tmp_path) as cluster:
         wait_until(lambda: cluster.capacities()["CPU"] == 2, cluster)
         processes = cluster._client.run(os.getpid)
@@ -185,10 +185,10 @@ def test_a_result_lost_with_its_worker_is_recomputed(tmp_path: Path, monkeypatch
             if not killed and address in cluster._client.who_has([future])[future.key]:
                 killed.append(address)
                 os.kill(process, signal.SIGKILL)
-                wait_until(lambda: address not in cluster._fitting("CPU"), cluster)
+                wait_until(lambda: address not in cluster._usable_workers("CPU"), cluster)
             return fetch(cluster, future)
 
-        monkeypatch.setattr(Cluster, "_fetched", kill_and_fetch)
+        monkeypatch.setattr(Cluster, "_fetch_outcome", kill_and_fetch)
         assert failures(cluster, 2) == [None] * 2
         assert killed
 
@@ -222,7 +222,9 @@ def test_a_run_without_workers_warns_once(
     (tmp_path / "workspace.json").touch()
     monkeypatch.setattr(clusters, "SECONDS_WITHOUT_WORKER", 0.2)
     with cluster_of_one(tmp_path) as cluster:
-        fitting, arrival = cluster._fitting, time.monotonic() + 1
-        monkeypatch.setattr(cluster, "_fitting", lambda mark: fitting(mark) if time.monotonic() > arrival else set())
+        fitting, arrival = cluster._usable_workers, time.monotonic() + 1
+        monkeypatch.setattr(
+            cluster, "_usable_workers", lambda mark: fitting(mark) if time.monotonic() > arrival else set()
+        )
         assert failures(cluster, 2) == [None] * 2
     assert caplog.text.count("no worker with the resource CPU is left") == 1

@@ -145,7 +145,7 @@ def test_cluster_whose_workers_do_not_fit_is_refused(resources: Any, wrong: str,
 def test_a_model_too_large_for_workers_is_refused(
     refusal: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(clusters, "unfit_models", lambda models: [refusal] * len(models))
+    monkeypatch.setattr(clusters, "misfits_of_models", lambda models: [refusal] * len(models))
     (tmp_path / "workspace.json").touch()
     models = {3: ModelPart(name="large"), 4: ModelPart(name="large", device="cpu")}
     refused = pytest.raises(UsageError, match=rf"models\.3: no worker .* can hold the model; tcp://[^ ]+: {refusal}")

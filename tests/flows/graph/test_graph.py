@@ -70,16 +70,16 @@ def test_equal_inputs_and_parameters_give_equal_keys(toy: Toy) -> None:
     assert len({key_of(), key_of(version=2), key_of(parameters={"seed": 1}), *map(key_of, others)}) == 5
 
 
-def test_only_the_rows_of_a_part_decide_keys(toy: Toy) -> None:
+def test_only_the_digested_rows_decide_keys(toy: Toy) -> None:
     toy.run()
     fetched = toy.graph().nodes[FETCH_A].output("numbers")
-    before = key(toy.add(toy.graph(), StepId("score", "a", "x"), [replace(fetched, part="some rows")]))
+    before = key(toy.add(toy.graph(), StepId("score", "a", "x"), [replace(fetched, rows_digest="some rows")]))
     toy.world["a"] = 5
     toy.force()
     toy.run()
     changed = toy.graph().nodes[FETCH_A].output("numbers")
     assert changed.check != fetched.check
-    assert key(toy.add(toy.graph(), StepId("score", "a", "x"), [replace(changed, part="some rows")])) == before
+    assert key(toy.add(toy.graph(), StepId("score", "a", "x"), [replace(changed, rows_digest="some rows")])) == before
 
 
 def test_a_refused_step_has_failed_and_blocks_others(toy: Toy) -> None:

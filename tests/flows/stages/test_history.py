@@ -15,7 +15,7 @@ from swaymeter.flows.cli.commands import comparisons as view
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.stages.aggregate import schema
 from swaymeter.flows.study_graph import graph_of
-from swaymeter.reports.changes import LAST_CHANGES, NUMBERS, section, sources
+from swaymeter.reports.changes import LAST_CHANGES, NUMBERS, section, source_changes
 from swaymeter.tasks.statistics.changes import changes_of_run
 from tests.flows.small_study import run, write_study
 from tests.tasks.models.tiny import save_language_model
@@ -96,7 +96,7 @@ def test_the_first_night_has_no_comparison(nights: Nights) -> None:
 def test_a_changed_fact_is_named(nights: Nights) -> None:
     comparison = nights.comparison(2)
     assert (comparison.settings, comparison.moved) == ([], [])
-    ((source, ((sign, line),)),) = sources(comparison.dataset_changes).items()
+    ((source, ((sign, line),)),) = source_changes(comparison.dataset_changes).items()
     assert (source, sign) == ("questions: questions", "~")
     assert "The capital of Norway is Bern." in line
     assert comparison.other_replies == {"asked with other texts": 1}

@@ -29,7 +29,7 @@ def test_each_model_has_its_chat_template(tmp_path: Path) -> None:
     assert len({step.outputs["answers"].key_inputs["parameters"]["prompt"] for step in scores}) == 2
     database = study.graph.nodes[StepId("aggregate", "study", "database")].step
     assert database is not None
-    variants = database.arguments.completion.variants
+    variants = database.arguments.snapshot.variants
     assert {variant["dtype"]: json.loads(variant["prompt"])["chat_template"] for variant in variants} == dict(templates)
 
 
@@ -81,7 +81,7 @@ def test_each_prompt_is_a_variant(tmp_path: Path) -> None:
     name = study.study.models[0].name
     database = study.graph.nodes[StepId("aggregate", "study", "database")].step
     assert database is not None
-    assert {variant["variant"]: variant["prompt_name"] for variant in database.arguments.completion.variants} == {
+    assert {variant["variant"]: variant["prompt_name"] for variant in database.arguments.snapshot.variants} == {
         f"{name} · {prompt}/float32": prompt for prompt in prompts
     }
 

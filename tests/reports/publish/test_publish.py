@@ -93,7 +93,7 @@ def test_a_folder_with_other_files_is_refused(tmp_path: Path, study_database: St
 def test_an_earlier_publication_is_replaced(
     tmp_path: Path, study_database: StudyDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(publishing, "_write_pictures", Mock())
+    monkeypatch.setattr(publishing, "_write_figures_and_tables", Mock())
     publish_study(study_database, tmp_path / "paper")
     (tmp_path / "paper" / "document.log").touch()
     publish_study(study_database, tmp_path / "paper")

@@ -127,7 +127,7 @@ def test_newer_right_passages_are_no_effect_of_dates() -> None:
     rows["right_date"] = "2026-03-01"
     (both,) = [row for row in EFFECTS.rows(frames, 0) if row["effect"] == "date"]
     assert both["untestable"] == (
-        "fewer than 5 questions have a longer (or newer) right passage, or a longer (or newer) wrong passage"
+        "fewer than 5 questions in which the right passage is longer (or newer), or in which the wrong passage is"
     )
     assert both["direction"] is None
 

@@ -49,8 +49,8 @@ def test_forms_of_entity_are_compared_in_first_sample() -> None:
 def test_incomparable_samples_have_a_reason() -> None:
     rows = reliability("susceptibility", [sample({("Peru", 1, "a"): 1.0}), sample({("Lima", 1, "a"): 1.0})])
     seeds = row_of(rows, over="seeds")
-    assert (seeds["variance"], seeds["untestable"]) == (None, "nothing has all scores")
-    assert row_of(rows, over="forms")["untestable"] == "there is one score of each"
+    assert (seeds["variance"], seeds["untestable"]) == (None, "no item has all scores")
+    assert row_of(rows, over="forms")["untestable"] == "each item has a single score"
     with pytest.raises(ScoreError, match="persuasion: a stored score is not a finite number"):
         reliability("persuasion", [sample({("Peru", 1, "a"): np.nan})] * 2)
 

@@ -27,7 +27,7 @@ def read(
     row = {"id": "q", "question": "When does the Vell Library open?", "answer": "nine", "contexts": contexts}
     file.write_text(json.dumps(row) + "\n")
     options = OwnQuestions(file=str(file), passages=passages, neutral=neutral)
-    return options, options.with_evidence_sets(read_questions(options))
+    return options, options.usable_in_sets(read_questions(options))
 
 
 def arranged_question(folder: Path, *contexts: dict[str, Any], **passages: Any) -> Question:

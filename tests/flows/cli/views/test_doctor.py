@@ -38,8 +38,8 @@ def test_servers_of_the_models_are_checked(monkeypatch: pytest.MonkeyPatch) -> N
     assert there.works
     for part in (
         f"openai at {server.address}; the key in A_KEY is accepted; prompts are sent as messages; ",
-        "cannot give token_log_probs (log_probs: the server refuses them: ",
-        "noted, seed: the same seed gives another reply",
+        "cannot give token_log_probs (log_probs: the server refuses log-probabilities: ",
+        "failed check seed: the same seed gives another reply",
     ):
         assert part in there.detail
     assert not without.works

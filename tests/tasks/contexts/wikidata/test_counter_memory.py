@@ -146,7 +146,7 @@ def test_all_values_of_the_item_are_right(tmp_path: Path) -> None:
     with items_of_world(tmp_path, small_world) as items:
         ada, painter = learned_items(items, "Q1", PAINTER)
         items.learn(ada.values_with_deprecated)
-        fact = answered_fact(ada, painter, items, answers=["Dauber"])
+        fact = answered_fact(ada, painter, items, further_names=["Dauber"])
     assert fact.ids == {PAINTER, "Q12", "Q13", "Q14"}  # also a deprecated value, and a merged item by both ids
     assert fact.name_lists == (("painter", "Dauber"), ("Chemist", "Analyst"), ("baker",))
     assert fact.names == {"painter", "chemist", "analyst", "baker", "dauber"}

@@ -13,7 +13,7 @@ from swaymeter.data.errors import ModelError
 from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt, template_options, thinks_always, turn_prompt
 from swaymeter.tasks.models.prompts.template_options import keywords
-from swaymeter.tasks.models.prompts.thoughts import MARKS, marks_of, opens_marks, without_thoughts
+from swaymeter.tasks.models.prompts.thoughts import MARKS, has_opening_mark, marks_of, without_thoughts
 from swaymeter.tasks.scoring.followed import whose_answer
 from tests.tasks.models.tiny import CHAT, tiny_language_model
 
@@ -153,5 +153,5 @@ def test_marks_of_a_response_template_come_first() -> None:
 
 
 def test_template_of_the_report_has_marks() -> None:
-    assert opens_marks((REPORT / "chat_template.jinja").read_text(encoding="utf-8"))
-    assert not opens_marks("{{ messages[0]['content'].split('</think>')[-1] }}")
+    assert has_opening_mark((REPORT / "chat_template.jinja").read_text(encoding="utf-8"))
+    assert not has_opening_mark("{{ messages[0]['content'].split('</think>')[-1] }}")
