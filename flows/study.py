@@ -80,7 +80,7 @@ def study(
         stages: only these stages; all by default.
         force: compute the selected steps again.
         offline: use no network.
-        refresh: fetch the edits and page views of questions from Wikidata again; only changed steps are computed again.
+        refresh: fetch edits and page views of Wikidata questions again; only changed steps are computed again.
         runner: the runner of models, in place of the study's.
         failed: only the relations with a failed step; if no step has failed, as after a killed run, all relations.
         wait: wait for another run that uses the workspace; otherwise this run fails with a message about the other run.

@@ -79,11 +79,11 @@ NAMES = {
 }
 """Labels of fields of facts and questions; any other field is shown under its own name."""
 NOTE = (
-    "n: the replies (or queries) that both runs have, and the number of their units, such as 40 in 20. Intervals are "
-    "over units: subjects, or questions without a subject; for queries, entities. difference: A - B. larger, smaller: "
-    "A's mean is larger or smaller than B's, and p is at most 0.05 after Benjamini-Hochberg, which is applied to the "
-    "numbers on right and wrong passages, and separately to all other numbers; equal: the interval lies within the "
-    "margin; undecided: neither is shown."
+    "n: the number of replies (or queries) that both runs have; 40 in 20 are 40 replies of 20 units. Intervals are "
+    "over units. A unit of replies is a subject, or a question without a subject; a unit of queries is an entity. "
+    "difference: A - B. larger, smaller: A's mean is larger or smaller than B's, and p is at most 0.05 after "
+    "Benjamini-Hochberg, which is applied to the numbers on right and wrong passages, and separately to all other "
+    "numbers; equal: the interval lies within the margin; undecided: neither a difference nor equality is demonstrated."
 )
 """Note below the tables of the page of two runs, A and B."""
 

@@ -313,7 +313,7 @@ def neither_sentences(answers: pd.DataFrame) -> str:
     if len(counted_models) > MAX_NAMED:
         counts = answers.groupby(["model", "dtype"]).agg({"answers": "sum", "greedy_answers": "first"})
         per_variant = span(counts["answers"].min(), counts["answers"].max())
-        variants = f"the {len(counted_models)} variants with such answers, {per_variant} of each"
+        variants = f"{len(counted_models)} variants ({per_variant} of each)"
         return _neither_sentence(answers, int(counts["greedy_answers"].sum()), variants)
     by_model = ((model, rows_of(answers, model)) for model in counted_models)
     return "".join(_neither_sentence(rows, int(rows["greedy_answers"].iloc[0]), str(model)) for model, rows in by_model)

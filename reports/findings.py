@@ -336,11 +336,14 @@ def _by_kind(frames: Frames) -> Claim | None:
     kinds = records(in_order(where(following, partition=names), partition=names))
     kind_words = ", ".join(f"{_count_or_share(row)} of {row['n']} {row['partition']}" for row in kinds)
     easier = [
-        f"{item['partition']} than {other['partition']}" for item in kinds for other in kinds if _is_larger(item, other)
+        f"{item['partition']} is easier to sway than {other['partition']}"
+        for item in kinds
+        for other in kinds
+        if _is_larger(item, other)
     ]
-    order = "none is shown easier to sway than another"
+    order = "no kind is demonstrated to be easier to sway than another"
     if easier:
-        order = f"shown easier to sway, each pair by its 95% interval alone: {', '.join(easier)}"
+        order = f"{', '.join(easier)} (by the 95% interval of each difference alone)"
     return Claim("By kind of fact it stated the context's answer in", (Number(f"{kind_words} questions; {order}"),))
 
 
@@ -370,10 +373,10 @@ def _entropy_correlation(frames: Frames) -> Claim | None:
 
 
 def _r_words(row: Mapping[str, Any]) -> str:
-    """Return a correlation with its interval over subjects, and "shown" if the interval excludes 0."""
+    """Return a correlation with its interval over subjects, and "demonstrated" if the interval excludes 0."""
     low, high = row["subject_low"], row["subject_high"]
-    shown = "no interval" if pd.isna(low) else "shown" if low > 0 or high < 0 else "not shown"
-    return f"{estimate({**row, 'low': low, 'high': high}, 'pearson', unit='')} ({shown})"
+    evidence = "no interval" if pd.isna(low) else "demonstrated" if low > 0 or high < 0 else "not demonstrated"
+    return f"{estimate({**row, 'low': low, 'high': high}, 'pearson', unit='')} ({evidence})"
 
 
 def _few(numbers: Sequence[Number]) -> tuple[Number, ...]:

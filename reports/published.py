@@ -96,11 +96,11 @@ def significant(model: str, comparison: str, query_type: str) -> tuple[str, floa
         if entry.model == model and _is_about(entry, row)
     }
     if share := values.get("share_significant"):
-        return share.words, share.comparable
+        return share.words, share.comparable_value
     if (count := values.get("relations_significant")) is None:
         return None
     if tested := values.get("relations_tested"):
-        return f"{count.words} of {tested.words}", count.comparable / tested.comparable
+        return f"{count.words} of {tested.words}", count.comparable_value / tested.comparable_value
     # 0 relations are the share 0, whatever the number of tested relations is.
     return ("none", 0.0) if not count.value else (count.words, float("nan"))
 

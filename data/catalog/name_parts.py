@@ -103,7 +103,10 @@ def _add_fillers(key: str, lists: Mapping[str, tuple[str, ...]], fillers: dict[s
         for text in texts:
             for slot in SLOT.findall(text):
                 if list_of_slot(slot) not in (*fillers, *DRAWN_SLOTS):
-                    raise InputError(f"{FILE}: {key}.{name}: no earlier list fills the slot {{{slot}}} of {text!r}")
+                    raise InputError(
+                        f"{FILE}: {key}.{name}: the slot {{{slot}}} of {text!r} needs a list {list_of_slot(slot)!r} "
+                        "earlier in the file"
+                    )
             if set(SLOT.sub("", text)) & set("{}"):
                 raise InputError(f"{FILE}: {key}.{name}: {text!r} has a brace that belongs to no slot")
         fillers[name] = texts

@@ -144,7 +144,7 @@ class PublishedValue:
         return f"{paper_items()[self.item].paper.short}, {self.place}"
 
     @property
-    def comparable(self) -> float:
+    def comparable_value(self) -> float:
         """The value by this project's definition of the quantity: the printed value minus the offset."""
         return float(self.value - self.offset)
 

@@ -35,7 +35,7 @@ Runner = Annotated[
     typer.Option("--runner", help="Runner of the models: threads, processes or dask; by default the study's."),
 ]
 Refresh = Annotated[
-    bool, typer.Option("--refresh", help="Fetch edits and page views of questions from Wikidata again.")
+    bool, typer.Option("--refresh", help="Fetch edits and page views again, for questions made from Wikidata.")
 ]
 Wait = Annotated[bool, typer.Option("--wait", help="Wait while another run uses the workspace.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the steps that would run; run nothing.")]

@@ -43,8 +43,8 @@ class StepId:
         stage: Stage of the step.
         subject: Subject of the step, such as a relation, a partition or a class of entities.
         product: Name of what the step makes, such as prompts; for scores, the leading measure of the pass.
-        part: Part of the subject, such as the title of a page; empty for the whole subject. For prompts and scores of a
-            further seed, the seed.
+        part: Part of the subject, such as the title of a page; empty for the whole subject. If the study has several
+            seeds, prompts and scores of each seed after the first have a part such as "seed 2".
         model: Name of the model; empty without one.
         dtype: Dtype of the model in the study.
         setup: Names of the prompt and the decoding; empty if the model has only one of each.
@@ -437,8 +437,8 @@ class Graph:
             identity: Identity of the placeholder.
             unfinished: An unfinished node. The reason of the placeholder names this node or, if the node is blocked,
                 the step that blocks it.
-            waits_for: Nodes that must end (done or failed) before the steps are known. If empty, `unfinished` must be
-                done.
+            waits_for: Nodes that must end (done or failed) before the steps are known. If empty, the steps are known
+                once `unfinished` is done.
         """
         blocker, preceding_nodes = unfinished.blocked_by or unfinished.id, tuple(waits_for)
         node = PlannedStep(

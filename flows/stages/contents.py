@@ -72,6 +72,7 @@ class Contents:
             unfinished = [node for node in upstream if node.state != "done"]
             reasons = "; ".join(f"{node.id}: {node.reason or node.state}" for node in unfinished[:3])
             raise MissingFile(f"partition {partition}: no question is fetched ({reasons}); run the study first")
+        # True if several steps fetch the questions of a partition, such as a step for each page.
         needs_several_steps = QUESTION_SOURCES[self.study.questions.source].needs_several_steps
         return candidates_of(usable, partition, needs_several_steps=needs_several_steps)
 
@@ -84,7 +85,7 @@ class Contents:
     def unfinished_steps(self, partitions: Collection[Partition] = PARTITIONS) -> list[str]:
         """Return the names of unfinished steps that fetch questions of these partitions."""
         excluded: set[str] = {str(name) for name in PARTITIONS if name not in partitions}
-        # A step whose id names no partition, but a relation, fetches only static or temporal questions.
+        # The subject of a step is a partition, or a relation whose questions are static or temporal.
         if not {"static", "temporal"} & {*partitions}:
             excluded |= {node.id.subject for node in self.graph} - {*partitions}
         steps_of_facts = (FETCH_FACTS.product, FETCH_NAMES.product)

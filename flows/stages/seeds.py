@@ -13,7 +13,7 @@ from swaymeter.flows.stages.score import add_passes
 from swaymeter.tasks.measures import MEASURES
 
 TEXTS = {"queries": ("query_id", {"text": "query"}), "contexts": ("context_id", {"text": "context"})}
-"""Column of the ids, and new name of the column `text` in a frame of scores, for queries and contexts."""
+"""For queries and contexts: the column of their ids, and their name for the column `text` in a frame of scores."""
 
 
 def compute_reliability(step: Step, settings: RunSettings) -> None:
@@ -73,7 +73,8 @@ def add_comparisons_of_seeds(
             prompts[seed] = {"queries": node.output("queries"), "contexts": node.output("contexts")}
         for variant in plan.variants:
             if not any(MEASURES[name].about != "questions" for each in variant.passes for name in each.measures):
-                continue  # the variant scores only questions, such as a variant with a further prompt
+                # Prompts and decodings are for questions. So only the first variant of a model scores queries.
+                continue
             scores_by_seed = {
                 study.seed: {
                     role: score

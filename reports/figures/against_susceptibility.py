@@ -323,7 +323,7 @@ def _draw_groups(grouped_by: str, words: str, model: Model, frames: Frames) -> D
         else:
             axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]) if (measure_rows[measure] < 0).any() else 0)
 
-    # `grid` draws one row of panels; `panel` ignores the item of the row, "-".
+    # All panels stand in one line. The item of this line, "-", is a placeholder that `panel` ignores.
     return Drawing(caption, numbers, shown, partial(grid, "-", measures, 3.5, panel, share_y=False))
 
 

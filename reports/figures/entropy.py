@@ -286,7 +286,7 @@ def _draw_change(model: Model, frames: Frames) -> Drawing | None:
         lines = len(groups) * (len(OUTCOMES) + 1) - 1
         marks = [mark(shape, name) for shape, name in (("o", "all"), ("^", persuaded), ("s", stubborn))]
         marks.append(mark("s", "by the paper's ROUGE-L", filled=False))
-        # `grid` draws one row of panels; `panel` ignores the item of the row, "-".
+        # All panels stand in one line. The item of this line, "-", is a placeholder that `panel` ignores.
         canvas = grid("-", contexts, 1.4 + 0.19 * lines, panel, marks, share_x=True)
         middles = [at * (len(OUTCOMES) + 1) + (len(OUTCOMES) - 1) / 2 for at in range(len(groups))]
         all_groups = f"all {grouping(rows)}s"
@@ -345,7 +345,7 @@ def _draw_edits(model: Model, frames: Frames) -> Drawing | None:
 
     def paint() -> Canvas:
         marks = [mark("D", name, PARTITION_HUES[name]) for name in ("static", "temporal")]
-        # `grid` draws one row of panels; `panel` ignores the item of the row, "-".
+        # All panels stand in one line. The item of this line, "-", is a placeholder that `panel` ignores.
         canvas = grid("-", contexts, 2.8, panel, marks, share_x=True, y=lambda _: "edits of the fact")
         canvas.axes[0].set_yticks(range(len(EDITS)), [*EDITS])
         canvas.axes[0].set_ylim(len(EDITS) - 0.4, -0.6)

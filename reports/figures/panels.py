@@ -79,7 +79,7 @@ def type_panels(
         axes.set(title=f"{query_type} queries", xlabel=x)
         panels[query_type] = axes
 
-    # One row of panels: its item, "-", has no meaning.
+    # All panels stand in one line. The item of this line, "-", is a placeholder that `panel` ignores.
     return grid("-", query_types(rows), height, panel, share_x=share_x, share_y=share_y, y=lambda _: y), panels
 
 

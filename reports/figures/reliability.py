@@ -144,7 +144,7 @@ def _draw_variance(model: Model, frames: Frames) -> Drawing | None:
         axes.set(title=measure, ylabel="variance (squared nats)", ylim=(0, None))
 
     marks = [mark("o", f"{query_type} queries", hue) for query_type, hue in QUERY_HUES.items()]
-    # `grid` draws a row of panels for each item of "-", here a single row; `panel` ignores the item.
+    # All panels stand in one line. The item of this line, "-", is a placeholder that `panel` ignores.
     paint = partial(grid, "-", present(groups, "measure", MEASURES), 3.5, panel, marks, share_y=False)
     numbers, shown = (frame.drop(columns=["model", "dtype"]) for frame in (rows, groups))
     return Drawing(caption, numbers, shown, paint)

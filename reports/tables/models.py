@@ -119,7 +119,7 @@ AT_A_GLANCE = Table(
     "between two halves of the sampled answers without a context. A question counts once for each of its contexts of "
     f"the group. Fewer than {FEWEST_FOR_INTERVAL} items have no interval, and a share of so few is not shown ({FEW}). "
     "Direction compares two models on the items that both have: undecided if neither a difference nor equality is "
-    "shown, equal if the difference is shown to be within the margin.",
+    "demonstrated, equal if the difference is demonstrated to be within the margin.",
     ("models_side_by_side", "model_differences", "stand_ins", "unfinished_greedy_answers", "served_models"),
     _at_a_glance,
     note=lambda frames: (
@@ -149,7 +149,7 @@ DIFFERENCES = Table(
     "two-sided sign-flip permutation test. It is adjusted by Benjamini-Hochberg in two families: the rows on right and "
     "wrong passages, which decide the choice of a variant, and all other rows. Intervals are not adjusted. Larger or "
     "smaller: p is at most 0.05, and the interval excludes 0. Equal: the interval lies within the margin on both sides "
-    "of 0. Undecided: neither a difference nor equality is shown.",
+    "of 0. Undecided: neither a difference nor equality is demonstrated.",
     ("model_differences",),
     _differences,
 )

@@ -105,7 +105,7 @@ EFFECTS = Table(
     "What moves the answer among several passages",
     "Differences of two means of the same questions, with 95% intervals over questions or subjects. p is of a "
     "two-sided sign-flip permutation test, adjusted by Benjamini-Hochberg over all rows. Larger or smaller: p is at "
-    "most 0.05, and the interval excludes 0. Undecided: neither a difference nor equality is shown.",
+    "most 0.05, and the interval excludes 0. Undecided: neither a difference nor equality is demonstrated.",
     ("passage_effects_summary",),
     _effects,
 )

@@ -65,8 +65,9 @@ class FilledTable:
 
         With one or two rows, only a shared model is named.
         """
-        words = ", ".join(str(self._formatted[name].iloc[0]) for name in self._shared_columns)
-        return f" All rows: {words}." if words else ""
+        values = {name: str(self._formatted[name].iloc[0]) for name in self._shared_columns}
+        words = [text if name == "model" else f"{name.replace('_', ' ')}: {text}" for name, text in values.items()]
+        return f" All rows: {'; '.join(words)}." if words else ""
 
     @property
     def shown(self) -> pd.DataFrame:

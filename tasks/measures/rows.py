@@ -152,9 +152,9 @@ def rows_by_question(
         ScoreError: a question with a context has no stored row.
     """
     answers = rows_of(inputs.scores["answers"], questions)
-    # `possibly_empty` has the questions that may have an empty list; any other question without rows raises an error
-    # below. For the measure `answers`, every question may have an empty list, because it may have only greedy replies.
-    # Any other measure stores no row for a reply without an answer.
+    # `possibly_empty` has the replies whose questions may have an empty list; other questions without rows raise an
+    # error below. For `answers`, these are all replies, because a question may have only greedy replies. For any other
+    # measure, these are the replies without an answer, for which the measure stores no rows.
     possibly_empty = answers if measure == "answers" else answers.filter(_is_missing(answers))
     keys = possibly_empty.select(["question_id", "context_id"]).to_pylist()
     by_question: dict[QuestionKey, list[Row]] = {(row["question_id"], row["context_id"]): [] for row in keys}

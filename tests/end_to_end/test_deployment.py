@@ -128,7 +128,7 @@ def test_a_deployment_fails_and_completes_on_retry(deployed: Deployed, study: Ti
 
 
 @pytest.mark.timeout(600)
-def test_unknown_relation_is_refused_by_name(deployed: Deployed, study: TinyStudy) -> None:
+def test_refusal_names_the_unknown_relation(deployed: Deployed, study: TinyStudy) -> None:
     refused = deployed.wait(deployed.start(study, relations=["capitol"]))
     assert (refused["state_name"], refused["tags"]) == ("Refused", ["swaymeter", "tiny"])
     assert refused["state"]["message"] == "no relation is named 'capitol'; did you mean 'capital'?"

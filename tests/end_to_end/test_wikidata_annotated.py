@@ -1,4 +1,4 @@
-"""Questions from servers that people judge: the study asks only accepted and changed questions."""
+"""Questions made from Wikidata, which people judge: the study asks only accepted and changed questions."""
 
 import csv
 from collections import Counter

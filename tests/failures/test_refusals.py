@@ -40,7 +40,7 @@ def test_second_of_two_runs_at_once_is_refused(study: TinyStudy) -> None:
     assert study.scores() == scores
 
 
-def test_folder_without_model_is_refused_by_name(study: TinyStudy, tmp_path: Path) -> None:
+def test_error_names_the_folder_without_a_model(study: TinyStudy, tmp_path: Path) -> None:
     no_model = tmp_path / "no-model"
     no_model.mkdir()
     before = study.write_times()

@@ -111,7 +111,7 @@ def test_thoughts_are_text_without_a_probability(tmp_path: Path) -> None:
     assert "</script><b>" not in (tmp_path / "answers.html").read_text(encoding="utf-8")
 
 
-def test_scores_have_errors_cuts_and_stand_ins(tmp_path: Path) -> None:
+def test_scores_have_standard_errors_cuts_and_stand_ins(tmp_path: Path) -> None:
     frames = frames_of_answers()
     page = write_page(frames, tmp_path)
     shown = data_of_question(page, "q4")
@@ -137,7 +137,7 @@ def test_list_has_scores_of_its_own_questions(tmp_path: Path) -> None:
         assert listed["verdict"][row] == "".join(case["verdict"][0] for case in cases)
 
 
-def test_the_list_has_the_ends_of_greedy_answers(tmp_path: Path) -> None:
+def test_list_says_how_each_greedy_answer_ended(tmp_path: Path) -> None:
     frames = frames_of_answers()
     rows = frames["answers_to_read"]
     greedy = rows["sample"].isna() & (rows["condition"] == "original")
@@ -148,6 +148,7 @@ def test_the_list_has_the_ends_of_greedy_answers(tmp_path: Path) -> None:
     page = write_page(frames, tmp_path)
     names = page.block("index")["questions"]["question_id"]
     ended = dict(zip(names, page.block("scores-0")["ended"], strict=True))
+    # A letter for each case: f finished, u unfinished, l lost (here withheld), - not requested.
     assert [ended[name] for name in ("q0", "q1", "q2", "q3")] == ["fff", "fuf", "flf", "f-f"]
     assert ended["q4"] == "f-f"
 
@@ -158,6 +159,7 @@ def test_the_list_marks_disagreements_of_judge_and_rule(tmp_path: Path) -> None:
     listed, names = page.block("scores-0"), page.block("index")["questions"]["question_id"]
     judged = dict(zip(names, listed["judged"], strict=True))
     for name, verdicts in zip(names, listed["verdict"], strict=True):
+        # The judge's verdict is always context; a capital marks another verdict of the rule.
         expected = "".join("c" if letter == "c" else "C" for letter in verdicts)
         assert judged[name] == ("---" if name == "q1" else expected)
     assert {"c", "C"} <= set("".join(judged.values()))
@@ -173,6 +175,7 @@ def test_flipped_replies_of_the_last_run_are_listed(tmp_path: Path) -> None:
         columns = {"run": 2, "kind": "reply", "model": MODEL, "dtype": "float32", "item": f"{question}\x1foriginal"}
         return {**columns, "state_before": json.dumps(before) if before else None, "state": json.dumps(now)}
 
+    # `texts` stands for the digest of the texts of question and context: "b" in place of "a" is another text.
     refusal, now = {"texts": "a", "verdict": "refusal", "answer": "No <b>idea"}, {"texts": "a", "verdict": "neither"}
     frames["changes_since_last_run"] = pd.DataFrame(
         [

@@ -63,14 +63,17 @@ def test_a_replication_uses_the_words_of_papers(study_frames: dict[str, pd.DataF
     counter_memory = study_frames["outcomes"].query("condition == 'counter_memory'")
     counts = counter_memory["following_stubborn"].sum(), counter_memory["stubborn_by_rule"].sum()
     assert by_rule.numbers[0].text.endswith("{} of these {} state the context's answer".format(*counts))
-    assert by_kind.numbers[0].text.endswith("none is shown easier to sway than another")
-    assert uncertain.numbers[0].text.startswith("0.05 [-0.18, 0.29] (not shown), over 60 contexts; ")
+    assert by_kind.numbers[0].text.endswith("no kind is demonstrated to be easier to sway than another")
+    assert uncertain.numbers[0].text.startswith("0.05 [-0.18, 0.29] (not demonstrated), over 60 contexts; ")
     assert "; 0.500 between halves of the answers without a context, so the context adds" in moved.numbers[0].text
 
 
 @pytest.mark.parametrize(
     ("high", "verdict"),
-    [(0.3, "shown easier to sway, each pair by its 95% interval alone: static than temporal"), (0.6, "none is")],
+    [
+        (0.3, "static is easier to sway than temporal (by the 95% interval of each difference alone)"),
+        (0.6, "no kind is demonstrated to be easier"),
+    ],
 )
 def test_kinds_differ_by_the_interval_of_their_difference(high: float, verdict: str) -> None:
     common = {
@@ -223,7 +226,7 @@ def test_few_questions_of_a_paper_bring_caveats(study_frames: dict[str, pd.DataF
     ],
 )
 def test_few_entities_bring_a_caveat(entities: int, caveat: str) -> None:
-    rows = {name: pd.DataFrame([{"entities": entities}]) for name in (RELATIONS,)}
+    rows = {RELATIONS: pd.DataFrame([{"entities": entities}])}
     assert few_entities(with_empty(rows, queries())).removeprefix("Few entities: ").startswith(caveat)
 
 
@@ -266,7 +269,7 @@ def test_without_a_reason_there_is_no_caveat() -> None:
 @pytest.mark.parametrize(
     ("changed", "start"),
     [
-        ({}, "0.40 [0.10, 0.60] (shown), over 30 contexts"),
+        ({}, "0.40 [0.10, 0.60] (demonstrated), over 30 contexts"),
         ({"subject_low": math.nan, "subject_high": math.nan}, "0.400 (no interval)"),
         ({"pearson": math.nan}, ""),
         ({"n": 19}, ""),

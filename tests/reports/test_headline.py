@@ -31,7 +31,7 @@ def test_shares_of_own_questions_add_up(own_questions: dict[str, pd.DataFrame]) 
     )
 
 
-def test_basis_counts_questions_without_some_kinds(own_questions: dict[str, pd.DataFrame]) -> None:
+def test_basis_has_all_questions_and_largest_kind(own_questions: dict[str, pd.DataFrame]) -> None:
     chart = figure(own_questions | {"overview": own_questions["overview"].assign(questions=50)})
     assert chart
     assert chart.basis.endswith("50 questions, at most 12 of a kind")
@@ -57,13 +57,13 @@ def test_categories_show_the_effects_of_contexts(study_frames: dict[str, pd.Data
     assert result.verdict.startswith("A context persuades in ")
 
 
-def test_a_threshold_beside_a_row_has_its_number(own_questions: dict[str, pd.DataFrame]) -> None:
+def test_differing_threshold_number_is_written_beside_the_bar(own_questions: dict[str, pd.DataFrame]) -> None:
     means = own_questions["models_side_by_side"].query("model == 'other'")
     wrong = means["quantity"].eq("follows") & means["group"].eq("conflicting")
     replies = own_questions["verdict_shares"].query("model == 'other'")
     share = replies.query("condition == 'conflicting' and quantity == 'wrong'")["mean"].item()
-    named = means[wrong].assign(mean=share), means[wrong].assign(mean=0.375, low=0.2, high=0.6)
-    same, other = (figure(own_questions | {"verdict_shares": replies, "models_side_by_side": rows}) for rows in named)
+    numbers = means[wrong].assign(mean=share), means[wrong].assign(mean=0.375, low=0.2, high=0.6)
+    same, other = (figure(own_questions | {"verdict_shares": replies, "models_side_by_side": rows}) for rows in numbers)
     assert same
     assert other
     assert (same.bars[1].name, same.bars[1].threshold_words) == ("follow.conflicting", "")
@@ -131,7 +131,7 @@ def test_a_sentence_compares_right_with_wrong(
 @pytest.mark.parametrize(
     ("undecided", "start"), [(20, "The model follows "), (21, "53% of replies are without a decision (")]
 )
-def test_mostly_undecided_replies_come_first(
+def test_sentence_opens_with_majority_of_undecided_replies(
     undecided: int, start: str, own_questions: dict[str, pd.DataFrame]
 ) -> None:
     silent = pd.DataFrame([{"replies": 40, "undecided": undecided}])

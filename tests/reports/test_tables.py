@@ -197,8 +197,8 @@ def test_many_variants_are_counted_together() -> None:
         for reason in ("denied", "empty")
     ]
     assert neither_sentences(pd.DataFrame(reasons)) == (
-        " With a context that states an answer, 30 of 45 greedy answers of the 5 variants with such answers, 2 to 10 "
-        "of each state another answer or no answer (denied: 15, empty: 15)."
+        " With a context that states an answer, 30 of 45 greedy answers of 5 variants (2 to 10 of each) state another "
+        "answer or no answer (denied: 15, empty: 15)."
     )
     servers = pd.DataFrame(
         [{**variant, "server": "vllm" if number else "llama.cpp"} for number, variant in enumerate(variants)]
@@ -240,7 +240,8 @@ def test_common_values_of_rows_are_written_once() -> None:
     table = TABLES["what-moves-the-answer"]
     result = filled(table, {table.queries[0]: pd.DataFrame([{**row, "kind": kind} for kind in ("a", "b", "c")])})
     assert (
-        result.in_common == " All rows: m (float32), all, the newer of a right and a wrong passage, against the older."
+        result.in_common
+        == " All rows: m (float32); set: all; effect: the newer of a right and a wrong passage, against the older."
     )
     assert list(result.shown.columns) == ["questions", "mean", "against", "difference", "p_adjusted", "direction"]
     assert result.shown["difference"].iloc[0] == "+25.0 points [10.0, 40.0]"

@@ -134,8 +134,8 @@ def string(value: str, language: str | None = None) -> str:
     """Return a text in the syntax of queries, with its language if any; InputError for a lone surrogate."""
     if not is_text(value):
         raise InputError(f"{value[:200]!r} has a lone surrogate, which is not text; a SPARQL query needs text")
-    # Some services decode \uXXXX before anything else, so that \\u0022 would end the text. So a u right after a
-    # backslash is written as \u0075, and all services read the same text.
+    # A backslash is doubled: the text \u0022 becomes \\u0022. Some services decode \uXXXX before anything else; they
+    # would read the second backslash with u0022 as a quote. So a u right after a backslash is written as \u0075.
 
     def escape_backslash(match: re.Match[str]) -> str:
         return "\\\\" + (f"\\u{ord(match[1]):04x}" if match[1] else "")
@@ -172,11 +172,11 @@ def _rows(content: Any) -> list[Row | None]:
 def _term(entry: Mapping[str, Any]) -> Term | None:
     kind, value, datatype, language = entry["type"], entry["value"], entry.get("datatype"), entry.get("xml:lang")
     if not isinstance(value, str) or not isinstance(datatype, str | None) or not isinstance(language, str | None):
-        raise TypeError("a term whose value, datatype or language is not text")
+        raise TypeError("the value, datatype or language of a term is not text")
     if kind == "uri":
         return Uri(value)
     if kind in ("literal", "typed-literal"):  # SPARQL 1.0 endpoints write typed-literal
         return Literal(value, datatype, language)
     if kind == "bnode":
         return None
-    raise TypeError("a term of a kind that SPARQL 1.1 does not have")
+    raise TypeError("a term has a kind that SPARQL 1.1 does not have")

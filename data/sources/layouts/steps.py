@@ -135,7 +135,9 @@ def cub_counterfact(cells: Cells) -> Cells:
     # If the sentence is spelled differently in `template_w_context`, it is the last line.
     fact = whole.removesuffix(sentence) if whole.endswith(sentence) else whole.rpartition("\n")[0]
     if not (fact := fact.strip().removeprefix("Fact:").strip()):
-        raise InputError("template_w_context: has the sentence of `template` alone; put the fact before the sentence")
+        raise InputError(
+            "template_w_context: has only the sentence of `template`, without a fact; put the fact before the sentence"
+        )
     return {**cells, "sentence": sentence, "fact": fact}
 
 
@@ -267,7 +269,7 @@ def _joined_parts(cells: Cells, column: str) -> list[str]:
     if any(isinstance(part, list) for part in passages):
         parts = [[str(passage) for passage in part] for part in passages if isinstance(part, list)]
         if not all(parts):
-            raise InputError(f"{column}: the list of passages for one part of the answer is empty")
+            raise InputError(f"{column}: must list passages for each part of the answer, but one list is empty")
         return ["\n\n".join(context) for context in zip(*parts, strict=False)]
     return [str(passage) for passage in passages if passage]
 

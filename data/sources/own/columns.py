@@ -123,7 +123,7 @@ def plain(name: str) -> str:
 
 
 def checked_map(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the file's names of columns by Swaymeter's names; ValueError for a repeated or an unknown name."""
+    """Return the names of the file's columns by Swaymeter's names; ValueError for a repeated or an unknown name."""
     columns: dict[str, str] = {}
     for name, column in pairs:
         if name not in COLUMNS:
@@ -142,7 +142,7 @@ def check_columns(file: Path, content: FileRows, columns: Mapping[str, str], rep
     Args:
         file: The file, for errors.
         content: The columns and rows of the file.
-        columns: The file's names of columns, or paths into them, by Swaymeter's names.
+        columns: Names of the file's columns, or paths into them, by Swaymeter's names.
         replies: Columns of recorded replies.
 
     Raises:

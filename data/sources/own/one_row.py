@@ -17,9 +17,9 @@ from pydantic import (
     model_validator,
 )
 
-from swaymeter.data.errors import InputError
+from swaymeter.data.errors import InputError, printable
 from swaymeter.data.options import Problem, problems, validation_error
-from swaymeter.data.records import ALONE, OwnKind
+from swaymeter.data.records import ALONE, OWN_KINDS, OwnKind
 from swaymeter.data.records.statistics import ALL
 from swaymeter.data.sources.layouts.documents import as_passage
 from swaymeter.data.sources.own.columns import CONTEXT_COLUMNS
@@ -66,6 +66,19 @@ _SHORT_NAMES = {**{short: short for short in CONTEXT_COLUMNS.values()}, **CONTEX
 """Keys of a context in lower case, short or long, each with its short name."""
 
 
+def _check_kind(value: Any) -> Any:
+    """Return a kind in small letters; ValueError for any other text, such as right or wrong."""
+    if not isinstance(value, str):
+        return value
+    kind = value.strip().lower()
+    if kind not in OWN_KINDS:
+        raise ValueError(
+            "expected supporting (for a passage with the right answer), conflicting (for a passage with a wrong "
+            f"answer), irrelevant, neutral or unknown, not {printable(value, 60)!r}"
+        )
+    return kind
+
+
 def _is_valid_value(name: str, value: Any) -> bool:
     """Return True if a passage can have this value under this name."""
     if name != "score":
@@ -82,9 +95,7 @@ class OwnContext(BaseModel):
     model_config = ConfigDict(extra="allow")
 
     text: Text
-    kind: Annotated[
-        OwnKind | None, BeforeValidator(lambda value: value.strip().lower() if isinstance(value, str) else value)
-    ] = None
+    kind: Annotated[OwnKind | None, BeforeValidator(_check_kind)] = None
     answer: Text | None = None
     aliases: Texts = ()
     id: Name | None = None

@@ -162,7 +162,7 @@ def questions_of(
     Args:
         rows: The rows.
         origin: The source and licence of the file.
-        columns: The file's names of columns, or paths, by Swaymeter's names.
+        columns: Names of the file's columns, or paths, by Swaymeter's names.
         skip_repeated: True to skip repeated contexts of a question; False to refuse their rows.
         replies: Columns of recorded replies; with replies, a row without a context is closed-book.
     """
@@ -330,7 +330,7 @@ def _mapped(cells: Mapping[str, Any], columns: Mapping[str, str], names: Mapping
 
     Args:
         cells: The cells.
-        columns: The file's names of columns, or paths, by Swaymeter's names.
+        columns: Names of the file's columns, or paths, by Swaymeter's names.
         names: Swaymeter's names by the names of all columns of the file.
     """
     mapped = {names[name]: value for name, value in cells.items()}

@@ -152,7 +152,7 @@ def checked_questions(
     Args:
         path: The file.
         file_questions: The questions of the file.
-        columns: The names of columns in the file, by Swaymeter's names.
+        columns: Names of the file's columns, by Swaymeter's names.
 
     Raises:
         InputError: No row can be used.
@@ -238,7 +238,7 @@ def question_rows(file: Path, columns: Mapping[str, str], replies: Sequence[str]
 
     Args:
         file: The file.
-        columns: The names of columns in the file, or paths, by Swaymeter's names.
+        columns: Names of the file's columns, or paths, by Swaymeter's names.
         replies: Required columns of recorded replies.
 
     Raises:

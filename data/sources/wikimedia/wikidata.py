@@ -1,4 +1,4 @@
-"""Items of Wikidata, or of another wiki with Wikibase: names, statements and page of Wikipedia; and similar items.
+"""Items of Wikidata, or of another wiki with Wikibase: their names and statements, and items similar to them.
 
 The values of statements are canonical JSON; they are compared with each other and never shown.
 """

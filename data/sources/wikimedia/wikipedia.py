@@ -58,7 +58,7 @@ class Wikipedia:
         fields: dict[str, Any] = {}
 
         def is_whole_page(content: Any) -> bool:
-            """Return True for a page with a text in a single response: parts could be of different days."""
+            """Return True if the response has a whole page with a text. Cached parts could be of different days."""
             has_single_part = not fields and "continue" not in content
             return has_single_part and bool((page_of(content) or {}).get("extract"))
 

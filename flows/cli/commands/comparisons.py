@@ -8,7 +8,7 @@ What changed between two runs:
     reports/changes.py                  writes lines, tables, JSON and pages
 
 `diff` calls only `compare_items`. The headline numbers are declared in tasks/statistics/models.py.
-`audit --baseline` (views/baseline.py) calls `compare_snapshots`, too. For `history` and the page of a study,
+`audit --baseline` (flows/cli/views/baseline.py) calls `compare_snapshots`, too. For `history` and the page of a study,
 flows/stages/history.py stores the changes of each completed run, and `changes_of_run` reads them.
 
 Functions import these modules late, because every command of `swaymeter` imports this module.
@@ -56,7 +56,7 @@ def compare(
 ) -> None:
     """Compare two runs on the terminal and on a page.
 
-    Both show changed settings, facts and questions, flipped replies, and differences of headline numbers.
+    Terminal and page show changed settings, facts and questions, flipped replies, and differences of headline numbers.
 
     Example: [bold]swaymeter compare float32.yaml bfloat16.yaml[/bold]
     """
@@ -314,7 +314,11 @@ def _show_relations(
 
 
 def read_history(database: Path) -> "dict[str, pd.DataFrame]":
-    """Return the rows of each named query about the runs of a study; UsageError without a completed run."""
+    """Return the rows of named queries; UsageError without a completed run.
+
+    RUNS_OVER_TIME has the completed runs, CHANGES_OF_RUNS their changes, and NUMBERS their headline numbers. RUNS has
+    the models of the last run with their labels, for the figures.
+    """
     from swaymeter.data.warehouse.warehouse import opened
     from swaymeter.flows.stages.aggregate import schema
     from swaymeter.reports.changes import NUMBERS, RUNS_OVER_TIME

@@ -1,4 +1,4 @@
-"""Ages of stored answers of servers in an audit: the limit after which servers are asked again, and lines on ages."""
+"""Ages of stored answers of servers in an audit: the limit above which servers are asked again, and the output."""
 
 import os
 import re
@@ -20,8 +20,8 @@ from swaymeter.reports.frames import records
 UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)}
 MAX_AGE_IN_CI = timedelta(hours=24)
 """Limit of the age of stored answers in a CI pipeline."""
-MIN_AGE_OF_LINES = timedelta(minutes=5)
-"""Age from which the output has a line on the stored answers of a server."""
+MIN_AGE_IN_OUTPUT = timedelta(minutes=5)
+"""Age above which the stored answers of a server have a line in the output."""
 
 
 def max_age_of(text: str | None) -> timedelta | None:
@@ -44,30 +44,30 @@ def max_age_of(text: str | None) -> timedelta | None:
 
 
 def execute(
-    selected: Study, progress: TerminalProgress, max_age: timedelta | None, *, force: bool, offline: bool, wait: bool
+    study: Study, progress: TerminalProgress, max_age: timedelta | None, *, force: bool, offline: bool, wait: bool
 ) -> tuple[Graph, str]:
     """Run an audit; models with stored answers older than `max_age` are asked again.
 
     An offline run uses stored answers of any age. If only some models are asked again, they are scored first.
     """
-    stale = _stale_models(selected, max_age) if max_age is not None and not (force or offline) else []
-    if stale and len(stale) < len(selected.study.models):
-        stale_part = replace(selected, selection=Selection(models=tuple(stale)))
+    stale = _stale_models(study, max_age) if max_age is not None and not (force or offline) else []
+    if stale and len(stale) < len(study.study.models):
+        stale_part = replace(study, selection=Selection(models=tuple(stale)))
         graph, message = stale_part.execute(progress, stages=["score"], force=True, wait=wait, on_wait=warn)
         if message:
             return graph, message
         stale = []  # `stale_part` has asked these models again
-    return selected.execute(progress, force=force or bool(stale), offline=offline, wait=wait, on_wait=warn)
+    return study.execute(progress, force=force or bool(stale), offline=offline, wait=wait, on_wait=warn)
 
 
-def _stale_models(selected: Study, max_age: timedelta) -> list[str]:
+def _stale_models(study: Study, max_age: timedelta) -> list[str]:
     """Return the names of models at servers and of functions with a stored answer older than `max_age`."""
     names = dict[str, None]()
-    for node in selected.graph:
+    for node in study.graph:
         check = node.checks.get("answers") if node.id.stage == "score" else None
         if check is None or check.state != "done":
             continue
-        model = selected.plan.variant(node.id).model
+        model = study.plan.variant(node.id).model
         if not (model.endpoint or model.function):
             continue
         finished = datetime.fromisoformat(str((check.about or {})["finished_at"]))
@@ -80,7 +80,7 @@ def lines_of(servers: pd.DataFrame) -> Iterator[str]:
     """Yield a line for each model whose server answered in an earlier run."""
     for row in records(servers):
         oldest = datetime.fromisoformat(str(row["oldest_answer"]))
-        if (age := datetime.now(UTC) - oldest) > MIN_AGE_OF_LINES:
+        if (age := datetime.now(UTC) - oldest) > MIN_AGE_IN_OUTPUT:
             yield (
                 f"the oldest answers of {row['model']} are {_duration(age)} old ({oldest:%Y-%m-%d %H:%M} UTC): --force "
                 "asks the server again, and --max-age 24h asks it again if answers are older"

@@ -134,8 +134,9 @@ def baseline(run: str, database: Path) -> LastRun:
     before = database_of(run)
     if before.resolve() == database.resolve():
         raise UsageError(
-            f"--baseline {run}: this audit has the same workspace, and would become the baseline of the next audit "
-            f"even if it fails; name another --workspace, or a copy of {before}"
+            f"--baseline {run}: this audit writes into the same workspace, so the next audit would be compared with "
+            "this audit, even if this audit fails; name another --workspace for this audit, or name a copy of "
+            f"{before} as the --baseline"
         )
     return _last_run(before, run)
 

@@ -290,7 +290,7 @@ class ServedModel:
             yield index, Distributions.of(self.next_token_logits([row[index] for row in prompts]))
 
     def next_token_logits(self, prompts: Sequence[Tokens], *, batch_size: int | None = None) -> "torch.Tensor":
-        """Return the log-probabilities after prompts, (n, V) nats: logits whose normaliser is 0."""
+        """Return the log-probabilities after prompts, (n, V) nats: logits whose log-normaliser is 0."""
         import torch
 
         order = self._order(prompts)

@@ -240,8 +240,8 @@ class Server:
             elif value not in _DEFAULTS.get(usual, (value,)):
                 values = " or ".join(f"{default:g}" for default in _DEFAULTS[usual])
                 raise ModelError(
-                    f"model {self.endpoint.name}: its server refuses `{usual}`, so the value {value:g} has no effect; "
-                    f"set `{usual}` to {values}"
+                    f"model {self.endpoint.name}: its server refuses `{usual}`, so the value {value:g} cannot be sent; "
+                    f"set `{usual}` to {values}, which need not be sent"
                 )
         return sent
 

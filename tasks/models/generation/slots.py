@@ -369,7 +369,7 @@ def _attend(
     """Attend in the slots of this thread's forward pass; transformers calls this in place of the model's attention."""
     for option, name in _UNSUPPORTED.items():
         if options.get(option) is not None:
-            raise NotImplementedError(f"the attention of the model has {name}")
+            raise NotImplementedError(f"attention with {name} is not supported")
     return _reading.get().attend(query, scaling, sliding_window), None
 
 

@@ -124,8 +124,8 @@ def choose_method(
         fallback: the name of the method that is always exact.
         new_tokens: limit of the tokens that follow a prompt.
         in_parts: True if the methods read a prompt and its new tokens in several forward passes, whose positions must
-            agree. False if they read a prompt again with its new tokens. Then a longer prompt is compared again, and
-            `long_positions` holds for all of the prompts or for none.
+            agree. False if they read the prompt with its new tokens in one forward pass. The caller then calls this
+            function again for longer prompts, and `long_positions` is True for all of `prompts` or for none.
 
     Raises:
         ScoreError: a prompt does not fit the memory.

@@ -217,8 +217,8 @@ def _prompts(
             full_prompts[start] = full_prompts[start][: common_prefix_length(prompts_of_query, remaining=0)]
             if not full_prompts[start]:
                 raise ScoreError(
-                    f"the query {shorten(texts[start])} after the context {shorten(context)} has no token that stays "
-                    "the same before every answer, so answers cannot be scored; use a longer query"
+                    f"the query {shorten(texts[start])} after the context {shorten(context)}: even the first token of "
+                    "the prompt depends on the answer that follows, so answers cannot be scored; use a longer query"
                 )
         prompts.append([*full_prompts])
     return prompts

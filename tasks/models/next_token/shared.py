@@ -5,8 +5,8 @@ once. The tokens after this prefix are a tree. All contexts have the same tree, 
 context. Sequences are read in batches of units. A unit is a group of sequences that stay together, such as a query with
 each of its answers.
 
-Half of the budget is for the results of one batch of units after all contexts, an eighth for the KV cache of the
-contexts, and a quarter for a forward pass. After memory ran out, a forward pass is halved and repeated.
+Half of the budget is for the results of one batch of units with all contexts, an eighth for the KV cache of the
+contexts, and a quarter for a forward pass. If memory runs out, a forward pass is halved and repeated.
 """
 
 from collections import deque
@@ -32,7 +32,7 @@ SINGLE_CONTEXT_FACTOR = 8
 
 @dataclass(frozen=True, eq=False)
 class ForwardPass:
-    """A forward pass of the model: the tree of some units after some contexts.
+    """A forward pass of the model: the tree of some units, appended to each of some contexts.
 
     Attributes:
         contexts: indices of the contexts.
@@ -58,9 +58,9 @@ class SharedPrefixes:
         prompts: [context][sequence] complete prompts as tokens.
         units: groups of sequences, by their indices, that stay in one batch; by default each sequence is a unit.
         entries: number of values that the caller stores for each unit and context; None for the size of the vocabulary.
+            If `keep`, the values are the tokens that the caller writes after each sequence.
         inner: True if the caller reads logits at all nodes, False if only at the ends of sequences.
-        keep: True to store the trees' KV cache, because `entries` more tokens follow each sequence. The caller then
-            stores one value for each of these tokens.
+        keep: True to store the trees' KV cache, because the caller writes `entries` tokens after each sequence.
         memory: bytes; None for `memory_budget`.
     """
 
@@ -100,9 +100,9 @@ class SharedPrefixes:
         self._halving = Halving(model, "prompts are read", rows, self.largest)
 
     def read(self, compute: Callable[[ForwardPass], None]) -> Iterator[list[int]]:
-        """Call `compute` for each forward pass, and yield the units of a batch once they are read after all contexts.
+        """Call `compute` for each forward pass, and yield the units of a batch once they are read with all contexts.
 
-        After memory ran out, the batch is repeated in smaller forward passes.
+        If memory runs out, the batch is repeated in smaller forward passes.
         """
         while self._waiting:
             units, rows = self._waiting.popleft(), self._halving.amounts[0]

@@ -72,7 +72,7 @@ def test_misprints_are_named_beside_the_value() -> None:
         for value in catalog.published("liu-table-2")
         if (value.model, value.by["query_type"]) == ("llama-2-7b-chat", "all")
     )
-    assert (overall.comparable, len(overall.notes)) == (0.57, 1)
+    assert (overall.comparable_value, len(overall.notes)) == (0.57, 1)
     entropy = catalog.published("marjanovic-table-2", "semantic_entropy")[0]
     assert "entropies are without the 5 that the released code adds" in entropy.notes
 

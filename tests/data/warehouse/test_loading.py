@@ -149,7 +149,7 @@ def test_hostile_additions_are_not_run(hostile: str, database: Path) -> None:
 
 
 @pytest.mark.parametrize(("hostile", "reason"), REFUSED.items())
-def test_hostile_databases_are_refused_by_name(hostile: str, reason: str, database: Path) -> None:
+def test_error_names_what_makes_a_database_hostile(hostile: str, reason: str, database: Path) -> None:
     change(database, hostile)
     pattern = reason.replace("(", r"\(").replace(")", r"\)")
     with pytest.raises(WorkspaceError, match=pattern), opened(database, TABLES, limits=Limits()):

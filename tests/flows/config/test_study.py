@@ -130,7 +130,7 @@ WIKIDATA = {"source": "wikidata"}
         ({"questions": None, "measures": ["accuracy"]}, "needs questions; name a source under `questions`"),
     ],
 )
-def test_impossible_studies_are_refused_by_key(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_error_of_an_impossible_study_names_its_key(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
     assert message in error_message(tmp_path, **changes)
 
 

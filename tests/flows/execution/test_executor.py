@@ -82,7 +82,7 @@ def test_tasks_come_with_their_nearest_upstream_tasks(toy: Toy) -> None:
         Executor(toy.graph, Selection(), submit, Progress(), workers).run()
     names = {step: task_name(step) for step in ALL_STEPS}
     assert submitted[names[BUILD_B]] == {names[FETCH_B]: False}
-    assert submitted[names[SCORE_A]] == {names[BUILD_A]: True}  # Prefect shows the blocked task as "not ready"
+    assert submitted[names[SCORE_A]] == {names[BUILD_A]: True}  # the failure of BUILD_A blocks SCORE_A
     assert submitted[names[TOTAL]] == {names[SCORE_A]: False, names[SCORE_B]: False}
     assert submitted[names[PAGE]] == {names[TOTAL]: False}
 

@@ -125,7 +125,7 @@ def test_insufficient_files_are_refused_before_a_run(files: Any, problem: str, t
 
 
 @pytest.mark.parametrize("is_built", [False, True])
-def test_too_few_contexts_are_refused_by_relation(is_built: bool, tmp_path: Path) -> None:
+def test_refusal_of_too_few_contexts_names_the_relation(is_built: bool, tmp_path: Path) -> None:
     contexts = {"base": 1, "assertive": 1, "negation": 0}
     if is_built:  # prompts do not depend on `per_query`
         prepare(load_study(tmp_path, contexts=contexts))

@@ -17,9 +17,11 @@ ENTITIES, KINDS, RELATIONS = 3, 2, 2
 PROMPTS_PER_RELATION = 4 * ENTITIES * ENTITIES * KINDS
 QUERY_PROMPTS, QUESTION_PROMPTS = RELATIONS * PROMPTS_PER_RELATION, 3 * 3
 NOT_COUNTED = "the questions are not fetched yet, so their prompts cannot be counted"
-WITHOUT_SWITCH = {"max_new_tokens": 100, "models": "without_switch"}
+THINKING_WITHOUT_SWITCH = {"max_new_tokens": 100, "models": "without_switch"}
+"""A setting `thinking`: models think only if their chat template has no switch that turns thoughts off."""
 ALWAYS_THINKS = CHAT + "<think>"
 THINKS_BY_SWITCH = CHAT + "{% if enable_thinking %}<think>{% endif %}"
+"""Chat templates without and with a switch for thoughts."""
 SCORES = Selection(stages=("score",))
 
 
@@ -107,18 +109,19 @@ def test_a_refresh_lists_the_fetch_of_questions(tmp_path: Path) -> None:
 def test_gpu_hours_follow_from_known_sizes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan, "identify_language_model", lambda name: SimpleNamespace(revision="1"))
     models = [{"name": "pythia-6.9b-deduped"}, {"name": "pythia-12b-deduped"}]
-    sample = {"base": 1, "assertive": 1, "negation": 0, "per_query": {"contexts": 6, "relevant": 1}}
+    contexts_of_query = {"base": 1, "assertive": 1, "negation": 0, "per_query": {"contexts": 6, "relevant": 1}}
     listed = lines(load_study(tmp_path, models=models, measures={"persuasion": {}}, questions=None))
     assert listed[-2].endswith("of the model: less than 0.01 GPU hours")
     monkeypatch.setattr("swaymeter.flows.stages.estimate.LEAST_HOURS", 0.0)
     hours = []
-    for changes in ({}, {"contexts": sample}):
+    for changes in ({}, {"contexts": contexts_of_query}):
         listed = lines(load_study(tmp_path, models=models, measures={"persuasion": {}}, questions=None, **changes))
         hours.append([float(line.rpartition("model: ")[2].split()[0]) for line in listed[-3:-1]])
-        assert f"{2 * QUERY_PROMPTS} prompts" in listed[-1]  # the sample has six contexts a query, too
-    (small, large), (sampled, _) = hours
+        assert f"{2 * QUERY_PROMPTS} prompts" in listed[-1]  # six contexts for each query, with both settings
+    (small, large), (small_with_own_contexts, _) = hours
     assert large == pytest.approx(small * 12 / 6.9, rel=0.01)
-    assert sampled == pytest.approx(small * 40 / 16, rel=0.01)
+    # A prompt with its query's own context counts 40 tokens; with a context that all queries share, 16.
+    assert small_with_own_contexts == pytest.approx(small * 40 / 16, rel=0.01)
 
 
 @pytest.mark.parametrize(
@@ -126,9 +129,9 @@ def test_gpu_hours_follow_from_known_sizes(tmp_path: Path, monkeypatch: pytest.M
     [
         (None, ALWAYS_THINKS, "", 0),
         ({"max_new_tokens": 100}, None, "at most 9,900 tokens of thoughts", 1100),
-        (WITHOUT_SWITCH, ALWAYS_THINKS, "at most 9,900 tokens of thoughts", 1100),
-        (WITHOUT_SWITCH, THINKS_BY_SWITCH, "", 0),
-        (WITHOUT_SWITCH, None, "at most 9,900 tokens of thoughts, not counted below; whether", 0),
+        (THINKING_WITHOUT_SWITCH, ALWAYS_THINKS, "at most 9,900 tokens of thoughts", 1100),
+        (THINKING_WITHOUT_SWITCH, THINKS_BY_SWITCH, "", 0),
+        (THINKING_WITHOUT_SWITCH, None, "at most 9,900 tokens of thoughts, not counted below; whether", 0),
     ],
 )
 def test_thoughts_add_to_the_estimate(

@@ -32,7 +32,8 @@ def question(study: Study) -> Question:
 
 
 @pytest.mark.parametrize(
-    # The columns of `expected` are cited, cited_exist, citation_right, came_from and names_conflict.
+    # `expected` has the columns cited, cited_exist, citation_right, came_from and names_conflict, which is True if the
+    # reply says that two passages contradict each other.
     ("case", "text", "stated", "expected"),
     [
         (MIXED, "At nine [2].", "original", ((2,), True, True, (2, 4), False)),

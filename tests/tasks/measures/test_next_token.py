@@ -195,7 +195,7 @@ def test_sample_has_requested_contexts_in_order(prompts: Inputs) -> None:
     assert samples != [own_sample(query, prompts.contexts, SAMPLE, seed=8) for query in prompts.queries]
 
 
-def test_too_few_relevant_contexts_are_refused_by_relation(prompts: Inputs) -> None:
+def test_error_of_few_relevant_contexts_names_relation(prompts: Inputs) -> None:
     with pytest.raises(InputError, match=r"relation capital needs 9 contexts that mention .*, but has only \d;"):
         own_sample(prompts.queries[0], prompts.contexts, PerQuery(9, 9), seed=7)
 

@@ -228,7 +228,7 @@ def test_an_unwritable_folder_remembers_nothing(tmp_path: Path) -> None:
         dump_digest([], tmp_path)
 
 
-def test_literal_over_16_mib_is_refused_by_name(tmp_path: Path) -> None:
+def test_error_names_file_with_literal_over_16_mib(tmp_path: Path) -> None:
     file = write_dump(tmp_path, "a.nt", f'<http://a/s> <http://a/p> "{"x" * 17 * 2**20}" .')
     with pytest.raises(InputError, match=r"a\.nt has a literal, or another term, of more than 16 MiB"):
         shared_dump([file], tmp_path / "graphs")

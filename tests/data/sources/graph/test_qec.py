@@ -142,7 +142,7 @@ REFUSED: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("content", "message"), REFUSED, ids=range(len(REFUSED)))
-def test_file_of_another_layout_is_refused_by_name(content: Any, message: str, tmp_path: Path) -> None:
+def test_error_names_file_of_another_layout(content: Any, message: str, tmp_path: Path) -> None:
     file = write(tmp_path, content)
     with pytest.raises(InputError, match=f"^{file}{message}"):
         read_qec(file)

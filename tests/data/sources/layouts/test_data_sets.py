@@ -304,7 +304,7 @@ def test_rgb_needs_a_passage_of_each_part(tmp_path: Path) -> None:
     row = {"id": 0, "query": "Who and where?", "answer": ["Ada", "Arn"], "positive": [["Ada."], []], "negative": ["x"]}
     file.write_text(json.dumps(row))
     (rejected,) = read_questions(options("rgb", file)).rejected
-    assert rejected.detail == "positive: the list of passages for one part of the answer is empty"
+    assert rejected.detail == "positive: must list passages for each part of the answer, but one list is empty"
 
 
 def test_the_nearest_form_is_named(tmp_path: Path) -> None:
@@ -379,7 +379,7 @@ def test_a_template_of_cub_is_filled_or_named(tmp_path: Path) -> None:
         "<place> it is.\n<subject>": "the slot <place> of a template has no value",
         "<|user|>\n<subject>": "template_w_context: is a chat prompt; use a file without instruct_template in its name",
         "<subject> lies on the river": (
-            "template_w_context: has the sentence of `template` alone; put the fact before the sentence"
+            "template_w_context: has only the sentence of `template`, without a fact; put the fact before the sentence"
         ),
     }
     for template, reason in reasons.items():

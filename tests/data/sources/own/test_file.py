@@ -149,7 +149,7 @@ def test_hostile_texts_stay_unchanged(tmp_path: Path) -> None:
         ("q2,Who?,Oslo,,,unknown,,", "line 3: context: is missing"),
         ("q2,Who?,Oslo,,c,conflicting,,", "line 3: context 1, answer: is missing"),
         ("q2,Who?,Oslo,,c,irrelevant,Bergen,", "line 3: context 1, answer: irrelevant contexts state no answer"),
-        ("q2,Who?,Oslo,,c,wrong,,", "line 3: context 1, kind: expected"),
+        ("q2,Who?,Oslo,,c,wrong,,", "line 3: context 1, kind: expected supporting (for a passage with the right"),
         ("q2,Who?,Oslo,,c", "line 3: has 5 cells, and the header 8"),
         ('q2,Who?,Oslo,,"c"x,unknown,,', "line 3: is not CSV"),
         ("q1,Who?,Oslo,,c,unknown,,", "line 3: id: q1 is also the id of the question in line 2"),

@@ -141,13 +141,13 @@ CASES: dict[str, tuple[tuple[Edit, ...], tuple[int, ...], tuple[int, ...]]] = {
     ),
     "hidden: rolled back": ((CREATE, ADD, hidden(SET), ROLLBACK, LABEL_OSLO), (101,), (102,)),
     "hidden: changed right after": ((CREATE, ADD, hidden(SET), SET_OTHER), (101, 103), (102,)),
-    "hidden: a certain change rolled back": ((CREATE, ADD, hidden(SET, "content"), ROLLBACK), (101, 102, 103), ()),
-    "hidden: certain change explains contents": (
+    "hidden: content of a change, rolled back": ((CREATE, ADD, hidden(SET, "content"), ROLLBACK), (101, 102, 103), ()),
+    "hidden: content of a change that explains the next content": (
         (CREATE, ADD, hidden(SET, "content"), Edit("", BERGEN, reference="Q1")),
         (101, 102),
         (),
     ),
-    "hidden: two certain changes explain contents": (
+    "hidden: contents of two changes that explain the next content": (
         (CREATE, ADD, hidden(SET, "content"), hidden(SET_BACK, "content"), Edit("", OSLO, label="X")),
         (101, 102, 103),
         (),
@@ -286,9 +286,9 @@ def test_edits_in_wrong_order_are_sorted(open_wikidata: OpenWikidata) -> None:
 @pytest.mark.parametrize(
     ("after", "expected"),
     [
-        # No other revision has the content of 102.
+        # 104 has a label, so its content differs from the hidden content of 102.
         ([Edit("", OSLO, label="X"), Edit("", BERGEN, label="X")], ((101, 104), (102,))),
-        # Revision 104 has the content of 102.
+        # 104 has the content that is hidden in 102; the content is then requested from 104.
         ([Edit("", OSLO), Edit("", BERGEN), Edit("", OSLO, label="X")], ((101, 104, 105), (102,))),
     ],
 )
