@@ -5,9 +5,9 @@
     fetch … report    from the first step of a stage to the first step of the next stage; `report` draws the figures
     end               from the last step to the end of the process
 
-Each command has a process of its own. The start and the end of a stage are read from the lines that the command prints.
-Audits judge recorded replies; with --model, they ask the model. --setup also times the installation: `make setup` in a
-clone of the last commit.
+Each command has a process of its own. The quickstart scores in two worker processes, as in `make study`. The start and
+the end of a stage are read from the lines that the command prints. Audits judge recorded replies; with --model, they
+ask the model. --setup also times the installation: `make setup` in a clone of the last commit.
 """
 
 import json
@@ -47,7 +47,7 @@ def main() -> None:
         if options.setup:
             seconds["make setup"] = {"all": _seconds_of_setup(folder / "clone")}
         if not options.no_quickstart:
-            quickstart = ("run", "quickstart", "--workspace", str(folder / "quickstart"))
+            quickstart = ("run", "quickstart", "--runner", "processes", "--workspace", str(folder / "quickstart"))
             seconds["quickstart"] = seconds_of_parts(quickstart)
             seconds["quickstart again"] = seconds_of_parts(quickstart)
         for count in options.questions:
