@@ -107,7 +107,7 @@ class PromptPart(Options):
     null: tokenizer."""
 
     @model_validator(mode="after")
-    def _has_one_context_slot(self) -> "PromptPart":
+    def _has_single_context_slot(self) -> "PromptPart":
         texts = {**asdict(catalog.prompts(self.form)), **self._changes()}
         count = f"{texts['system_with_context'] or ''}{texts['with_context']}".count("{context}")
         if count != 1:

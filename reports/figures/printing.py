@@ -111,7 +111,7 @@ def _rows(canvas: Canvas) -> list[Row]:
         if spec := axes.get_subplotspec():
             panels.setdefault((spec.rowspan.start, spec.colspan.start), []).append(axes)
     starts = sorted({down for down, _ in panels})
-    return [[panels[place] for place in sorted(panels) if place[0] == down] for down in starts]
+    return [[panels[cell] for cell in sorted(panels) if cell[0] == down] for down in starts]
 
 
 def _copy_titles_down(rows: list[Row]) -> None:
