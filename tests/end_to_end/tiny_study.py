@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -37,6 +38,8 @@ COMMAND_SECONDS = 560
 EVENT_SECONDS = 90
 """Limit of the wait for an event, such as a request or the end of a task run."""
 _fork = multiprocessing.get_context("forkserver")
+pipe = partial(_fork.Pipe, duplex=False)
+"""Return the receiver and the sender of a new pipe, which can be an argument of a forked process."""
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,12 @@
 import signal
 import time
 from dataclasses import dataclass, replace
+from functools import partial
+from multiprocessing.connection import Connection
 
 import pytest
 
-from tests.end_to_end.tiny_study import Command, TinyStudy
+from tests.end_to_end.tiny_study import EVENT_SECONDS, Command, TinyStudy, pipe
 from tests.faults.faulty_server import Server
 
 LONGEST_SECONDS = 120.0
@@ -41,8 +43,11 @@ class Case:
         return replace(case, seconds=time.monotonic() - began)
 
     def start(self, study: TinyStudy | None = None) -> Command:
-        """Start the command of the study."""
-        return (study or self.study).start(*self.command, before=_as_in_a_terminal)
+        """Start the command of the study, and wait until Ctrl-C interrupts it, because its parent ignores Ctrl-C."""
+        receiver, sender = pipe()
+        running = (study or self.study).start(*self.command, before=partial(_as_in_a_terminal, sender))
+        assert receiver.poll(EVENT_SECONDS), "the command did not start"
+        return running
 
     def wait(self, running: Command, seconds: float) -> None:
         """Wait for some seconds, and skip the test if the run is over by then."""
@@ -72,6 +77,7 @@ class Case:
         assert self.study.processes() == []
 
 
-def _as_in_a_terminal() -> None:
-    """Let Ctrl-C interrupt a command also if the tests run in the background."""
+def _as_in_a_terminal(sender: Connection) -> None:
+    """Let Ctrl-C interrupt a command also if the tests run in the background, and send None."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    sender.send(None)

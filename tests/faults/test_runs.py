@@ -61,7 +61,7 @@ def test_kills_at_random_moments(
                 case.check_end(running)
                 continue
             running.process.join(SECONDS_TO_DIE)
-            assert running.poll() is not None, "the run survived the signal"
+            assert running.poll() is not None, f"the run survived the signal: {running.file.read_text()}"
             _, alive = psutil.wait_procs(case.study.processes(), timeout=SECONDS_TO_DIE)
             assert [process.cmdline() for process in alive] == []
             assert "Traceback" not in running.file.read_text()
