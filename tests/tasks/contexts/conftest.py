@@ -7,15 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from swaymeter.tasks.contexts import invented_by_model
+from swaymeter.tasks.contexts.disputes import questions
 from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.capabilities import Answer, SampledAnswers
 from tests.tasks.models.tiny import CHAT, tiny_language_model
 
 SetReplies = Callable[..., list[dict[str, Any]]]
-SAMPLERS = (
-    "swaymeter.tasks.contexts.disputes.questions.sample_answers",
-    "swaymeter.tasks.contexts.invented_by_model.sample_answers",
-)
 
 
 @pytest.fixture(scope="session")
@@ -49,8 +47,8 @@ def set_replies(monkeypatch: pytest.MonkeyPatch) -> SetReplies:
                 sampled.append(SampledAnswers(samples, samples[0]))
             return sampled
 
-        for sampler in SAMPLERS:
-            monkeypatch.setattr(sampler, sample)
+        for module in (questions, invented_by_model):
+            monkeypatch.setattr(module, "sample_answers", sample)
         return requests
 
     return replace_samplers

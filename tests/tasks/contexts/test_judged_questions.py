@@ -47,7 +47,7 @@ def judgements_by(
     ]
 
 
-FIRST, SECOND = a_question(1), a_question(2)
+FIRST, SECOND = a_question(), a_question(question_id="a2", question="Where did he come into the world?")
 ADA_ACCEPTS, BEN_ACCEPTS = judgements_by(FIRST, "ada", "accept"), judgements_by(FIRST, "ben", "accept")
 BEN_DISCARDS = judgements_by(FIRST, "ben", "discard")
 

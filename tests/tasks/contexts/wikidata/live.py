@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,20 +36,11 @@ def clients(addresses: Mapping[str, str], cache: Path, *, wembedder: bool = True
         )
 
 
-def embedder(
-    parts: Callable[[str], Iterable[str]] = str.split, embedded: list[str] | None = None
-) -> Callable[[Sequence[str]], NDArray[np.float32]]:
-    """Return an embedder that counts the words of a text, or other parts, without case.
-
-    Args:
-        parts: Returns the parts of a text; `list` returns its letters.
-        embedded: A list that gets every text of the embedder's calls.
-    """
+def embedder(parts: Callable[[str], Iterable[str]] = str.split) -> Callable[[Sequence[str]], NDArray[np.float32]]:
+    """Return an embedder that counts the words of a text, or other parts, without case: `list` returns the letters."""
     columns: dict[str, int] = {}
 
     def embed(texts: Sequence[str]) -> NDArray[np.float32]:
-        if embedded is not None:
-            embedded.extend(texts)
         vectors = np.zeros((len(texts), 512), dtype=np.float32)
         for row, text in enumerate(texts):
             for part in parts(text.casefold()):
@@ -58,12 +51,12 @@ def embedder(
     return embed
 
 
-def never(texts: Sequence[str]) -> NDArray[np.float32]:
-    raise AssertionError(f"the embedder was called with {texts}")
+never = Mock(side_effect=AssertionError("the embedder was called"))
+"""An embedder that must not be called."""
 
 
 def triple(subject: str, property_id: str, answer: str, **changes: object) -> Triple:
-    relations = {"P106": "occupation", "P19": "birthPlace", "P57": "director"}
-    fields: dict[str, object] = {"source": "a list", "licence": "CC0 1.0", **changes}
+    """Return a fact of a list; its relation is `occupation` for P106, and otherwise the property."""
+    relation = RelationName("occupation" if property_id == "P106" else property_id)
     ids = map(WikidataId, (subject, property_id, answer))
-    return Triple(RelationName(relations.get(property_id, property_id)), *ids, **fields)  # type: ignore[arg-type]
+    return replace(Triple(relation, *ids, source="a list", licence="CC0 1.0"), **changes)  # type: ignore[arg-type]

@@ -3,6 +3,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -182,21 +183,19 @@ def test_embeddings_choose_by_label_and_description() -> None:
 
 
 def test_only_candidates_are_embedded() -> None:
-    embedded: list[str] = []
-    embeddings_answer(
-        [known_item("Q42", "bb")], fact_of(known_item("Q41", "aa", description="x")), embedder(embedded=embedded)
-    )
-    assert embedded == ["aa: x", "bb"]
+    embed = Mock(side_effect=embedder())
+    embeddings_answer([known_item("Q42", "bb")], fact_of(known_item("Q41", "aa", description="x")), embed)
+    assert [text for call in embed.call_args_list for text in call.args[0]] == ["aa: x", "bb"]
     assert embeddings_answer([A_PAINTER, known_item("Q50", None)], fact_of(A_PAINTER), never) is None
     assert embeddings_answer([known_item("Q50", "town", kinds=[TOWN])], fact_of(A_PAINTER), embedder()) is None
 
 
 def test_each_text_is_embedded_once() -> None:
-    embedded: list[str] = []
-    embed = cached_embeddings(embedder(embedded=embedded))
+    uncached = Mock(side_effect=embedder())
+    embed = cached_embeddings(uncached)
     first = embed(["one two", "two"])
     second = embed(["two", "three", "one two", "two"])
-    assert embedded == ["one two", "two", "three"]
+    assert [text for call in uncached.call_args_list for text in call.args[0]] == ["one two", "two", "three"]
     assert second.shape == (4, first.shape[1])
     np.testing.assert_array_equal(second[[2, 0]], first)
 
