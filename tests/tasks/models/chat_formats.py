@@ -5,8 +5,8 @@ letters and the control tokens of its family. A family decides how a conversatio
 and which tokens end an answer.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import yaml
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers
@@ -15,44 +15,16 @@ from transformers import PreTrainedTokenizerFast
 from swaymeter.tasks.models import LanguageModel
 from tests.tasks.models.tiny import byte_tokenizer, tiny_language_model
 
-
-@dataclass(frozen=True)
-class ChatFormat:
-    """The chat format of a family of models.
-
-    Attributes:
-        template: The chat template.
-        control: The control tokens.
-        start: The token that begins a sequence.
-        end: The token that ends a sequence.
-        prompt: The whole prompt, with the slots {system} and {instruction}.
-        ends: The tokens that end an answer.
-        sentencepiece: True for a tokenizer of characters, with bytes for unknown characters and a mark for the space
-            before a word; False for a tokenizer of bytes.
-    """
-
-    template: str
-    control: list[str]
-    start: str
-    end: str
-    prompt: str
-    ends: list[str]
-    sentencepiece: bool = False
-
-
-CHAT_FORMATS = {
-    name: ChatFormat(**fields)
-    for name, fields in yaml.safe_load(Path(__file__).with_name("chat_formats.yaml").read_text()).items()
-}
+CHAT_FORMATS: dict[str, dict[str, Any]] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text())
 
 
 def chat_model(name: str, *, window: int = 2048) -> LanguageModel:
     """Return a random model with the tokenizer and the chat template of a family."""
     form = CHAT_FORMATS[name]
-    tokenizer = _character_tokenizer() if form.sentencepiece else byte_tokenizer()
-    tokenizer.add_special_tokens({"bos_token": form.start, "eos_token": form.end})
-    tokenizer.add_tokens([AddedToken(token, special=True, normalized=False) for token in form.control])
-    tokenizer.chat_template = form.template
+    tokenizer = _character_tokenizer() if form.get("sentencepiece") else byte_tokenizer()
+    tokenizer.add_special_tokens({"bos_token": form["start"], "eos_token": form["end"]})
+    tokenizer.add_tokens([AddedToken(token, special=True, normalized=False) for token in form["control"]])
+    tokenizer.chat_template = form["template"]
     model = tiny_language_model(tokenizer=tokenizer, window=window)
     model.model.config.eos_token_id = model.model.generation_config.eos_token_id = tokenizer.eos_token_id
     return model

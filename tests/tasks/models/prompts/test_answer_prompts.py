@@ -44,7 +44,7 @@ def _instruction(question: str, context: str | None = None) -> str:
 
 
 def _expected_text(name: str, question: str, context: str | None = None) -> str:
-    return CHAT_FORMATS[name].prompt.format(system=prompts().system, instruction=_instruction(question, context))
+    return CHAT_FORMATS[name]["prompt"].format(system=prompts().system, instruction=_instruction(question, context))
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ def test_prompts_have_the_format_of_their_family(name: str, chat_models: dict[st
     for context in (None, "The capital of Peru\nis Oslo – “still”."):
         text = _expected_text(name, "Where is Oslo?", context)
         assert answer_prompt(model, "Where is Oslo?", context).tokens == _tokens(text, model)
-    assert sorted(_control(end_tokens(model), model)) == sorted(CHAT_FORMATS[name].ends)
+    assert sorted(_control(end_tokens(model), model)) == sorted(CHAT_FORMATS[name]["ends"])
 
 
 @pytest.mark.parametrize("name", CHAT_FORMATS)
@@ -91,12 +91,12 @@ def test_control_token_in_text_leaves_neighbours_unchanged(name: str, chat_model
     question, context = "Who is the first?", "The last\n§\nThe first"
     harmless = answer_prompt(model, question, context).tokens
     before = len(_tokens(_expected_text(name, question, context).partition("§")[0], model))
-    hostile = answer_prompt(model, question, context.replace("§", CHAT_FORMATS[name].end)).tokens
+    hostile = answer_prompt(model, question, context.replace("§", CHAT_FORMATS[name]["end"])).tokens
     after = harmless[before + 2 :]
     assert hostile[:before] == harmless[:before]
     assert hostile[-len(after) :] == after
     letters = hostile[before : len(hostile) - len(after)]
-    assert model.tokenizer.decode(letters) == CHAT_FORMATS[name].end
+    assert model.tokenizer.decode(letters) == CHAT_FORMATS[name]["end"]
 
 
 def test_embedded_model_gets_its_chat_format(smollm2: LanguageModel) -> None:
