@@ -9,8 +9,6 @@ import pytest
 from swaymeter.tasks.models import LanguageModel, load_language_model
 from tests.tasks.models.tiny import CHAT, tiny_language_model
 
-ORACLE = Path(__file__).parents[1] / "oracle"
-
 
 @pytest.fixture(scope="session")
 def smollm2() -> LanguageModel:
@@ -32,15 +30,7 @@ def tiny_chat() -> LanguageModel:
 
 
 @pytest.fixture(scope="session")
-def oracle_persuasion() -> Any:
-    return json.loads((ORACLE / "persuasion.json").read_text(encoding="utf-8"))
-
-
-@pytest.fixture(scope="session")
-def oracle_answers() -> Any:
-    return json.loads((ORACLE / "answers.json").read_text(encoding="utf-8"))
-
-
-@pytest.fixture(scope="session")
-def oracle_fisher() -> Any:
-    return json.loads((ORACLE / "fisher.json").read_text(encoding="utf-8"))
+def oracle() -> dict[str, Any]:
+    """Return the reference values of published code, by the names of their files."""
+    folder = Path(__file__).parents[1] / "oracle"
+    return {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in folder.glob("*.json")}

@@ -21,8 +21,8 @@ TINY = float(np.float32(1e-45))
 
 
 @pytest.mark.parametrize("number", range(4))
-def test_score_agrees_with_the_reference(number: int, oracle_answers: Any) -> None:
-    case = oracle_answers["coherent_persuasion"][number]
+def test_score_agrees_with_the_reference(number: int, oracle: Any) -> None:
+    case = oracle["answers"]["coherent_persuasion"][number]
     score = coherent_persuasion(case["p_query"], case["groups_query"], case["p_context"], case["groups_context"])
     assert score == pytest.approx(case["coherent_persuasion"], abs=1e-6)
 

@@ -27,14 +27,14 @@ def _terms(model: LanguageModel, query: str, top_k: int) -> NDArray[np.float64]:
 
 
 @pytest.mark.parametrize(("top_k", "step"), [(1, 9), (10, 11)])
-def test_top_tokens_agree_with_the_reference(top_k: int, step: int, smollm2: LanguageModel, oracle_fisher: Any) -> None:
-    cases = oracle_fisher["cases"][::step]
+def test_top_tokens_agree_with_the_reference(top_k: int, step: int, smollm2: LanguageModel, oracle: Any) -> None:
+    cases = oracle["fisher"]["cases"][::step]
     result = fisher_susceptibility(smollm2, [case["query"] for case in cases], top_k=top_k)
     np.testing.assert_allclose(result.trace, [case["trace_top_k"][str(top_k)] for case in cases], rtol=1e-3)
 
 
-def test_estimate_agrees_with_the_reference(smollm2: LanguageModel, oracle_fisher: Any) -> None:
-    cases = [case for case in oracle_fisher["cases"] if "trace_full" in case and len(case["query"]) < 30]
+def test_estimate_agrees_with_the_reference(smollm2: LanguageModel, oracle: Any) -> None:
+    cases = [case for case in oracle["fisher"]["cases"] if "trace_full" in case and len(case["query"]) < 30]
     result = fisher_susceptibility(smollm2, [case["query"] for case in cases], top_k=None, exact=50, draws=32)
     np.testing.assert_allclose(result.top_k_trace, [case["trace_top_k"]["50"] for case in cases], rtol=1e-3)
     deviations = np.abs(result.trace - [case["trace_full"] for case in cases]) / result.standard_error

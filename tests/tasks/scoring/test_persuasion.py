@@ -28,8 +28,8 @@ def _entropy(probabilities: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("number", range(3))
-def test_scores_agree_with_the_published_code(number: int, smollm2: LanguageModel, oracle_persuasion: Any) -> None:
-    relation = oracle_persuasion["relations"][number]
+def test_scores_agree_with_the_published_code(number: int, smollm2: LanguageModel, oracle: Any) -> None:
+    relation = oracle["persuasion"]["relations"][number]
     cases = relation["cases"][number::16]
     result = persuasion(smollm2, relation["contexts"], [case["query"] for case in cases])
     np.testing.assert_allclose(result.scores, [case["persuasion"] for case in cases], atol=1e-4, rtol=0)

@@ -16,8 +16,8 @@ from swaymeter.tasks.scoring.semantic_entropy import (
 
 
 @pytest.mark.parametrize("number", range(8))
-def test_groups_and_entropies_agree_with_the_reference(number: int, oracle_answers: Any) -> None:
-    case = oracle_answers["semantic_entropy"][number]
+def test_groups_and_entropies_agree_with_the_reference(number: int, oracle: Any) -> None:
+    case = oracle["answers"]["semantic_entropy"][number]
     entails = np.array(case["entails"])
     groups = group_answers(entails & entails.T)
     assert groups == case["groups"]

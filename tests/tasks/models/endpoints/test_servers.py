@@ -93,9 +93,9 @@ def plain(llama: str, model: ServedModel) -> PlainClient:
 
 
 def test_persuasion_equals_that_of_plain_requests(
-    model: ServedModel, plain: PlainClient, smollm2: Any, oracle_persuasion: Any
+    model: ServedModel, plain: PlainClient, smollm2: Any, oracle: Any
 ) -> None:
-    relation = oracle_persuasion["relations"][1]
+    relation = oracle["persuasion"]["relations"][1]
     contexts, query = list(dict.fromkeys(relation["contexts"]))[FIRST], relation["cases"][5]["query"]
     result = persuasion(model, contexts, [query])
     expected = plain.persuasion(contexts, query)
@@ -137,10 +137,8 @@ def test_prompt_may_end_within_a_character(model: ServedModel, plain: PlainClien
     assert {len(reply.token_log_probs) for reply in replies} <= {0, 12}
 
 
-def test_answer_scores_equal_those_of_plain_requests(
-    model: ServedModel, plain: PlainClient, oracle_persuasion: Any
-) -> None:
-    relation = oracle_persuasion["relations"][0]
+def test_answer_scores_equal_those_of_plain_requests(model: ServedModel, plain: PlainClient, oracle: Any) -> None:
+    relation = oracle["persuasion"]["relations"][0]
     context, query = relation["contexts"][0], "The capital of Norway is"
     prompt = plain.tokens(context + query)
     log_probs, sound, engine = model.complete_answers(
@@ -228,10 +226,8 @@ def vllm(tmp_path_factory: pytest.TempPathFactory) -> ServedModel:
 
 @pytest.mark.servers
 @pytest.mark.parametrize("number", RELATIONS)
-def test_vllm_persuasion_equals_the_local_engine(
-    number: int, vllm: ServedModel, smollm2: Any, oracle_persuasion: Any
-) -> None:
-    relation = oracle_persuasion["relations"][number]
+def test_vllm_persuasion_equals_the_local_engine(number: int, vllm: ServedModel, smollm2: Any, oracle: Any) -> None:
+    relation = oracle["persuasion"]["relations"][number]
     queries = [case["query"] for case in relation["cases"][::4]]
     served, local = (persuasion(model, relation["contexts"], queries) for model in (vllm, smollm2))
     np.testing.assert_allclose(served.scores, local.scores, atol=1e-3)
@@ -244,8 +240,8 @@ def test_vllm_persuasion_equals_the_local_engine(
 
 
 @pytest.mark.servers
-def test_vllm_answer_scores_equal_the_local_engine(vllm: ServedModel, smollm2: Any, oracle_persuasion: Any) -> None:
-    relation = oracle_persuasion["relations"][0]
+def test_vllm_answer_scores_equal_the_local_engine(vllm: ServedModel, smollm2: Any, oracle: Any) -> None:
+    relation = oracle["persuasion"]["relations"][0]
     contexts, queries = relation["contexts"][:4], [case["query"] for case in relation["cases"][:2]]
     prompts = [[tuple(vllm.tokenizer(context + query)["input_ids"]) for query in queries] for context in contexts]
     served, local = (
