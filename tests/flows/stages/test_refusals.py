@@ -13,7 +13,7 @@ from swaymeter.tasks.models import size
 from swaymeter.tasks.models.endpoints import model
 from tests.data.sources.servers.faults import unused_address
 from tests.flows.small_study import load_study, small_study
-from tests.tasks.models.endpoints.letter_server import AsciiTokenizer, letter_server
+from tests.tasks.models.endpoints.letter_server import TOKENIZER, letter_server
 from tests.tasks.models.tiny import CHAT, byte_tokenizer
 
 PARAMETERS = 200
@@ -102,7 +102,7 @@ def test_an_unusable_file_of_facts_is_named_once(tmp_path: Path) -> None:
 def test_servers_are_probed_before_a_run(
     faults: tuple[str, ...] | None, has_local_model: bool, refusal: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(model, "load_transformers_tokenizer", lambda identity: AsciiTokenizer())
+    monkeypatch.setattr(model, "load_transformers_tokenizer", lambda identity: TOKENIZER)
     monkeypatch.setattr(model, "identify_model", lambda name, kind: SimpleNamespace(location=name))
     with letter_server(*(faults or ())) as server:
         address = unused_address() if faults is None else server.address

@@ -4,7 +4,6 @@ with letter_server("ignores seed", dialect="vllm") as server:
     server.address, server.received
 """
 
-import hashlib
 import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -13,16 +12,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_softmax
+from tokenizers import Tokenizer, decoders, models
+from transformers import PreTrainedTokenizerFast
 
 from tests.data.sources.servers.faults import ServedRequest, ServedResponse, json_response, serving
 
 VOCABULARY = 128
 _END = 0
 _OWNERS = {"vllm": "vllm", "openai": "someone", "llama.cpp": "llamacpp"}
-_DISTORTIONS: dict[str, Callable[[float], float]] = {
-    "log-probabilities of 0": lambda value: 0.0,
-    "log-probabilities of -9999": lambda value: -9999.0,
-    "probabilities above 1": lambda value: min(value + 1.5, 0.0),
+_DISTORTIONS: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
+    "log-probabilities of 0": np.zeros_like,
+    "log-probabilities of -9999": lambda values: np.full_like(values, -9999.0),
+    "probabilities above 1": lambda values: np.minimum(values + 1.5, 0.0),
 }
 Body = Mapping[str, Any]
 """The body of a request."""
@@ -42,24 +44,26 @@ class Step(NamedTuple):
     top: list[tuple[int, float]]
 
 
+def _letter_tokenizer() -> PreTrainedTokenizerFast:
+    letters = Tokenizer(models.BPE(vocab={chr(code): code for code in range(VOCABULARY)}, merges=[]))
+    letters.decoder = decoders.Fuse()
+    return PreTrainedTokenizerFast(tokenizer_object=letters, eos_token=chr(_END))
+
+
+TOKENIZER = _letter_tokenizer()
+"""The tokenizer of the made-up model, which drops letters outside ASCII."""
+
+
 def tokens_of(text: str) -> tuple[int, ...]:
-    return tuple(ord(letter) % VOCABULARY for letter in text)
-
-
-def _generator(seed: str) -> np.random.Generator:
-    return np.random.default_rng(int.from_bytes(hashlib.sha256(seed.encode()).digest()[:8], "big"))
-
-
-def _normalised(logits: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray(logits - np.log(np.exp(logits).sum()))
+    return tuple(TOKENIZER(text)["input_ids"])
 
 
 def log_probs_after(prompt: str) -> NDArray[np.float64]:
     """Return the log-distribution of the next token after a text, (V,), in nats."""
-    logits = _generator(prompt).normal(0.0, 2.0, VOCABULARY)
+    logits = np.random.default_rng(np.frombuffer(prompt.encode("utf-32-le"), np.uint32)).normal(0.0, 2.0, VOCABULARY)
     logits[:32] = -6.0  # no control characters
     logits[_END] = -3.0
-    return _normalised(logits)
+    return np.asarray(log_softmax(logits))
 
 
 def completion(body: Body, choices: list[dict[str, Any]], prompt_tokens: int, completion_tokens: int) -> ServedResponse:
@@ -97,7 +101,8 @@ class LetterServer:
         prompt = body["messages"][-1]["content"] if is_chat else body["prompt"]
         text = prompt if isinstance(prompt, str) else "".join(map(chr, prompt))
         count = 1 if "one answer per request" in faults else body.get("n", 1)
-        replies = [self._steps(text, body, number, body["max_tokens"], _top_count(body)) for number in range(count)]
+        top = body.get("top_logprobs" if is_chat else "logprobs") or 0
+        replies = [self._steps(text, body, number, body["max_tokens"], top) for number in range(count)]
         choices = [self._choice(steps, body, is_chat) for steps in replies]
         prompt_tokens = len(text) + ("adds a start token" in faults)
         return completion(body, choices, prompt_tokens, completion_tokens=sum(map(len, replies)))
@@ -160,26 +165,24 @@ class LetterServer:
         """
         faults, steps = self._faults, list[Step]()
         seed = next(self._count) if {"ignores seed", "changing greedy answer"} & faults else body["seed"]
-        draws = _generator(f"{seed} {0 if 'identical answers' in faults else number}")
+        draws = np.random.default_rng([seed, 0 if "identical answers" in faults else number])
         temperature = 0.0 if "ignores sampling" in faults else body["temperature"]
-        distorted = next((_DISTORTIONS[fault] for fault in faults if fault in _DISTORTIONS), float)
         while len(steps) < (3 if "cuts answers" in faults else limit) and (not steps or steps[-1].token != _END):
             log_probs = log_probs_after(text)
-            scaled = log_probs / (temperature or 1.0)
-            scaled = _normalised(scaled - scaled.max())
+            scaled = log_softmax(log_probs / (temperature or 1.0))
             if temperature or (steps and "changing greedy answer" in faults):
                 token = int(draws.choice(VOCABULARY, p=np.exp(scaled)))
             else:
                 token = int(log_probs.argmax())
             reported = scaled if "log-probabilities after temperature" in faults else log_probs
-            order = np.argsort(-reported)[: VOCABULARY if top == -1 else top]
-            reported_tokens = (order + 1) % VOCABULARY if "names wrong tokens" in faults else order
-            likeliest = [
-                (int(reported_token), distorted(float(reported[likely])))
-                for reported_token, likely in zip(reported_tokens, order, strict=True)
-            ]
-            likeliest = likeliest[:1] if "merges tokens" in faults else likeliest
-            steps.append(Step(token, distorted(float(reported[token])), likeliest))
+            likeliest = np.argsort(-reported)[: VOCABULARY if top == -1 else top]
+            if "merges tokens" in faults:
+                likeliest = likeliest[:1]
+            for fault in _DISTORTIONS.keys() & faults:
+                reported = _DISTORTIONS[fault](reported)
+            tokens = (likeliest + 1) % VOCABULARY if "names wrong tokens" in faults else likeliest
+            reported_top = list(zip(tokens.tolist(), reported[likeliest].tolist(), strict=True))
+            steps.append(Step(token, float(reported[token]), reported_top))
             text += chr(token)
         return steps
 
@@ -193,11 +196,6 @@ def _log_probs(steps: list[Step], key: str, name: Callable[[int], int | str]) ->
         }
         for step in steps
     ]
-
-
-def _top_count(body: Body) -> int:
-    count = body.get("top_logprobs", body.get("logprobs"))
-    return 0 if count is True else count or 0
 
 
 @contextmanager
@@ -214,27 +212,3 @@ def letter_server(
     responses = LetterServer(frozenset(faults), dialect)
     with serving(play=lambda request: (override and override(request)) or responses.answer(request)) as server:
         yield server
-
-
-class AsciiTokenizer:
-    """The tokenizer of the made-up model, with the interface of transformers."""
-
-    chat_template = None
-    added_tokens_encoder: Mapping[str, int] = {}
-    added_tokens_decoder: Mapping[int, str] = {}
-    eos_token_id = _END
-    is_fast = False
-
-    def __call__(self, text: Any, **options: Any) -> dict[str, Any]:
-        return {
-            "input_ids": list(tokens_of(text)) if isinstance(text, str) else [list(tokens_of(part)) for part in text]
-        }
-
-    def __len__(self) -> int:
-        return VOCABULARY
-
-    def decode(self, ids: Any, **options: Any) -> str:
-        return "".join(chr(token) for token in ids if token != _END)
-
-    def batch_decode(self, lists: Any, **options: Any) -> list[str]:
-        return [self.decode(ids) for ids in lists]

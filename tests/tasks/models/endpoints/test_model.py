@@ -29,7 +29,7 @@ from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
 from swaymeter.tasks.scoring.persuasion import persuasion
 from swaymeter.tasks.scoring.persuasion_bound import persuasion_bound
 from tests.data.sources.servers.faults import ServedRequest, ServedResponse
-from tests.tasks.models.endpoints.letter_server import AsciiTokenizer, letter_server, log_probs_after, tokens_of
+from tests.tasks.models.endpoints.letter_server import TOKENIZER, letter_server, log_probs_after, tokens_of
 
 CONTEXTS = ["Oslo is in Norway. ", "Lima is in Norway. ", "It rains. "]
 QUERIES = ["Q: Where?\nA:", "The capital is"]
@@ -38,7 +38,7 @@ QUERIES = ["Q: Where?\nA:", "The capital is"]
 def served_model(server: Any, folder: Path, **options: Any) -> ServedModel:
     client = Client(Endpoint("made-up", server.address, **options), folder)
     served, result = probe(client, lambda text: Prompt(tokens=tokens_of(text)))
-    return ServedModel(client.endpoint, "1", served, result, AsciiTokenizer())
+    return ServedModel(client.endpoint, "1", served, result, TOKENIZER)
 
 
 def post_count(server: Any) -> int:
@@ -63,7 +63,7 @@ def test_bounds_rise_to_the_exact_persuasion(tmp_path: Path, dialect: str) -> No
     exact = (np.exp(log_probs) * (log_probs - mixture)).sum(axis=1)
     with letter_server(dialect=dialect) as server:
         client = Client(Endpoint("made-up", server.address), tmp_path)
-        tokenizer = CodePointTokenizer() if dialect == "openai" else AsciiTokenizer()
+        tokenizer = CodePointTokenizer() if dialect == "openai" else TOKENIZER
         to_prompt = None if dialect == "openai" else (lambda text: Prompt(tokens=tokens_of(text)))
         model = ServedModel(client.endpoint, "1", *probe(client, to_prompt), tokenizer)
         prompts = [tokenizer(context + QUERIES[0])["input_ids"] for context in CONTEXTS]
