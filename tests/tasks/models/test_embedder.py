@@ -8,12 +8,12 @@ import torch
 from swaymeter.data.errors import ModelError
 from swaymeter.tasks.models import load_embedder
 from swaymeter.tasks.models.embedder import TOKENS_PER_BATCH, batches
-from tests.tasks.models.tiny import save_embedder
+from tests.tasks.models.tiny import save_entailment_model
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save_embedder(tmp_path_factory.mktemp("embedder") / "tiny")
+    return save_entailment_model(tmp_path_factory.mktemp("embedder") / "tiny")
 
 
 def test_embedding_is_normed_mean_of_last_hidden_states(folder: Path) -> None:
@@ -34,7 +34,7 @@ def test_embeddings_do_not_depend_on_their_batch(folder: Path) -> None:
 
 
 def test_another_pooling_is_refused(tmp_path: Path) -> None:
-    folder = save_embedder(tmp_path / "other")
+    folder = save_entailment_model(tmp_path / "other")
     (folder / "1_Pooling").mkdir()
     (folder / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode_mean_tokens": False}))
     with pytest.raises(ModelError, match="mean"):

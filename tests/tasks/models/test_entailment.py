@@ -14,7 +14,7 @@ from swaymeter.data.errors import InputError, ModelError, UsageError
 from swaymeter.tasks.models import Entailment, embedder, identify_entailment, load_embedder, load_entailment
 from swaymeter.tasks.models.entailment import EmbeddingStandIn, EntailmentModel
 from swaymeter.tasks.models.progress import listening
-from tests.tasks.models.tiny import save_embedder, save_entailment_model
+from tests.tasks.models.tiny import save_entailment_model
 
 ANSWERS = ["Oslo", "Lima", "Oslo is it", "the city of Bergen", "Oslo", "Rome", "Lima, Peru", "42"]
 BULK = [ANSWERS, ["Rome", "", "Lima", " Rome", "the capital is Rome"], [], ["Oslo"], ANSWERS[3:]]
@@ -157,7 +157,7 @@ def test_a_near_tie_is_decided_alone(is_equivalent: bool, tmp_path: Path, small_
 
 
 def test_a_cosine_near_the_threshold_is_decided_alone(tmp_path: Path, small_batches: Callable[[int], None]) -> None:
-    embedder = load_embedder(str(save_embedder(tmp_path / "tie")), device="cpu")
+    embedder = load_embedder(str(save_entailment_model(tmp_path / "tie")), device="cpu")
     pair = ["Rome", "Lima"]
 
     def cosine(*texts: list[str]) -> float:

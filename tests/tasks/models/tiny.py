@@ -9,7 +9,6 @@ import yaml
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 from transformers import (
     AutoConfig,
-    AutoModel,
     AutoModelForCausalLM,
     AutoModelForSequenceClassification,
     PreTrainedTokenizerFast,
@@ -116,29 +115,26 @@ def family_model(family: str) -> LanguageModel:
     return LanguageModel(network, byte_tokenizer(), family, "0", "float32", "cpu")
 
 
-def save_language_model(folder: Path, *, family: str = "llama", seed: int = 0, **changes: Any) -> Path:
-    """Save a random language model with save_pretrained, and return its folder."""
-    tiny_network(family, seed=seed, **changes).save_pretrained(folder)
+def save_language_model(folder: Path, **options: Any) -> Path:
+    """Save a random language model with these options of `tiny_network`, and return its folder."""
+    tiny_network(**options).save_pretrained(folder)
     byte_tokenizer().save_pretrained(folder)
     return folder
 
 
 def save_entailment_model(folder: Path, *, family: str = "bert", labels: dict[int, str] | None = None) -> Path:
-    """Save a random sequence classifier with labels, by default LABELS, and return its folder."""
+    """Save a random encoder with a classifier, and return its folder; loaded as an embedder, it has no classifier.
+
+    Args:
+        folder: The folder.
+        family: The family of the encoder.
+        labels: The labels, by default LABELS.
+    """
+    torch.manual_seed(3)
     labels = labels or LABELS
     options: dict[str, Any] = {"id2label": labels, "label2id": {label: index for index, label in labels.items()}}
     if family == "deberta":
         options |= {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "type_vocab_size": 0}
-    return _save_encoder(folder, AutoModelForSequenceClassification, family, **options)
-
-
-def save_embedder(folder: Path) -> Path:
-    """Save a random BERT without a configuration of pooling, and return its folder."""
-    return _save_encoder(folder, AutoModel, "bert")
-
-
-def _save_encoder(folder: Path, kind: Any, family: str, **options: Any) -> Path:
-    torch.manual_seed(3)
     config = AutoConfig.for_model(
         family,
         vocab_size=VOCABULARY,
@@ -148,6 +144,6 @@ def _save_encoder(folder: Path, kind: Any, family: str, **options: Any) -> Path:
         **SHAPE,
         **options,
     )
-    kind.from_config(config).save_pretrained(folder)
+    AutoModelForSequenceClassification.from_config(config).save_pretrained(folder)
     byte_tokenizer(pairs=True).save_pretrained(folder)
     return folder

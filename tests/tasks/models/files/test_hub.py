@@ -13,7 +13,7 @@ from swaymeter.data.errors import ModelError
 from swaymeter.tasks.models import load_embedder, pretrained
 from swaymeter.tasks.models.files import hub, identity
 from swaymeter.tasks.models.files.hub import cache_folder, convert_once, verify_snapshot
-from tests.tasks.models.tiny import save_embedder
+from tests.tasks.models.tiny import save_entailment_model
 
 DIGEST = "0123456789abcdef" * 4
 GGUF = Path("Some.gguf")
@@ -109,7 +109,7 @@ def test_error_of_unwritable_cache_names_its_variable(monkeypatch: pytest.Monkey
 def test_flipped_bit_in_installed_package_is_refused(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = save_embedder(tmp_path / "tiny_embedder" / "model")
+    folder = save_entailment_model(tmp_path / "tiny_embedder" / "model")
     records = []
     for file in sorted(folder.iterdir()):
         digest = base64.urlsafe_b64encode(hashlib.sha256(file.read_bytes()).digest()).decode().rstrip("=")
