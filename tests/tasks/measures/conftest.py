@@ -1,7 +1,7 @@
 """A relation with its queries, contexts and questions, random small models, and a workspace for its scores."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,7 @@ class Study:
     inputs: Inputs
     model: str
     parameters: dict[str, dict[str, Any]]
-    loaded: int = field(default=0)
+    loaded: int = 0
 
     def artifact(self, name: str) -> TableArtifact:
         """Return the artifact of the scores of a measure."""
@@ -51,15 +51,9 @@ class Study:
 
     def score(self, *names: str, progress: ReportProgress = lambda done, total: None) -> Cost:
         """Compute the missing scores of these measures and of the measures that they need. Return the cost."""
-        parameters = {
-            name: MEASURES[name].parameters.model_validate(self.parameters.get(name, {})) for name in needed(*names)
-        }
-        return measure_relation(
-            replace(self.inputs, parameters=parameters),
-            {name: self.artifact(name) for name in needed(*names)},
-            self._load,
-            progress,
-        )
+        artifacts = {name: self.artifact(name) for name in needed(*names)}
+        parameters = {name: MEASURES[name].parameters(**self.parameters.get(name, {})) for name in artifacts}
+        return measure_relation(replace(self.inputs, parameters=parameters), artifacts, self._load, progress)
 
     def rows(self, name: str) -> list[Row]:
         """Return the rows of a measure, and score it first if its rows are missing."""
