@@ -8,7 +8,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,8 @@ class ChatServer:
     Attributes:
         names: The names in the list of models.
         text: Returns the text of the reply to a prompt.
-        refuse: Returns the response to a refused request, otherwise None.
+        refused: Parameters that the server refuses.
+        error: Returns the response to a request with these refused parameters.
         change: Changes a choice of the reply to a prompt.
         thinks: Returns True if the model thinks before the reply to a request.
         thought_tokens: Tokens of the thoughts. A reply with a smaller limit ends within its thoughts.
@@ -55,7 +56,10 @@ class ChatServer:
 
     names: tuple[str, ...] = ("fake-1",)
     text: Callable[[str, Body], str] = _text
-    refuse: Callable[[Body], ServedResponse | None] = lambda body: None
+    refused: Sequence[str] = ()
+    error: Callable[[list[str]], ServedResponse] = lambda names: json_response(
+        {"error": {"message": f"Unrecognized request argument: {names[0]}"}}, status=400
+    )
     change: Callable[[Choice, str], Choice] = lambda choice, prompt: choice
     thinks: Callable[[Body], bool] = lambda body: False
     thought_tokens: float = 200
@@ -68,7 +72,8 @@ class ChatServer:
         if not request.path.endswith("/chat/completions"):
             return json_response({"error": {"message": "no such route"}}, status=404)
         body = json.loads(request.body)
-        return self.refuse(body) or self._reply(body)
+        refused = [name for name in self.refused if name in body]
+        return self.error(refused) if refused else self._reply(body)
 
     def _reply(self, body: Body) -> ServedResponse:
         prompt = "\n".join(turn["content"] for turn in body["messages"])
@@ -95,24 +100,7 @@ def _with_log_probs(choice: Choice, prompt: str) -> Choice:
     return {**choice, "logprobs": {"content": [{"token": token, "logprob": value} for token in tokens]}}
 
 
-def _refuse_switches(body: Body) -> ServedResponse | None:
-    for name in ("chat_template_kwargs", "reasoning_effort", "think"):
-        if name in body:
-            return json_response({"error": {"message": f"Unrecognized request argument: {name}"}}, status=400)
-    return None
-
-
-def refusing(error: Callable[[list[str]], ServedResponse]) -> Callable[[Body], ServedResponse | None]:
-    """Return a function that refuses requests with REFUSED_PARAMETERS by an error, which names these parameters."""
-
-    def refuse(body: Body) -> ServedResponse | None:
-        names = [name for name in REFUSED_PARAMETERS if name in body]
-        return error(names) if names else None
-
-    return refuse
-
-
-def _gemini_errors(names: list[str]) -> ServedResponse:
+def _gemini_error(names: list[str]) -> ServedResponse:
     text = "\n".join(f'Invalid JSON payload received. Unknown name "{name}": Cannot find field.' for name in names)
     return json_response([{"error": {"code": 400, "message": text, "status": "INVALID_ARGUMENT"}}], status=400)
 
@@ -143,14 +131,16 @@ SERVERS = {
         thoughts_field="reasoning_content",
     ),
     # a hosted model: thoughts are counted, but not sent
-    "hidden thoughts": ChatServer(thinks=lambda body: True, refuse=_refuse_switches),
-    "endless thoughts": ChatServer(thinks=lambda body: True, thought_tokens=math.inf, thoughts_field="reasoning"),
-    "Gemini": ChatServer(("models/gemini-flash",), refuse=refusing(_gemini_errors)),
-    "errors as strings": ChatServer(
-        refuse=refusing(lambda names: json_response(f"unsupported: {names[0]}", status=400))
+    "hidden thoughts": ChatServer(
+        refused=("chat_template_kwargs", "reasoning_effort", "think"), thinks=lambda body: True
     ),
-    "errors of pydantic": ChatServer(refuse=refusing(_pydantic_error)),
-    "errors as pages": ChatServer(refuse=refusing(_html_error)),
+    "endless thoughts": ChatServer(thinks=lambda body: True, thought_tokens=math.inf, thoughts_field="reasoning"),
+    "Gemini": ChatServer(("models/gemini-flash",), refused=REFUSED_PARAMETERS, error=_gemini_error),
+    "errors as strings": ChatServer(
+        refused=REFUSED_PARAMETERS, error=lambda names: json_response(f"unsupported: {names[0]}", status=400)
+    ),
+    "errors of pydantic": ChatServer(refused=REFUSED_PARAMETERS, error=_pydantic_error),
+    "errors as pages": ChatServer(refused=REFUSED_PARAMETERS, error=_html_error),
     # a wildcard, and a name without its suffix, like in the lists of LiteLLM and OpenRouter
     "short list of models": ChatServer(("openai/*", "qwen/qwen-2.5-7b-instruct")),
     "null replies": ChatServer(change=_for_questions({"message": {"content": None}})),

@@ -19,7 +19,7 @@ from swaymeter.tasks.models.endpoints.probe import ProbeResult, probe
 from swaymeter.tasks.models.pretrained import forget_models
 from tests.data.sources.servers.faults import ServedRequest, ServedResponse, json_response, serving
 from tests.flows.small_study import PREPARED, run
-from tests.tasks.models.endpoints.fake_servers import QUESTIONS, REFUSED_PARAMETERS, SERVERS, ChatServer, refusing
+from tests.tasks.models.endpoints.fake_servers import QUESTIONS, REFUSED_PARAMETERS, SERVERS, ChatServer
 
 TURNS = Prompt(turns=[{"role": "user", "content": "When does the library close?"}])
 
@@ -119,12 +119,12 @@ def test_refused_parameters_are_read_from_errors(kind: str, tmp_path: Path) -> N
 def test_error_quotes_the_server(tmp_path: Path) -> None:
     page = ServedResponse("<html><script>x()</script><h1>Closed\x1b[2J on Sundays</h1></html>", status=400)
     with pytest.raises(ServiceError, match=r"answered 400 Bad Request: 'Closed \[2J on Sundays'$"):
-        probe_server(ChatServer(refuse=refusing(lambda names: page)), tmp_path)
+        probe_server(ChatServer(refused=REFUSED_PARAMETERS, error=lambda names: page), tmp_path)
 
 
 def test_unlisted_refused_model_gets_a_suggestion(tmp_path: Path) -> None:
     refusal = ServedResponse('{"error": {"message": "no endpoints"}}', status=404)
-    strict = replace(SERVERS["short list of models"], refuse=lambda body: refusal)
+    strict = replace(SERVERS["short list of models"], refused=("messages",), error=lambda names: refusal)
     message = r"did you mean 'qwen/.*no endpoints"
     with serving(play=strict.answer) as running, pytest.raises(ModelError, match=message):
         probe(Client(Endpoint("qwen/qwen-2.5-7b", running.address), tmp_path), None)
