@@ -201,7 +201,7 @@ def _servers(stack: ExitStack, dtypes: Sequence[str], room: int, skipped: list[s
         options = ["--max-logprobs", "-1", "--enable-prefix-caching"]
         for dtype in dtypes:
             server = vllm_server(tokens=room, cache_gib=2, dtype=dtype, options=options)
-            addresses["vLLM", dtype] = stack.enter_context(server).address
+            addresses["vLLM", dtype] = stack.enter_context(server)
     else:
         skipped.append("vLLM: not installed; make test-servers installs it (3.5 GB)")
     return addresses

@@ -16,7 +16,6 @@ import venv
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 from swaymeter.tasks.models.files.hub import convert_once
 from swaymeter.tasks.models.files.identity import identify_model
@@ -26,18 +25,6 @@ VERSION = "0.32.0"
 ENVIRONMENT = Path(os.environ.get("SWAYMETER_VLLM_ENVIRONMENT", ".venv-vllm")).absolute()
 NOT_FOR_CPU = ("torchvision", "torchaudio", "torchcodec")
 SECONDS = 600
-
-
-class Server(NamedTuple):
-    """A running server.
-
-    Attributes:
-        address: The address, without a slash at the end.
-        process: The id of the process, which starts other processes.
-    """
-
-    address: str
-    process: int
 
 
 def install() -> Path:
@@ -62,8 +49,8 @@ def install() -> Path:
 @contextmanager
 def vllm_server(
     *, tokens: int = 2048, cache_gib: int = 1, dtype: str = "float32", options: Sequence[str] = ()
-) -> Iterator[Server]:
-    """Start vLLM with the embedded model, under the name smol.
+) -> Iterator[str]:
+    """Start vLLM with the embedded model, under the name smol, and yield the address of the server.
 
     Args:
         tokens: Tokens of the longest text.
@@ -100,15 +87,15 @@ def vllm_server(
                     end_of_log = log.read_text(errors="replace")[-2000:]
                     raise SystemExit(f"vLLM did not start; the end of {log} is:\n{end_of_log}")
                 time.sleep(1)
-            yield Server(address, process.pid)
+            yield address
         finally:
             process.terminate()
 
 
 def main(arguments: list[str]) -> int:
-    with vllm_server(options=["--max-logprobs", "-1", "--enforce-eager"]) as server:
+    with vllm_server(options=["--max-logprobs", "-1", "--enforce-eager"]) as address:
         tests = [sys.executable, "-m", "pytest", str(Path(__file__).parent), "-m", "servers", *arguments]
-        return subprocess.run(tests, env={**os.environ, "SWAYMETER_VLLM": f"{server.address}/v1"}).returncode
+        return subprocess.run(tests, env={**os.environ, "SWAYMETER_VLLM": f"{address}/v1"}).returncode
 
 
 def _is_ready(address: str) -> bool:
