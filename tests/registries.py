@@ -1,7 +1,9 @@
 """Registries that list other items for the time of a test."""
 
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+from unittest.mock import patch
 
 from swaymeter.data.named import Registry, T
 
@@ -16,14 +18,6 @@ def added(registry: Registry[T], item: T) -> Iterator[T]:
         del registry[item.name]
 
 
-@contextmanager
-def only(registry: Registry[T], names: Collection[str]) -> Iterator[None]:
+def only(registry: Registry[T], names: Collection[str]) -> AbstractContextManager[Any]:
     """List only the items of these names for the time of the context."""
-    items = dict(registry)
-    for name in items.keys() - {*names}:
-        del registry[name]
-    try:
-        yield
-    finally:
-        registry.clear()
-        registry.update(items)
+    return patch.dict(registry, {name: item for name, item in registry.items() if name in names}, clear=True)

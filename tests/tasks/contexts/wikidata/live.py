@@ -58,5 +58,5 @@ never = Mock(side_effect=AssertionError("the embedder was called"))
 def triple(subject: str, property_id: str, answer: str, **changes: object) -> Triple:
     """Return a fact of a list; its relation is `occupation` for P106, and otherwise the property."""
     relation = RelationName("occupation" if property_id == "P106" else property_id)
-    ids = map(WikidataId, (subject, property_id, answer))
+    ids = WikidataId(subject), WikidataId(property_id), WikidataId(answer)
     return replace(Triple(relation, *ids, source="a list", licence="CC0 1.0"), **changes)  # type: ignore[arg-type]
