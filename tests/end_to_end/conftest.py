@@ -2,24 +2,35 @@
 
 import uuid
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import pytest
+import yaml
 
+from tests.data.sources.servers.wiki_world.world import FACTS
+from tests.end_to_end.constant_model import save_constant_model
 from tests.end_to_end.tiny_study import TinyStudy
-from tests.end_to_end.wiki_runs import Done, run_before_and_after_repair
-from tests.end_to_end.wiki_studies import NewStudy, save_models_and_facts, study_content
+from tests.end_to_end.wiki_runs import Done, NewStudy, run_before_and_after_repair
+from tests.tasks.models.tiny import save_entailment_model, save_language_model
 
 
 @pytest.fixture(scope="session")
 def new_study(tmp_path_factory: pytest.TempPathFactory, api: str) -> NewStudy:
     """Return a function that makes studies with questions from Wikidata."""
     folder = tmp_path_factory.mktemp("wiki-studies")
-    save_models_and_facts(folder)
+    content = yaml.safe_load(Path(__file__).with_name("wiki.yaml").read_text())
+    content["models"][0]["name"] = str(save_language_model(folder / "model"))
+    content["measures"]["clusters"]["entailment"] = str(save_entailment_model(folder / "judge"))
+    content["questions"]["disputes"]["writer"] = str(save_constant_model(folder / "writer"))
+    content["questions"]["triples"]["file"] = str(folder / "facts.csv")
+    lines = map(",".join, [("subject_id", "property_id", "object_id"), *FACTS])
+    (folder / "facts.csv").write_text("\n".join(lines) + "\n")
 
-    def make_study(addresses: Mapping[str, str], *, contact: bool = True) -> TinyStudy:
+    def make_study(addresses: Mapping[str, str]) -> TinyStudy:
+        services = {name: {"address": address, "requests_per_minute": 60_000} for name, address in addresses.items()}
         name = uuid.uuid4().hex
-        content = study_content(folder, addresses, contact=contact)
-        return TinyStudy.of(folder / f"{name}.yaml", folder / f"workspace-{name}", api, content)
+        with_services = content | {"services": content["services"] | services}
+        return TinyStudy.of(folder / f"{name}.yaml", folder / f"workspace-{name}", api, with_services)
 
     return make_study
 

@@ -1,50 +1,143 @@
 """Questions from servers of an invented world, from the fetch to the page, with failures, kills and changes."""
 
+import json
+import os
 import re
 import shutil
+import signal
 from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
+import yaml
 
 from swaymeter.data import reasons
-from tests.data.sources.servers.wiki_world import EXPECTED, FACTS, UNCOUNTED, UNUSABLE, WARS
+from tests.data.sources.servers.faults import ServedRequest
+from tests.data.sources.servers.wiki_world.server import serving_world
+from tests.data.sources.servers.wiki_world.world import EXPECTED, FACTS, UNCOUNTED, UNUSABLE, WARS, Fact, world
 from tests.end_to_end.constant_model import QUESTION
-from tests.end_to_end.tiny_study import Run, TinyStudy, start_command
+from tests.end_to_end.tiny_study import Run, TinyStudy, start_command, wait_until
 from tests.end_to_end.wiki_runs import (
     BROKEN,
-    KILLED_AT,
     LEVY,
-    PARALLEL_REQUESTS,
     SKIRMISH,
     Done,
-    Killed,
-    kill_fetch,
-    kill_refresh,
-)
-from tests.end_to_end.wiki_studies import (
     NewStudy,
-    count_requests,
-    disputable_questions,
-    fact_questions,
-    fetched_rows,
+    ResponseGate,
+    Row,
     request_kind,
     rows,
-    triple,
 )
 
+KILLED_AT = ((4, "items"), (3, "history", "page"), (4, "views"))
+"""Arguments of `ResponseGate.close` before each kill."""
+PARALLEL_REQUESTS = 3
+_REQUEST_COLUMNS = ("address", "retrieved_at")
 UNWRITTEN = LEVY
 """The page that has no question, because the question of the writer model is about another page."""
 
 
+@dataclass(frozen=True)
+class Killed:
+    """A study that was killed while responses were held back, and then run to its end.
+
+    Attributes:
+        study: the study.
+        run: the last run.
+        received: requests with a response.
+        unanswered: requests without a response.
+    """
+
+    study: TinyStudy
+    run: Run
+    received: tuple[ServedRequest, ...]
+    unanswered: tuple[ServedRequest, ...]
+
+
 @pytest.fixture(scope="session")
 def killed(new_study: NewStudy) -> Killed:
-    return kill_fetch(new_study)
+    """Kill the fetch of a study three times, and run it to its end."""
+    gate = ResponseGate()
+    with serving_world(world(), after=gate) as served:
+        study = new_study(served.addresses)
+        for moment in KILLED_AT:
+            _kill_while_waiting(study, gate, moment, "run", "--stage", "fetch")
+        run = study.run("run", "--stage", "fetch")
+        return Killed(study, run, gate.answered(served.received), tuple(gate.unanswered))
 
 
 @pytest.fixture(scope="session")
 def refreshed(done: Done, tmp_path_factory: pytest.TempPathFactory) -> Killed:
-    return kill_refresh(done, tmp_path_factory.mktemp("refreshed") / "workspace")
+    """Change the world, kill the refresh of a copy of the study, and run it to its end.
+
+    A lanternist was a bell tuner for a while, a film gets another name, an edit war has two more edits, and two
+    pages have other views.
+    """
+    turns = done.world.wikipedia.pages[SKIRMISH].revisions[-2:]
+    for trade in ("Q103", "Q101"):
+        done.world.edit("Q505", f"/* wbsetclaimvalue:1| */ [[Property:P106]]: [[{trade}]]", values={"P106": trade})
+    done.world.edit("Q405", "/* wbsetlabel-set:1|en */ Two Doors Up", label="Two Doors Up")
+    for turn in turns:
+        done.world.wikipedia.save(SKIRMISH, turn["slots"]["main"]["content"], user=turn["user"])
+    done.world.views |= {"Adela Fenwick": [250], SKIRMISH: [900]}
+    study = done.study.copy(tmp_path_factory.mktemp("refreshed") / "workspace")
+    before, unanswered = len(done.served.received), len(done.gate.unanswered)
+    _kill_while_waiting(study, done.gate, KILLED_AT[-1], "run", "--refresh")
+    run = study.run("run")
+    answered = done.gate.answered(done.served.received[before:])
+    return Killed(study, run, answered, tuple(done.gate.unanswered[unanswered:]))
+
+
+def _kill_while_waiting(
+    study: TinyStudy, gate: ResponseGate, moment: tuple[int, *tuple[str, ...]], *command: str
+) -> None:
+    """Start a command, and kill it when every task waits for a response and has stored all earlier responses."""
+    before = len(gate.unanswered)
+    gate.close(*moment)
+    with study.start(*command) as running:
+        wait_until(lambda: len(gate.unanswered) == before + PARALLEL_REQUESTS, running)
+        os.kill(running.pid, signal.SIGKILL)
+    for other in study.processes():
+        other.kill()
+    gate.open()
+
+
+def count_requests(requests: Iterable[ServedRequest]) -> Counter[str]:
+    """Count equal requests; addresses of servers do not matter."""
+    return Counter(f"{request.method} {request.path} {sorted(request.form.items())}" for request in requests)
+
+
+def fetched_rows(study: TinyStudy) -> dict[tuple[str, ...], list[Row]]:
+    """Return the rows of each fetched file by its table, step and subject, without columns of the request."""
+    fetched = {}
+    for path in sorted(study.workspace.glob("facts/*.parquet")):
+        table = pq.read_table(path, partitioning=None)
+        about = json.loads(table.schema.metadata[b"swaymeter"])
+        made_from = about["made_from"]
+        key = (about["table"], *made_from["step"], *made_from["subject"])
+        assert key not in fetched, f"{path} has the same table, step and subject as another file"
+        fetched[key] = [
+            {name: value for name, value in row.items() if name not in _REQUEST_COLUMNS} for row in table.to_pylist()
+        ]
+    return fetched
+
+
+def triple(row: Row) -> Fact:
+    """Return the ids of the fact that a row is about."""
+    return row["subject_id"], row["property_id"], row["object_id"]
+
+
+def fact_questions(study: TinyStudy) -> dict[Fact, Row]:
+    """Return the static and temporal questions in the study's database, by fact."""
+    return {triple(row): row for row in rows(study, "questions") if row["partition"] != "disputable"}
+
+
+def disputable_questions(study: TinyStudy) -> dict[str, Row]:
+    """Return the disputable questions in the study's database, by page."""
+    return {row["page"]: row for row in rows(study, "questions") if row["partition"] == "disputable"}
 
 
 def diff(old: TinyStudy, new: TinyStudy) -> Run:
@@ -69,7 +162,7 @@ class TestQuestions:
             edits = list(done.world.wikidata.numbers(fact[0], expected.edits))
             assert (row["partition"], row["edits"], row["edit_revisions"]) == (partition, len(edits), edits), fact
             assert row["hidden_edits"] == len(expected.hidden), fact
-            assert (row["subject_popularity"], row["object_popularity"]) == expected.views, fact
+            assert [row["subject_popularity"], row["object_popularity"]] == expected.views, fact
             assert row["page"] == (expected.page or row["subject"]), fact
             if expected.replacement == "embeddings":
                 assert row["replacement_by"] == "embeddings", fact
@@ -217,10 +310,14 @@ def test_offline_questions_come_from_cached_responses(done: Done, tmp_path: Path
     assert offline == {key: expected[key] for key in offline}
 
 
-def test_no_request_is_sent_without_contact(done: Done, new_study: NewStudy, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_request_is_sent_without_contact(done: Done, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SWAYMETER_CONTACT", raising=False)
+    content = yaml.safe_load(done.study.file.read_text())
+    del content["services"]["contact"]
+    (tmp_path / "study.yaml").write_text(yaml.safe_dump(content))
+    study = replace(done.study.copy(tmp_path / "workspace", with_files=False), file=tmp_path / "study.yaml")
     before = len(done.served.received)
-    run = new_study(done.served.addresses, contact=False).run("run", "--stage", "fetch")
+    run = study.run("run", "--stage", "fetch")
     assert run.code == 1
     message = r"failed  fetch · [^\n]*: Wikidata \([^\n]* give an e-mail address or a URL as `services.contact`"
     assert re.search(message, run.output), run.output

@@ -11,8 +11,7 @@ import yaml
 
 from swaymeter.data import reasons
 from tests.end_to_end.tiny_study import TinyStudy
-from tests.end_to_end.wiki_runs import Done
-from tests.end_to_end.wiki_studies import rows
+from tests.end_to_end.wiki_runs import Done, rows
 
 NEW_QUESTION = "By which trade did Bram Okoto live?"
 Choices = Mapping[str, tuple[str, str]]

@@ -13,7 +13,7 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-from tests.data.sources.graph.sparql_server import SparqlService
+from tests.data.sources.graph.sparql_server import answer_query
 from tests.data.sources.graph.yago_graph import GRAPH, RELATIONS
 from tests.data.sources.servers.faults import ServedRequest, ServedResponse, serving
 from tests.end_to_end.tiny_study import Run, TinyStudy, wait_until
@@ -25,7 +25,7 @@ KILLS_AFTER = (3, 30, 60)
 
 @pytest.fixture(scope="session")
 def service() -> Iterator[str]:
-    with serving(play=SparqlService()) as server:
+    with serving(play=answer_query) as server:
         yield server.address
 
 
@@ -79,14 +79,13 @@ def limited_service() -> Iterator[tuple[str, list[str], list[int]]]:
         The address, the queries with a response, and a list with the number of requests that are left.
     """
     answered, left, never = list[str](), [1_000_000], threading.Event()
-    service = SparqlService()
 
     def play(request: ServedRequest) -> ServedResponse:
         if not left[0]:
             return ServedResponse(status=503, hold=never)
         left[0] -= 1
         answered.append(request.form["query"])
-        return service(request)
+        return answer_query(request)
 
     with serving(play=play) as server:
         yield server.address, answered, left

@@ -1,16 +1,21 @@
-"""Runs of studies of an invented world: with faulty responses at first, with kills, and after changes."""
+"""Runs of a study of an invented world behind real HTTP servers: with faulty responses at first, and to the end."""
 
-import os
-import signal
-from collections.abc import Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import duckdb
 
 from tests.data.sources.servers.faults import ServedRequest, ServedResponse
-from tests.data.sources.servers.wiki_world import Served, World, serving_world, world
-from tests.end_to_end.tiny_study import Run, TinyStudy, wait_until
-from tests.end_to_end.wiki_studies import NewStudy, ResponseGate, request_kind
+from tests.data.sources.servers.wiki_world.server import Served, service_of, serving_world
+from tests.data.sources.servers.wiki_world.world import World, world
+from tests.end_to_end.tiny_study import Run, TinyStudy
+
+Row = dict[str, Any]
+NewStudy = Callable[[Mapping[str, str]], TinyStudy]
+"""A function that returns a study of a world with an empty workspace, from the addresses of services by name."""
 
 SKIRMISH, LEVY, VELM = "Skirmish of Ostrel", "Tidewater levy", 'Who owns "Velm"? / Question & answer'
 BROKEN: Mapping[str, tuple[str, ServedResponse, str]] = {
@@ -27,9 +32,64 @@ BROKEN: Mapping[str, tuple[str, ServedResponse, str]] = {
     ),
 }
 """Parts that fail at first: title of the page without a history, response in its place, and reason of the failure."""
-KILLED_AT = ((4, "items"), (3, "history", "page"), (4, "views"))
-"""Arguments of `ResponseGate.close` before each kill."""
-PARALLEL_REQUESTS = 3
+
+
+@dataclass
+class ResponseGate:
+    """A gate that sends or holds back the responses of a world; `unanswered` has requests without a response."""
+
+    unanswered: list[ServedRequest] = field(default_factory=list)
+    _left: int = 0
+    _kind: str = ""
+    _later_kinds: tuple[str, ...] = ()
+    _event: threading.Event = field(default_factory=threading.Event)
+
+    def close(self, number: int, kind: str, *later_kinds: str) -> None:
+        """Hold back the response to the `number`th next request of a kind, and some later responses.
+
+        Args:
+            number: the number of the request, from 1.
+            kind: the kind of the request.
+            later_kinds: the kinds of later requests; without these, `kind` again.
+        """
+        self._left, self._kind, self._later_kinds = number, kind, later_kinds or (kind,)
+        self._event = threading.Event()
+
+    def open(self) -> None:
+        """Send the responses that were held back, and every later response."""
+        self._left, self._later_kinds = 0, ()
+        self._event.set()
+
+    def __call__(self, request: ServedRequest, response: ServedResponse) -> ServedResponse:
+        """Return the response, which waits for `open` if it is held back."""
+        kind = request_kind(request)
+        if self._left:
+            self._left -= kind == self._kind
+            is_held = kind == self._kind and not self._left
+        else:
+            is_held = kind in self._later_kinds
+        if is_held:
+            self.unanswered.append(request)
+        return replace(response, hold=self._event) if is_held else response
+
+    def answered(self, requests: Sequence[ServedRequest]) -> tuple[ServedRequest, ...]:
+        """Return the requests whose responses were not held back."""
+        unanswered = set(map(id, self.unanswered))
+        return tuple(request for request in requests if id(request) not in unanswered)
+
+
+def request_kind(request: ServedRequest) -> str:
+    """Return the kind of a request: items, history, contents, page, list, views or similar."""
+    props = request.form.get("prop", "").split("|")
+    if request.form.get("action") == "wbgetentities":
+        return "items"
+    if "extracts" in props:
+        return "page"
+    if "links" in props:
+        return "list"
+    if "revisions" in props:
+        return "contents" if "revids" in request.form else "history"
+    return {"pageviews": "views", "wembedder": "similar"}[service_of(request) or ""]
 
 
 @dataclass(frozen=True)
@@ -59,23 +119,6 @@ class Done:
     gate: ResponseGate
 
 
-@dataclass(frozen=True)
-class Killed:
-    """A study that was killed while responses were held back, and then run to its end.
-
-    Attributes:
-        study: the study.
-        run: the last run.
-        received: requests with a response.
-        unanswered: requests without a response.
-    """
-
-    study: TinyStudy
-    run: Run
-    received: tuple[ServedRequest, ...]
-    unanswered: tuple[ServedRequest, ...]
-
-
 @contextmanager
 def run_before_and_after_repair(new_study: NewStudy) -> Iterator[Done]:
     """Run a study while parts fail, and once more after their repair."""
@@ -99,46 +142,7 @@ def run_before_and_after_repair(new_study: NewStudy) -> Iterator[Done]:
         yield Done(study, broken_study, broken_run, tuple(failed), run, received, invented, served, gate)
 
 
-def kill_fetch(new_study: NewStudy) -> Killed:
-    """Kill the fetch of a study three times, and run it to its end."""
-    gate = ResponseGate()
-    with serving_world(world(), after=gate) as served:
-        study = new_study(served.addresses)
-        for moment in KILLED_AT:
-            _kill_while_waiting(study, gate, moment, "run", "--stage", "fetch")
-        run = study.run("run", "--stage", "fetch")
-        return Killed(study, run, gate.answered(served.received), tuple(gate.unanswered))
-
-
-def kill_refresh(done: Done, workspace: Path) -> Killed:
-    """Change the world, kill the refresh of a study that is copied to a workspace, and run it to its end.
-
-    A lanternist was a bell tuner for a while, a film gets another name, an edit war has two more edits, and two
-    pages have other views.
-    """
-    person, turns = done.world.items["Q505"], done.world.wikipedia.pages[SKIRMISH].revisions[-2:]
-    for trade in ("Q103", "Q101"):
-        person.edit(f"/* wbsetclaimvalue:1| */ [[Property:P106]]: [[{trade}]]", values={"P106": trade})
-    done.world.items["Q405"].edit("/* wbsetlabel-set:1|en */ Two Doors Up", label="Two Doors Up")
-    for turn in turns:
-        done.world.wikipedia.save(SKIRMISH, turn.content, user=turn.user)
-    done.world.views |= {"Adela Fenwick": [250], SKIRMISH: [900]}
-    study, before, unanswered = done.study.copy(workspace), len(done.served.received), len(done.gate.unanswered)
-    _kill_while_waiting(study, done.gate, KILLED_AT[-1], "run", "--refresh")
-    run = study.run("run")
-    answered = done.gate.answered(done.served.received[before:])
-    return Killed(study, run, answered, tuple(done.gate.unanswered[unanswered:]))
-
-
-def _kill_while_waiting(
-    study: TinyStudy, gate: ResponseGate, moment: tuple[int, *tuple[str, ...]], *command: str
-) -> None:
-    """Start a command, and kill it when every task waits for a response and has stored all earlier responses."""
-    before = len(gate.unanswered)
-    gate.close(*moment)
-    with study.start(*command) as running:
-        wait_until(lambda: len(gate.unanswered) == before + PARALLEL_REQUESTS, running)
-        os.kill(running.pid, signal.SIGKILL)
-    for other in study.processes():
-        other.kill()
-    gate.open()
+def rows(study: TinyStudy, table: str) -> list[Row]:
+    """Return all rows of a table of the study's database."""
+    with duckdb.connect(study.workspace / "study.duckdb", read_only=True) as database:
+        return database.table(table).to_arrow_table().to_pylist()

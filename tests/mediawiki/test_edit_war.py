@@ -105,9 +105,9 @@ def test_a_war_goes_on_after_other_edits(editors: Editors, wikipedia: Wikipedia)
     carol.replaces("Quay", "built in 1621", "finished in 1621")
     carol.replaces("Quay", "is remembered", "is still remembered")
     undone = bob.replaces("Quay", "liberator", "tyrant")  # no reversion: this edit follows Carol's and undoes none
-    alice.undoes("Quay", undone)  # reversion 2
+    alice.edits("Quay", undo=str(undone))  # reversion 2
     bob.replaces("Quay", "liberator", "tyrant")  # reversion 3
-    editors.warden.rolls_back("Quay", "Bob")  # reversion 4
+    editors.warden.does("rollback", title="Quay", user="Bob")  # reversion 4
     last = bob.replaces("Quay", "liberator", "tyrant")  # reversion 5; nobody undoes this edit
     dispute, _ = _only_dispute("Quay", wikipedia)
     assert dispute.reversions == 5
@@ -176,8 +176,9 @@ def test_hidden_revisions_are_counted_apart_and_never_guessed(editors: Editors, 
     hidden_user, _ = _war("Dock", "liberator", "tyrant", (bob, alice))
     alice.replaces("Dock", "1622", "1623")
     _war("Dock", "liberator", "tyrant", (bob, alice))
-    warden.hides(hidden_text, "content", "comment")
-    warden.hides(hidden_user, "user")
+    for revision, parts in ((hidden_text, "content|comment"), (hidden_user, "user")):
+        reply = warden.does("revisiondelete", type="revision", ids=str(revision), hide=parts)
+        assert reply["revisiondelete"]["status"] == "Success", reply
     dispute, rejected = _only_dispute("Dock", wikipedia)
     assert (dispute.reversions, dispute.hidden_edits) == (1, 1)
     assert rejected == {reasons.HIDDEN_CONTENT: 1, reasons.HIDDEN_EDITOR: 1}
@@ -186,8 +187,8 @@ def test_hidden_revisions_are_counted_apart_and_never_guessed(editors: Editors, 
 def test_revisions_with_equal_text_split_no_pair(editors: Editors, wikipedia: Wikipedia) -> None:
     editors.alice.writes("Jetty", HARBOUR)
     editors.bob.replaces("Jetty", "liberator", "tyrant")
-    editors.warden.protects("Jetty")
-    editors.warden.moves("Jetty", "Landing stage")
+    editors.warden.does("protect", title="Jetty", protections="move=sysop")  # a revision with the same text
+    editors.warden.does("move", **{"from": "Jetty", "to": "Landing stage"})
     editors.alice.replaces("Landing stage", "tyrant", "liberator")
     dispute, _ = _only_dispute("Jetty", wikipedia)  # the move left a redirect
     assert (dispute.page, dispute.reversions) == ("Landing stage", 1)

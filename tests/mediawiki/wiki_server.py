@@ -62,42 +62,23 @@ class Editor:
             assert reply["login"]["result"] == "Success", reply
 
     def writes(self, title: str, text: str) -> int:
-        return self._edit(title=title, text=text)
+        return self.edits(title, text=text)
 
     def replaces(self, title: str, old: str, new: str) -> int:
-        text = self.text(title)
+        reply = self._call(action="query", prop="revisions", titles=title, rvprop="content", rvslots="main")
+        text: str = reply["query"]["pages"][0]["revisions"][0]["slots"]["main"]["content"]
         assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times in {title!r}"
         return self.writes(title, text.replace(old, new))
 
-    def undoes(self, title: str, revision: int) -> int:
-        return self._edit(title=title, undo=str(revision))
-
-    def rolls_back(self, title: str, user: str) -> int:
-        reply = self._call(action="rollback", title=title, user=user, token=self._token("rollback"))
-        return int(reply["rollback"]["revid"])
-
-    def hides(self, revision: int, *parts: str) -> None:
-        reply = self._call(
-            action="revisiondelete", type="revision", ids=str(revision), hide="|".join(parts), token=self._token("csrf")
-        )
-        assert reply["revisiondelete"]["status"] == "Success", reply
-
-    def protects(self, title: str) -> None:
-        """Protect a page, which adds a revision with the same text."""
-        self._call(action="protect", title=title, protections="move=sysop", token=self._token("csrf"))
-
-    def moves(self, title: str, new_title: str) -> None:
-        self._call(**{"action": "move", "from": title, "to": new_title, "token": self._token("csrf")})
-
-    def text(self, title: str) -> str:
-        reply = self._call(action="query", prop="revisions", titles=title, rvprop="content", rvslots="main")
-        return str(reply["query"]["pages"][0]["revisions"][0]["slots"]["main"]["content"])
-
-    def _edit(self, **form: str) -> int:
-        reply = self._call(action="edit", token=self._token("csrf"), **form)["edit"]
+    def edits(self, title: str, **form: str) -> int:
+        reply = self.does("edit", title=title, **form)["edit"]
         assert reply["result"] == "Success", reply
-        assert "nochange" not in reply, f"an edit of {form['title']!r} changes nothing"
+        assert "nochange" not in reply, f"an edit of {title!r} changes nothing"
         return int(reply["newrevid"])
+
+    def does(self, action: str, **form: str) -> Any:
+        """Do an action that needs a token, and return the reply of the API."""
+        return self._call(action=action, token=self._token("rollback" if action == "rollback" else "csrf"), **form)
 
     def _token(self, kind: str) -> str:
         reply = self._call(action="query", meta="tokens", type=kind)

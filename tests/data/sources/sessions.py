@@ -26,26 +26,26 @@ class Clock:
         self.slept.append(seconds)
 
 
-def new_session(address: str, folder: Path, clock: Clock | None = None, **options: Any) -> Session:
-    """Return a session that never waits; `folder` has its cached responses.
-
-    Args:
-        address: the address of the service.
-        folder: the folder of the cache.
-        clock: the clock by which the session sleeps.
-        options: other arguments of `Service`, and `contact`, `offline` and `rerun` of `Session`.
-    """
-    clock = clock or Clock()
-    arguments = {name: options.pop(name) for name in ("contact", "offline", "rerun") if name in options}
-    limits = {"name": "The service", "requests_per_minute": 60_000, "timeout_s": 5, **options}
-    service = Service(address=address, **limits)
-    return Session(service, cache=folder, now=clock.now, sleep=clock.sleep, **{"contact": CONTACT, **arguments})
+def new_session(
+    address: str,
+    folder: Path,
+    clock: Clock,
+    *,
+    contact: str | None = CONTACT,
+    offline: bool = False,
+    rerun: int = 0,
+    **service: Any,
+) -> Session:
+    """Return a session that never waits, of a service with these arguments; the folder has its cached responses."""
+    limits = {"requests_per_minute": 60_000, "timeout_s": 5, **service}
+    options: dict[str, Any] = {"contact": contact, "offline": offline, "rerun": rerun}
+    return Session(Service(address=address, **limits), cache=folder, now=clock.now, sleep=clock.sleep, **options)
 
 
 @contextmanager
 def session_at(address: str, folder: Path, name: str = "The service") -> Iterator[Session]:
     """Open a session that sends a request at most twice."""
-    with closing(new_session(address, folder, name=name, tries=2)) as session:
+    with closing(new_session(address, folder, Clock(), name=name, tries=2)) as session:
         yield session
     close_sessions()  # closes the rate limiters, too
 

@@ -48,7 +48,7 @@ class WordIndex:
         if "query" in data:
             ids = list(self.spellings(data["query"])[0]) if data["query"] else []
         if kind == "find_cnf":
-            offsets = [[2 * position for position in _occurrences(part, ids[0])] for part in self._parts]
+            offsets = [[2 * position for position in positions] for positions in self._positions(ids[0])]
             return json_response(
                 {"cnt": sum(map(len, offsets)), "approx": False, "ptrs_by_shard": offsets, "token_ids": ids}
             )
@@ -60,14 +60,19 @@ class WordIndex:
             rarer, other = sorted((self._clause(clause) for clause in ids), key=len)
             near = sum(any(abs(first - second) <= data["max_diff_tokens"] for second in other) for first in rarer)
             return json_response({"count": near, "approx": False, "token_ids": ids})
-        count = sum(len(_occurrences(part, [ids])) if ids else len(part) for part in self._parts)
+        count = sum(map(len, self._positions([ids]) if ids else self._parts))
         return json_response({"count": count, "approx": False, "latency": 0.7, "token_ids": ids})
 
     def _clause(self, clause: list[list[int]]) -> list[int]:
+        found = enumerate(self._positions(clause))
+        return [10**9 * number + position for number, positions in found for position in positions]
+
+    def _positions(self, names: list[list[int]]) -> list[list[int]]:
+        """Return the positions of names in each part of the index, also of names that overlap."""
+        patterns = [f"(?={re.escape(''.join(map(chr, name)))})" for name in names]
         return [
-            10**9 * number + position
-            for number, part in enumerate(self._parts)
-            for position in _occurrences(part, clause)
+            sorted(match.start() for pattern in patterns for match in re.finditer(pattern, part))
+            for part in self._parts
         ]
 
     def _document(self, number: int, position: int, limit: int, has_offset: bool) -> dict[str, Any]:
@@ -84,9 +89,3 @@ class WordIndex:
             "spans": [[self.decode(tuple(ids)), None]],
             **offset,
         }
-
-
-def _occurrences(part: str, names: list[list[int]]) -> list[int]:
-    """Return the positions of names in a part of an index, also of names that overlap."""
-    patterns = [re.escape("".join(map(chr, name))) for name in names]
-    return sorted(match.start() for pattern in patterns for match in re.finditer(f"(?={pattern})", part))

@@ -3,9 +3,11 @@
 The graph has names, shapes and values that a client may handle wrongly.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+
+import yaml
 
 from swaymeter.data.sources.graph.dump import Dump, shared_dump
 from swaymeter.data.sources.graph.sparql import Row, Rows, SparqlStore
@@ -14,40 +16,9 @@ GRAPH = Path(__file__).with_name("yago.ttl")
 HEAD = "".join(f"{line}\n" for line in GRAPH.read_text(encoding="utf-8").splitlines() if line.startswith("@prefix"))
 """The prefixes of the graph."""
 
-RELATIONS = (
-    "capital",
-    "officialLanguage",
-    "location",
-    "elevation",
-    "birthDate",
-    "spouse",
-    "memberOf",
-    "award",
-    "director",
-    "author",
-    "reverseDirector",
-    "reverseAuthor",
-)
-"""The relations that the graph has facts of, by their names in the catalog."""
-
-NASTY: Mapping[str, str] = {
-    "quotes": 'Kit "Ace" O\'Neil',
-    "braces": "{entity} {answer} {0} %s ${HOME}",
-    "lines": "Line\nBreak\r\n\tTab",
-    "backslashes": 'Back\\slash \\u0022 } "\\',
-    "markup": "<b>Bold</b> &amp; <script>alert(1)</script>",
-    "arabic": "فريدة الخيال",
-    "hebrew": "דמיון בן דוגמה",
-    "override": "Over\u202eride\u202c the\u200b Rainbow",
-    "path": "../../etc/passwd",
-    "drive": "C:\\Windows\\system32",
-    "decomposed": "Ame\u0301lie Dupre\u0301",
-    "control": "Be\u0007ll",
-    "statement": "Robert'); DROP TABLE facts;--",
-    "emoji": "Zoë 🎭 Example",
-    "slot": "[ENTITY]",
-}
-"""Names in the graph, which `swaymeter.data.sources.graph.literals.plain` cleans."""
+_LISTS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+RELATIONS: Sequence[str] = _LISTS["relations"]
+NASTY: Mapping[str, str] = _LISTS["names"]
 
 
 class Changed:

@@ -232,7 +232,7 @@ def test_bad_responses_are_never_cached(response: ServedResponse, opened: Open) 
 
 
 def test_the_cache_holds_json_without_contact_and_cookies(opened: Open, tmp_path: Path) -> None:
-    with serving(json_response({"rows": ["Oslo"]}, headers={"Set-Cookie": "id=secret"})) as server:
+    with serving(ServedResponse('{"rows": ["Oslo"]}', headers={"Set-Cookie": "id=secret"})) as server:
         opened(server).ask({}, method="POST")
     file = tmp_path / "answers" / "yago.sqlite"
     with closing(sqlite3.connect(file)) as database:

@@ -82,13 +82,11 @@ class ServedRequest:
 
 def json_response(content: Any, **options: Any) -> ServedResponse:
     """Return a response with this content as JSON."""
-    return ServedResponse(
-        json.dumps(content), headers={"Content-Type": "application/json", **options.pop("headers", {})}, **options
-    )
+    return ServedResponse(json.dumps(content), headers={"Content-Type": "application/json"}, **options)
 
 
-def gzipped(body: bytes, **options: Any) -> ServedResponse:
-    return ServedResponse(gzip.compress(body), headers={"Content-Encoding": "gzip"}, **options)
+def gzipped(body: bytes) -> ServedResponse:
+    return ServedResponse(gzip.compress(body), headers={"Content-Encoding": "gzip"})
 
 
 def recorded_response(name: str) -> ServedResponse:
@@ -193,9 +191,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.stopped.wait(response.delay_s)
         while response.hold is not None and not response.hold.is_set() and not self.server.stopped.is_set():
             response.hold.wait(0.02)
+        if response.reset:
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         if response.drop or response.reset:
-            if response.reset:
-                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self.close_connection = True
             return
         if response.raw or response.endless:
@@ -207,9 +205,10 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(response.status)
         for header, value in response.headers.items():
             self.send_header(header, value)
-        self.send_header(
-            *(("Transfer-Encoding", "chunked") if response.chunked else ("Content-Length", str(len(body))))
-        )
+        if response.chunked:
+            self.send_header("Transfer-Encoding", "chunked")
+        else:
+            self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         if self.command != "HEAD":
             self._send(body[: response.sent], response)

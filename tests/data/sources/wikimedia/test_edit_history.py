@@ -23,7 +23,7 @@ The recorded history, judged by hand; P3 and P4 occur only in qualifiers and ref
 import json
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -31,23 +31,61 @@ import pytest
 from swaymeter.data.errors import InputError, ServiceError
 from swaymeter.data.sources.wikimedia.edit_history import EditHistory, edit_history
 from tests.data.sources.servers.faults import ServedRequest, ServedResponse, json_response, serving
-from tests.data.sources.servers.wiki_world.items import snak
+from tests.data.sources.servers.wiki_world.items import item_content, snak
+from tests.data.sources.servers.wiki_world.pages import Wiki
 from tests.data.sources.wikimedia.conftest import OpenWikidata
-from tests.data.sources.wikimedia.small_wiki import (
-    ADD,
-    BERGEN,
-    BOTH,
-    CREATE,
-    FIRST,
-    ITEM,
-    OSLO,
-    SET,
-    Edit,
-    Play,
-    play_edits,
-    playing,
-    recorded_wiki,
-)
+from tests.data.sources.wikimedia.small_wiki import Play, playing, recorded_wiki
+
+ITEM = "Q20"
+FIRST = 100
+"""The number of the first revision; the next revision is 101."""
+Values = Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True)
+class Edit:
+    """An edit of the item; the values after it are by property, and by the last letter of the statement's id.
+
+    Attributes:
+        hidden: The hidden parts of the revision: "user", "comment" or "content".
+        deleted: True if the history lacks the revision.
+        raw_content: The stored content, in place of an item with the values, label, qualifier and reference.
+    """
+
+    summary: str
+    values: Values = field(default_factory=dict)
+    label: str = ""
+    qualifier: str = ""
+    reference: str = ""
+    hidden: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    deleted: bool = False
+    raw_content: str | None = None
+
+    @property
+    def content(self) -> str:
+        if self.raw_content is not None:
+            return self.raw_content
+        parts = {"label": self.label, "qualifier": self.qualifier, "reference": self.reference}
+        return item_content(ITEM, values=self.values, **parts)
+
+
+OSLO: Values = {"P36": {"a": "Q585"}}
+BERGEN: Values = {"P36": {"a": "Q26793"}}
+BOTH: Values = {"P36": {"a": "Q585", "b": "Q26793"}}
+CREATE = Edit("/* wbeditentity-create-item:0| */")
+ADD = Edit("/* wbcreateclaim-create:1| */ [[Property:P36]]: [[Q585]]", OSLO)
+SET = Edit("/* wbsetclaimvalue:1| */ [[Property:P36]]: [[Q26793]]", BERGEN)
+
+
+def play_edits(edits: Sequence[Edit]) -> Play:
+    """Play a wiki with the item after these edits."""
+    wiki = Wiki(FIRST)
+    for each in edits:
+        wiki.save(ITEM, each.content, comment=each.summary, tags=each.tags, hidden=each.hidden)
+    revisions = wiki.pages[ITEM].revisions
+    revisions[:] = [revision for revision, each in zip(revisions, edits, strict=True) if not each.deleted]
+    return playing(wiki)
 
 
 def history_after(open_wikidata: OpenWikidata, *edits: Edit, play: Play | None = None) -> EditHistory:
@@ -345,8 +383,12 @@ SUMMARIES: Mapping[str, Callable[[str], str]] = {
 }
 
 
-def play_recorded(comment: Callable[[str], str] = str) -> Play:
-    return playing(recorded_wiki("wikidata/revisions_item.json", "wikidata/revisions_item_content_all.json", comment))
+def play_recorded(change_summary: Callable[[str], str] = str) -> Play:
+    wiki = recorded_wiki("wikidata/revisions_item.json", "wikidata/revisions_item_content_all.json")
+    for page in wiki.pages.values():
+        for revision in page.revisions:
+            revision["comment"] = change_summary(revision["comment"])
+    return playing(wiki)
 
 
 @pytest.mark.parametrize("summaries", SUMMARIES)

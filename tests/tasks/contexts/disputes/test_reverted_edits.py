@@ -19,7 +19,9 @@ from swaymeter.tasks.contexts.disputes.reverted_edits import (
     reverted_pairs,
 )
 from tests.data.sources.servers.faults import ServedRequest, ServedResponse
-from tests.data.sources.servers.wiki_world import UNCOUNTED, WARS, World, serving_world, world
+from tests.data.sources.servers.wiki_world.pages import hide
+from tests.data.sources.servers.wiki_world.server import serving_world
+from tests.data.sources.servers.wiki_world.world import UNCOUNTED, WARS, World, world
 from tests.tasks.contexts.wikidata.live import MONTHS, clients, embedder, never
 
 PAGE = "Velm"
@@ -54,7 +56,7 @@ def _counts(rejected: Sequence[Rejected]) -> dict[str, int]:
 @pytest.mark.parametrize("title", list(WARS))
 def test_disputes_of_the_small_world_are_counted(title: str, tmp_path: Path) -> None:
     wiki = world()
-    revision_ids = [revision.revision_id for revision in wiki.wikipedia.pages[title].revisions]
+    revision_ids = [revision["revid"] for revision in wiki.wikipedia.pages[title].revisions]
     page = _disputes_of(wiki, title, tmp_path)
     assert [
         (
@@ -149,16 +151,16 @@ def test_a_page_without_counted_pairs_costs_one_request(tmp_path: Path) -> None:
 def test_hidden_content_is_no_evidence(tmp_path: Path) -> None:
     wiki = _edited_in_turn(A, B, A)
 
-    def hide(request: ServedRequest) -> ServedResponse | None:
+    def before(request: ServedRequest) -> ServedResponse | None:
         if "revids" in request.form:
-            wiki.wikipedia.pages[PAGE].revisions[1].hidden = ("content",)
+            hide(wiki.wikipedia.pages[PAGE].revisions[1], ["content"])
         return None
 
-    with serving_world(wiki, before=hide) as served, clients(served.addresses, tmp_path / "1") as services:
+    with serving_world(wiki, before=before) as served, clients(served.addresses, tmp_path / "1") as services:
         page = disputes_of_page(PAGE, services.wikipedia, embed=never)
     assert _counts(page.rejected) == {reasons.HIDDEN_CONTENT: 1}  # hidden between two requests
     wiki = _edited_in_turn(A, B, A, B, A)
-    wiki.wikipedia.pages[PAGE].revisions[2].hidden = ("user", "comment", "content")
+    hide(wiki.wikipedia.pages[PAGE].revisions[2], ["user", "comment", "content"])
     page = _disputes_of(wiki, PAGE, tmp_path / "2")
     # A B ? B A: the middle of B ? B is unknown; A B ? and ? B A show no pair
     assert _counts(page.rejected) == {reasons.HIDDEN_CONTENT: 1}

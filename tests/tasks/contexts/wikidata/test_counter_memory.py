@@ -22,7 +22,8 @@ from swaymeter.tasks.contexts.wikidata.counter_memory import (
     wembedder_answer,
 )
 from swaymeter.tasks.contexts.wikidata.facts import Items, KnownItem
-from tests.data.sources.servers.wiki_world import World, serving_world
+from tests.data.sources.servers.wiki_world.server import serving_world
+from tests.data.sources.servers.wiki_world.world import World
 from tests.tasks.contexts.wikidata.live import clients, embedder, never
 
 PAINTER, ARTIST, HUMAN, TRADE, TOWN = map(WikidataId, ("Q10", "Q11", "Q5", "Q6", "Q7"))

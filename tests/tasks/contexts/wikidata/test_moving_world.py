@@ -7,7 +7,8 @@ from swaymeter.data import reasons
 from swaymeter.tasks.contexts.questions import BuiltQuestions
 from swaymeter.tasks.contexts.wikidata.questions import questions_of_property
 from tests.data.sources.servers.faults import ServedRequest
-from tests.data.sources.servers.wiki_world import FACTS, World, serving_world, world
+from tests.data.sources.servers.wiki_world.server import serving_world
+from tests.data.sources.servers.wiki_world.world import FACTS, World, world
 from tests.tasks.contexts.wikidata.live import MONTHS, clients, embedder, triple
 
 
@@ -36,7 +37,7 @@ def test_changed_label_stays_consistent(tmp_path: Path) -> None:
 
     def before(request: ServedRequest) -> None:
         if request.form.get("titles") == "Q402":
-            wiki.items["Q302"].edit("/* wbsetlabel-set:1|en */ Marek D.", label="Marek D.")
+            wiki.edit("Q302", "/* wbsetlabel-set:1|en */ Marek D.", label="Marek D.")
 
     question = next(row for row in questions_of_films(wiki, before, tmp_path).questions if row.subject_id == "Q402")
     assert question.object == "Marek Dovelund"
@@ -51,9 +52,9 @@ def test_revision_between_parts_of_history_is_counted(tmp_path: Path) -> None:
     def before(request: ServedRequest) -> None:
         if "rvcontinue" in request.form and not changes:
             changes.append("changed")
-            wiki.items["Q402"].edit("/* wbsetclaimvalue:1| */ [[Property:P57]]: [[Q301]]", values={"P57": "Q301"})
+            wiki.edit("Q402", "/* wbsetclaimvalue:1| */ [[Property:P57]]: [[Q301]]", values={"P57": "Q301"})
 
     question = next(row for row in questions_of_films(wiki, before, tmp_path, 1).questions if row.subject_id == "Q402")
     assert changes
     assert question.edits == 3
-    assert question.item_revision == wiki.wikidata.pages["Q402"].latest.revision_id
+    assert question.item_revision == wiki.wikidata.pages["Q402"].latest["revid"]

@@ -13,7 +13,8 @@ from swaymeter.data.sources.slots import ANSWER_LEFT_IN_CONTEXT, QUESTION_CONTAI
 from swaymeter.tasks.contexts.questions import BuiltQuestions
 from swaymeter.tasks.contexts.wikidata.questions import questions_of_property
 from tests.data.sources.servers.faults import ServedRequest, ServedResponse
-from tests.data.sources.servers.wiki_world import EXPECTED, FACTS, UNUSABLE, World, service_of, serving_world, world
+from tests.data.sources.servers.wiki_world.server import service_of, serving_world
+from tests.data.sources.servers.wiki_world.world import EXPECTED, FACTS, UNUSABLE, World, world
 from tests.tasks.contexts.wikidata.live import MONTHS, clients, embedder, never, triple
 
 FactIds = tuple[str, str, str]
@@ -40,12 +41,12 @@ def question_of(built: BuiltQuestions, fact: FactIds) -> Question:
 def test_usable_fact_becomes_a_question(built: tuple[World, dict[str, BuiltQuestions]], fact: FactIds) -> None:
     wiki, by_property = built
     expected, question = EXPECTED[fact], question_of(by_property[fact[1]], fact)
-    revisions = [revision.revision_id for revision in wiki.wikidata.pages[question.subject_id or ""].revisions]
+    revisions = [revision["revid"] for revision in wiki.wikidata.pages[question.subject_id or ""].revisions]
     assert question.partition == expected.partition
     assert question.edit_revisions == tuple(revisions[number - 1] for number in expected.edits)
     assert (question.edits, question.hidden_edits) == (len(expected.edits), len(expected.hidden))
     assert question.item_revision == revisions[-1]
-    assert (question.subject_popularity, question.object_popularity) == expected.views
+    assert [question.subject_popularity, question.object_popularity] == expected.views
     assert question.list_id == fact[0]
     if expected.replacement == "embeddings":
         assert question.replacement_by == "embeddings"
@@ -53,7 +54,7 @@ def test_usable_fact_becomes_a_question(built: tuple[World, dict[str, BuiltQuest
         assert (question.replacement_id, question.replacement_by) == (expected.replacement, "wembedder")
     page = expected.page or question.subject
     assert question.page == page
-    assert question.page_revision == wiki.wikipedia.pages[page].latest.revision_id
+    assert question.page_revision == wiki.wikipedia.pages[page].latest["revid"]
 
 
 @pytest.mark.parametrize("fact", UNUSABLE, ids="-".join)
@@ -185,7 +186,7 @@ def test_a_fact_with_hidden_beginning_is_rejected(build: Build) -> None:
 
 def test_page_of_a_merged_item_is_found(build: Build) -> None:
     wiki = small_world()
-    wiki.items["Q1"].edit("/* wbmergeitems-from:0||Q3 */")
+    wiki.edit("Q1", "/* wbmergeitems-from:0||Q3 */")
     wiki.wikidata.redirects["Q3"] = "Q1"
     wiki.wikipedia.pages["Ada Example"].item_id = "Q3"
     assert len(build(wiki, triple("Q1", "P106", "Q10")).questions) == 1

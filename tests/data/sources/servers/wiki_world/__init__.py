@@ -8,24 +8,7 @@
 
     serving_world(invented, after=lambda request, response: replace(response, hold=event))
     # from now on, this fact is temporal
-    invented.items["Q501"].edit("/* wbsetclaimvalue:1| */ [[Property:P106]]: [[Q103]]", values={"P106": "Q103"})
+    invented.edit("Q501", "/* wbsetclaimvalue:1| */ [[Property:P106]]: [[Q103]]", values={"P106": "Q103"})
 
 The world is the same in every process.
 """
-
-from tests.data.sources.servers.wiki_world.server import Served, service_of, serving_world
-from tests.data.sources.servers.wiki_world.world import EXPECTED, FACTS, UNCOUNTED, UNUSABLE, WARS, Fact, World, world
-
-__all__ = [
-    "EXPECTED",
-    "FACTS",
-    "UNCOUNTED",
-    "UNUSABLE",
-    "WARS",
-    "Fact",
-    "Served",
-    "World",
-    "service_of",
-    "serving_world",
-    "world",
-]

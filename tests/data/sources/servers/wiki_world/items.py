@@ -1,4 +1,4 @@
-"""The contents of items, and items on a wiki, whose edits save revisions.
+"""The contents of items.
 
 The values of statements are a mapping by property, then by the last letter of the statement's id:
 `{"P106": {"a": "Q101", "b": "Q102 deprecated"}}`. A value is an item, "?" (unknown), "-" (no value) or a text; a rank
@@ -8,8 +8,6 @@ other than normal follows a space. A property with one statement may have the va
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any
-
-from tests.data.sources.servers.wiki_world.pages import Revision, Wiki
 
 Values = Mapping[str, str | Mapping[str, str]]
 
@@ -70,27 +68,3 @@ def item_content(
         "sitelinks": {"enwiki": {"site": "enwiki", "title": article, "badges": []}} if article else {},
     }
     return json.dumps({key: part or [] for key, part in content.items()}, ensure_ascii=False)
-
-
-class Item:
-    """An item on a wiki; `fields` are arguments of `item_content`."""
-
-    def __init__(self, wiki: Wiki, item_id: str, hidden: Iterable[Any] = (), **fields: Any) -> None:
-        """Save the first revision."""
-        self.wiki, self.item_id, self.fields = wiki, item_id, fields
-        self.edit("/* wbeditentity-create-item:0| */", hidden=hidden)
-
-    def edit(
-        self,
-        summary: str,
-        *,
-        user: str = "Carol Claims",
-        tags: Iterable[str] = (),
-        hidden: Iterable[Any] = (),
-        **fields: Any,
-    ) -> Revision:
-        """Save a revision with these fields; `values` replaces only the values of its properties."""
-        values = {**self.fields.get("values", {}), **fields.get("values", {})}
-        self.fields |= fields | {"values": values}
-        content = item_content(self.item_id, **self.fields)
-        return self.wiki.save(self.item_id, content, user=user, comment=summary, tags=tags, hidden=hidden)

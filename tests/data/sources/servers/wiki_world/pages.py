@@ -1,47 +1,24 @@
 """Wikis of pages and revisions; the wiki gives each revision a number and a time."""
 
 import hashlib
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import count
-from typing import Any, Literal
+from typing import Any
 
-Part = Literal["user", "comment", "content"]
 _START = datetime(2025, 1, 1, tzinfo=UTC)
-_ADDRESS = re.compile(r"[0-9]{1,3}(\.[0-9]{1,3}){3}")
+Revision = dict[str, Any]
+"""A revision in the form of the Action API, but with the content even if it is hidden."""
 
 
-@dataclass
-class Revision:
-    """A revision of a page; `hidden` has the parts that an administrator has hidden."""
-
-    revision_id: int
-    parent_id: int
-    content: str
-    user: str
-    comment: str
-    tags: tuple[str, ...]
-    timestamp: str
-    hidden: tuple[Part, ...] = ()
-
-    def metadata(self) -> dict[str, Any]:
-        """Return the fields of the Action API, without the content."""
-        content = self.content.encode()
-        is_anonymous = _ADDRESS.fullmatch(self.user) is not None
-        editor = {"user": self.user, "userid": 0, "anon": True} if is_anonymous else {"user": self.user, "userid": 1}
-        sha1 = hashlib.sha1(content, usedforsecurity=False).hexdigest()
-        return {
-            "revid": self.revision_id,
-            "parentid": self.parent_id,
-            "timestamp": self.timestamp,
-            "size": len(content),
-            "tags": list(self.tags),
-            **({"userhidden": True} if "user" in self.hidden else editor),
-            **({"commenthidden": True} if "comment" in self.hidden else {"comment": self.comment}),
-            **({"sha1hidden": True} if "content" in self.hidden else {"sha1": sha1}),
-        }
+def hide(revision: Revision, parts: Iterable[str]) -> None:
+    """Hide parts of a revision, as an administrator does: "user", "comment" or "content"."""
+    fields = {"user": ("user", "userid", "anon"), "comment": ("comment",), "content": ("sha1",)}
+    for part in parts:
+        for name in fields[part]:
+            revision.pop(name, None)
+        revision[f"{fields[part][0]}hidden"] = True
 
 
 @dataclass
@@ -57,6 +34,10 @@ class Page:
     @property
     def latest(self) -> Revision:
         return self.revisions[-1]
+
+    @property
+    def content(self) -> str:
+        return str(self.latest["slots"]["main"]["content"])
 
 
 class Wiki:
@@ -76,17 +57,27 @@ class Wiki:
         user: str = "Carol Claims",
         comment: str = "",
         tags: Iterable[str] = (),
-        hidden: Iterable[Part] = (),
-    ) -> Revision:
+        hidden: Iterable[str] = (),
+    ) -> None:
         """Save a revision, an hour after the wiki's last revision; the first revision of a title makes the page."""
         page = self.pages.setdefault(title, Page(len(self.pages) + 1, title))
-        revision_id = next(self._revision_ids)
-        timestamp = f"{_START + timedelta(hours=revision_id):%Y-%m-%dT%H:%M:%SZ}"
-        parent_id = page.latest.revision_id if page.revisions else 0
-        revision = Revision(revision_id, parent_id, content, user, comment, tuple(tags), timestamp, tuple(hidden))
+        revision_id, stored = next(self._revision_ids), content.encode()
+        is_anonymous = user[0].isdigit()
+        revision = {
+            "revid": revision_id,
+            "parentid": page.latest["revid"] if page.revisions else 0,
+            "user": user,
+            **({"userid": 0, "anon": True} if is_anonymous else {"userid": 1}),
+            "timestamp": f"{_START + timedelta(hours=revision_id):%Y-%m-%dT%H:%M:%SZ}",
+            "size": len(stored),
+            "sha1": hashlib.sha1(stored, usedforsecurity=False).hexdigest(),
+            "comment": comment,
+            "tags": list(tags),
+            "slots": {"main": {"content": content}},
+        }
+        hide(revision, hidden)
         page.revisions.append(revision)
-        return revision
 
     def numbers(self, title: str, places: Iterable[int]) -> tuple[int, ...]:
         """Return the numbers of revisions by their places in the history of their page, from 1."""
-        return tuple(self.pages[title].revisions[place - 1].revision_id for place in places)
+        return tuple(self.pages[title].revisions[place - 1]["revid"] for place in places)

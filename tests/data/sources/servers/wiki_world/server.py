@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from typing import NamedTuple
 from urllib.parse import unquote
 
+import pandas as pd
+
 from tests.data.sources.servers.faults import ServedRequest, ServedResponse, json_response, serving
 from tests.data.sources.servers.wiki_world.action_api import entities, query
 from tests.data.sources.servers.wiki_world.world import World
@@ -69,9 +71,8 @@ def _respond(world: World, request: ServedRequest, limit: int) -> ServedResponse
     if service in ("wikidata_api", "wikipedia") and not path:
         if request.form["action"] == "wbgetentities":
             return json_response(entities(world.wikidata, request.form))
-        return json_response(
-            query(world.wikidata if service == "wikidata_api" else world.wikipedia, request.form, limit)
-        )
+        wiki = world.wikidata if service == "wikidata_api" else world.wikipedia
+        return json_response(query(wiki, request.form, limit))
     if service == "pageviews" and (match := _VIEWS.fullmatch(path)):
         return _views(world, unquote(match[1]), match[2], match[3])
     if service == "wembedder" and (match := re.fullmatch(r"/most-similar/(Q[1-9][0-9]*)", path)):
@@ -85,11 +86,10 @@ def _views(world: World, page: str, first: str, last: str) -> ServedResponse:
     if views is None or " " in page:
         problem = {"detail": "We do not have data for those date(s).", "status": 404, "title": "Not Found"}
         return json_response({**problem, "method": "get", "type": "about:blank"}, status=404)
-    first_month, last_month = (int(month[:4]) * 12 + int(month[4:]) - 1 for month in (first, last))
     items = [
-        {"article": page, "timestamp": f"{month // 12:04}{month % 12 + 1:02}0100", "views": count}
-        for month in range(first_month, last_month + 1)
-        if (count := views[month % len(views)])
+        {"article": page, "timestamp": f"{month:%Y%m}0100", "views": count}
+        for month in pd.period_range(first, last, freq="M")
+        if (count := views[month.ordinal % len(views)])
     ]
     return json_response({"items": items})
 

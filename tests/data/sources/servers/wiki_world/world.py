@@ -4,12 +4,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
 from swaymeter.data.records import Partition
-from tests.data.sources.servers.wiki_world.items import Item
+from tests.data.sources.servers.wiki_world.items import item_content
 from tests.data.sources.servers.wiki_world.pages import Wiki
 
 
@@ -24,21 +24,32 @@ class World:
     Attributes:
         wikidata: The wiki with items and properties.
         wikipedia: The wiki with articles.
-        items: The items by their ids.
+        items: The latest arguments of `item_content` by the ids of items.
         views: The monthly page views by titles; they repeat after the last number.
         similar_items: The most similar items of an item, the most similar first.
     """
 
     wikidata: Wiki = field(default_factory=Wiki)
     wikipedia: Wiki = field(default_factory=Wiki)
-    items: dict[str, Item] = field(default_factory=dict)
+    items: dict[str, dict[str, Any]] = field(default_factory=dict)
     views: dict[str, Sequence[int]] = field(default_factory=dict)
     similar_items: dict[str, Sequence[str]] = field(default_factory=dict)
 
-    def item(self, item_id: str, label: str | Mapping[str, str], **fields: Any) -> Item:
-        """Add an item; `fields` are arguments of `Item`."""
-        self.items[item_id] = Item(self.wikidata, item_id, label=label, **fields)
-        return self.items[item_id]
+    def item(self, item_id: str, label: str | Mapping[str, str], **fields: Any) -> None:
+        """Add an item; `fields` are those of `edit`."""
+        self.edit(item_id, "/* wbeditentity-create-item:0| */", label=label, **fields)
+
+    def edit(self, item_id: str, summary: str, **fields: Any) -> None:
+        """Save a revision of an item.
+
+        Args:
+            fields: Arguments of `Wiki.save`, and arguments of `item_content` that change; `values` replaces only the
+                values of its properties.
+        """
+        options = {name: fields.pop(name) for name in ("user", "tags", "hidden") if name in fields}
+        item = self.items.setdefault(item_id, {"values": {}})
+        item |= fields | {"values": item["values"] | fields.get("values", {})}
+        self.wikidata.save(item_id, item_content(item_id, **item), comment=summary, **options)
 
     def property(self, property_id: str, label: str) -> None:
         entity = {"type": "property", "datatype": "wikibase-item", "id": property_id}
@@ -62,9 +73,9 @@ def world() -> World:
         invented.property(property_id, label)
     for item_id, fields in content["items"].items():
         edits = fields.pop("edits", ())
-        item = invented.item(item_id, **fields)
+        invented.item(item_id, **fields)
         for edit in edits:
-            item.edit(**edit)
+            invented.edit(item_id, **edit)
     for title, fields in content["articles"].items():
         if "trade" in fields:
             fields["text"] = content["person"].format(name=title, trade=fields.pop("trade"))
@@ -88,40 +99,20 @@ Fact = tuple[str, str, str]
 """Subject, property and object in a list of facts, by their ids."""
 
 
-@dataclass(frozen=True)
-class Expected:
-    """The expected question about a fact.
-
-    Attributes:
-        partition: The partition.
-        edits: Numbers of the item's revisions that changed the value, from 1.
-        replacement: The item's id, or "embeddings": the embedder chooses among the objects of other facts.
-        views: Monthly views of the articles of subject and object; None without an article.
-        hidden: Numbers of the item's revisions that may have changed the value, but are hidden.
-        page: The article of the snippet; None for the article whose title is the subject's name.
-        current_ids: Ids of subject and object, if the list has the id of a merged item.
-    """
+class Expected(NamedTuple):
+    """The expected question about a fact, whose fields are described in `facts.yaml`."""
 
     partition: Partition
     edits: Sequence[int]
     replacement: str
-    views: tuple[float, float | None]
+    views: Sequence[float | None]
     hidden: Sequence[int] = ()
     page: str | None = None
     current_ids: Sequence[str] | None = None
 
 
-@dataclass(frozen=True)
-class War:
-    """An expected dispute on a page.
-
-    Attributes:
-        object: The text that was put back last.
-        replacement: The text that was put in place of the object.
-        sentence: The sentence with the object.
-        pairs: The numbers of each edit and its reversion in the page's history, from 1.
-        views: Monthly views of the page.
-    """
+class War(NamedTuple):
+    """An expected dispute: `replacement` was put in place of `object`, the text that was put back last."""
 
     object: str
     replacement: str
@@ -138,11 +129,7 @@ def _fact(ids: str) -> Fact:
 _OUTCOMES = {_fact(ids): outcome for ids, outcome in _data("facts").items()}
 FACTS = tuple(_OUTCOMES)
 """The list of facts."""
-EXPECTED = {
-    fact: Expected(**{**outcome, "views": tuple(outcome["views"])})
-    for fact, outcome in _OUTCOMES.items()
-    if isinstance(outcome, dict)
-}
+EXPECTED = {fact: Expected(**outcome) for fact, outcome in _OUTCOMES.items() if isinstance(outcome, dict)}
 """The expected question of each fact that has one."""
 UNUSABLE = {fact: outcome for fact, outcome in _OUTCOMES.items() if isinstance(outcome, str)}
 """The expected rejection reason of each other fact."""
