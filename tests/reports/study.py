@@ -4,13 +4,14 @@ The scores are rows of the database's tables. The package's own queries and stat
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from functools import cache, partial
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pandas as pd
+import yaml
 
 from swaymeter.data.randomness import generator
 from swaymeter.data.records import Passage, QuestionContext, as_row
@@ -23,42 +24,21 @@ from swaymeter.tasks.statistics import STATISTICS
 from swaymeter.tasks.statistics.frames import categorical
 from tests.data.warehouse.small_study import Row, build_study, row, table
 
-Add = Callable[..., None]
-"""A function that adds a row to the table of a name; columns without a value get NULL or a default."""
+NamedRows = Iterator[tuple[str, Row]]
+"""Values of rows, each with the name of its table."""
 MODEL = "smollm2-135m-instruct"
 RELATIONS = ("capital", "officialLanguage", "author", "birthPlace")
 LABELLED = ("author", "birthPlace")
 """The relations whose entities have labels, and whose contexts have labels and strengths."""
 TONES = {"base": ("positive", 1), "assertive": ("positive", 2), "negation": ("negative", 1)}
 FORMS = tuple(product(("open", "closed"), (1, 2)))
-DYNAMICQA = {
-    "original": ("original", "The capital of Norway is Oslo.", ("Oslo", "Kristiania")),
-    "counter_memory": ("counter_memory", "It is Bergen.", ("Bergen",)),
-}
-"""The contexts of a question of DynamicQA: their condition, text and answers, by id."""
-OWN_CONTEXTS = {
-    "forum": ("conflicting", "A text of forum.", ("Bergen",)),
-    "shop": ("conflicting", "A text of shop.", ("Bergen",)),
-    "irrelevant": ("irrelevant", "A text of irrelevant.", ()),
-    "supporting": ("supporting", "A text of supporting.", ("Bergen",)),
-    "unknown": ("unknown", "A text of unknown.", ("Bergen",)),
-}
-"""The contexts of a user's own question."""
-CHOICES = [
-    row(
-        table("judgements"),
-        number=number,
-        question_id=question,
-        field="choice",
-        annotator=annotator,
-        value=value,
-        is_outvoted=False,
-    )
-    for number, (question, annotator, value) in enumerate(
-        [("q0", "Ada", "accept"), ("q0", "Ben", "accept"), ("q1", "Ada", "accept"), ("q1", "Ben", "discard")], start=1
-    )
-]
-"""Judgements of two people on two questions."""
+ENTROPIES = (
+    "semantic_entropy",
+    "semantic_entropy_length_normalised",
+    "semantic_entropy_rao",
+    "cluster_assignment_entropy",
+)
+_CONTENT = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 CARD = StudyCard(
     name="quickstart",
     seeds=(7, 8),
@@ -79,32 +59,35 @@ def tables(
     own: bool = False,
 ) -> dict[str, list[Row]]:
     """Return the rows of every table of a study with these models; `own` gives it a user's own questions."""
-    rows = defaultdict[str, list[Row]](list)
+    study = defaultdict[str, list[Row]](list)
 
-    def add(name: str, **values: object) -> None:
-        rows[name].append(row(table(name), **values))
+    def add(rows: Iterable[tuple[str, Row]], **columns: object) -> None:
+        for name, values in rows:
+            study[name].append(row(table(name), **{**_CONTENT["common"].get(name, {}), **columns, **values}))
 
-    _add_prompts(add, relations, entities)
-    _add_questions(add, questions, own)
-    _add_counts(add, rows["queries"])
-    add("rejected", partition="static", relation="capital", reason="no alias", detail="Norway")
-    add("rejected", partition=None, relation="author", reason="no alias", detail="")
+    add(_prompts(relations, entities))
+    add(_questions(questions, own))
+    add(_counts(study["queries"]))
+    add((name, values) for name, rows in _CONTENT["constant"].items() for values in rows)
     for model, dtype in models:
-        add_score = partial(add, model=model, dtype=dtype)
-        _add_query_scores(add_score, dtype, rows["queries"], rows["contexts"])
-        for question in rows["questions"]:
+        add(_query_scores(dtype, study["queries"], study["contexts"]), model=model, dtype=dtype)
+        for question in study["questions"]:
             for context in ({"context_id": "none", "condition": "none"}, *question["contexts"]):
                 case = {
+                    "model": model,
+                    "dtype": dtype,
                     "relation": question["relation"],
                     "question_id": question["question_id"],
                     "context_id": context["context_id"],
                     "condition": context["condition"],
                 }
                 draw = [_draw(dtype, case["question_id"], case["context_id"], number) for number in range(4)]
-                _add_question_scores(partial(add_score, **case), draw, has_context=case["condition"] != "none")
-        _add_reliability(add_score, relations)
-        _add_runs(add_score, f"{model}/{dtype}", relations)
-    return rows
+                add(_answer_scores(draw), **case)
+                if case["condition"] != "none":
+                    add(_context_scores(draw), **case)
+        add(_reliability(relations), model=model, dtype=dtype)
+        add(_runs(f"{model}/{dtype}", relations), model=model, dtype=dtype)
+    return study
 
 
 def frames(rows: dict[str, list[Row]] | None = None, names: Iterable[str] | None = None) -> dict[str, pd.DataFrame]:
@@ -121,9 +104,11 @@ def frames(rows: dict[str, list[Row]] | None = None, names: Iterable[str] | None
                 building.insert(statistic.table, statistic.table.of(statistic_rows))
         report_frames.update({name: building.warehouse.frame(name) for name in frame_names})
 
+    if rows is None:
+        judgements = [row(table("judgements"), **values) for values in _CONTENT["judgements"]]
+        rows = tables() | {"judgements": judgements}
     with TemporaryDirectory() as folder:
-        study = tables() | {"judgements": CHOICES} if rows is None else rows
-        build_study(Path(folder) / "study.duckdb", study, schema(), derive)
+        build_study(Path(folder) / "study.duckdb", rows, schema(), derive)
     return report_frames
 
 
@@ -131,220 +116,157 @@ def _draw(*identity: object) -> float:
     return float(generator(1, *identity).random())
 
 
-def _add_prompts(add: Add, relations: Sequence[str], entities: int) -> None:
-    for relation, (query_type, form), number in product(relations, FORMS, range(entities)):
-        invented = number % 2 == 1
-        add(
-            "queries",
-            query_id=f"{relation} {query_type} {form} {number}",
-            relation=relation,
-            query_type=query_type,
-            form=form,
-            text="Q: Which?\nA:" if form == 1 else "It is",
-            answer="Oslo",
-            entity=f"{'Ostremia' if invented else 'Norway'} {number}",
-            invented=invented,
-            label=("enemy", "friend")[number // 2 % 2] if relation in LABELLED else None,
-            type=("sports", "history")[number % 2] if relation in LABELLED else None,
-            degree=0 if invented else 10 * (number + 1),
-            relation_degree=0 if invented else number + 1,
-        )
-    for relation, kind, number in product(relations, TONES, range(entities)):
+def _prompts(relations: Sequence[str], entities: int) -> NamedRows:
+    """Yield the queries and contexts of relations; every other entity is invented."""
+    names = [f"{('Norway', 'Ostremia')[number % 2]} {number}" for number in range(entities)]
+    for relation, (query_type, form), (number, entity) in product(relations, FORMS, enumerate(names)):
+        is_invented, is_labelled = number % 2 == 1, relation in LABELLED
+        query = {
+            "query_id": f"{relation} {query_type} {form} {number}",
+            "relation": relation,
+            "query_type": query_type,
+            "form": form,
+            "text": "Q: Which?\nA:" if form == 1 else "It is",
+            "entity": entity,
+            "invented": is_invented,
+            "label": ("enemy", "friend")[number // 2 % 2] if is_labelled else None,
+            "type": ("sports", "history")[number % 2] if is_labelled else None,
+            "degree": 0 if is_invented else 10 * (number + 1),
+            "relation_degree": 0 if is_invented else number + 1,
+        }
+        yield "queries", query
+    for relation, kind, (number, entity) in product(relations, TONES, enumerate(names)):
         label, strength = TONES[kind] if relation in LABELLED else (None, None)
-        add(
-            "contexts",
-            context_id=f"{relation} {kind} {number}",
-            relation=relation,
-            kind=kind,
-            text=f"The {relation} of Norway is {kind} {number}.\n",
-            object=f"{kind} {number}",
-            label=label,
-            strength=strength,
-            entity=f"{'Ostremia' if number % 2 else 'Norway'} {number}",
-        )
+        context = {
+            "context_id": f"{relation} {kind} {number}",
+            "relation": relation,
+            "kind": kind,
+            "text": f"The {relation} of Norway is {kind} {number}.\n",
+            "object": f"{kind} {number}",
+            "label": label,
+            "strength": strength,
+            "entity": entity,
+        }
+        yield "contexts", context
 
 
-def _add_questions(add: Add, count: int, own: bool) -> None:
+def _questions(count: int, own: bool) -> NamedRows:
+    content = _CONTENT["questions"]["own" if own else "DynamicQA"]
+    contexts = [
+        as_row(QuestionContext(name, condition, (Passage(text),), tuple(answers)))
+        for name, condition, text, answers in content["contexts"]
+    ]
     for number in range(count):
-        contexts = [
-            as_row(QuestionContext(name, condition, (Passage(text),), answers))  # type: ignore[arg-type]
-            for name, (condition, text, answers) in (OWN_CONTEXTS if own else DYNAMICQA).items()
-        ]
-        add_question = partial(
-            add,
-            "questions",
-            question_id=f"question {number}",
-            relation=RELATIONS[number % 2],
-            object="Oslo",
-            question=f"What is capital {number}?",
-            contexts=contexts,
-        )
         partition = ("static", "temporal", "disputable")[number % 3]
+        question = {
+            **content["columns"],
+            "question_id": f"question {number}",
+            "relation": RELATIONS[number % 2],
+            "question": f"What is capital {number}?",
+            "contexts": contexts,
+        }
         if own:
-            add_question(
-                partition=f"group {number % 2} & more",
-                subject="",
-                answers=["Oslo"],
-                replacement="",
-                other_columns=f'{{"chapter": {number % 3}}}',
-            )
+            question |= {"partition": f"group {number % 2} & more", "other_columns": f'{{"chapter": {number % 3}}}'}
         else:
-            add_question(
-                partition=partition,
-                subject="Norway",
-                subject_id=f"Q{20 + number // 2}",
-                property_id="P36",
-                object_id="Q585",
-                answers=["Oslo", "Kristiania"],
-                replacement="Bergen",
-                edits=number,
-                subject_popularity=100 * _draw("subject", number),
-                object_popularity=None if partition == "disputable" else 50 * _draw("object", number),
-            )
+            question |= {
+                "partition": partition,
+                "subject_id": f"Q{20 + number // 2}",
+                "edits": number,
+                "subject_popularity": 100 * _draw("subject", number),
+                "object_popularity": None if partition == "disputable" else 50 * _draw("object", number),
+            }
+        yield "questions", question
 
 
-def _add_counts(add: Add, queries: Iterable[Row]) -> None:
-    """Add the counts of the entities of queries in a corpus of one file."""
+def _counts(queries: Iterable[Row]) -> NamedRows:
+    """Yield the counts of the entities of queries in a corpus of one file."""
     entities = {(query["entity"], query["answer"]): query["degree"] for query in queries}
     for number, ((entity, answer), degree) in enumerate(entities.items()):
-        add(
-            "frequencies",
-            entity=entity,
-            answer=answer,
-            entity_count=3 * degree,
-            pair_count=degree,
-            capitals_count=0,
-            lower_case_count=0,
-            entity_counted="words",
-            pair_counted="words",
-            excluded="mostly written in small letters" if number == 2 else None,
-            words=12_345,
-        )
-    add("shards", size=70_000, read=70_000, words=12_345, problem="line 7 is not JSON")
+        excluded = "mostly written in small letters" if number == 2 else None
+        counts = {"entity_count": 3 * degree, "pair_count": degree, "excluded": excluded}
+        yield "frequencies", {"entity": entity, "answer": answer, **counts}
 
 
-def _add_query_scores(add: Add, dtype: str, queries: Sequence[Row], contexts: Sequence[Row]) -> None:
+def _query_scores(dtype: str, queries: Sequence[Row], contexts: Sequence[Row]) -> NamedRows:
     for number, query in enumerate(queries):
-        add_score = partial(add, relation=query["relation"], query_id=query["query_id"])
-        score = _draw(dtype, query["query_id"]) + 0.3 * query["invented"]
-        add_score("susceptibility", susceptibility=score, contexts=3)
-        for rank, token in enumerate((" Oslo", "\n"), 1):
-            add_score("likeliest_tokens", context_id="none", rank=rank, token=token, probability=0.5 / rank)
-        add_score("fisher_susceptibility", fisher_top_k=score**2, fisher=score * (1 + _draw(number)))
-        mass = 0.5 + 0.4 * _draw(number)
-        add_score("answer_set_susceptibility", answer_set_susceptibility=score * 0.9, answers=5, mass=mass, contexts=3)
-        original, substitute = number % 5, (number * 3) % 4
-        ratio = original / (original + substitute) if original + substitute else None
-        add_score(
-            "memorization_ratio",
-            original=original,
-            substitute=substitute,
-            memorization_ratio=ratio,
-            memorization_ratio_all=ratio,
-            negation_original=original,
-            negation_substitute=original,
-            all_original=original,
-            all_substitute=original,
-        )
-        if dtype == "bfloat16":
-            add_score(
-                "precision",
-                susceptibility=score,
-                susceptibility_reference=score + 0.01 * _draw(number),
-                reference="float32",
-            )
+        for name, scores in _scores_of_query(dtype, number, query):
+            yield name, {"relation": query["relation"], "query_id": query["query_id"], **scores}
     for query, context in product(queries, contexts):
         if query["relation"] != context["relation"]:
             continue
         pair = {"relation": query["relation"], "query_id": query["query_id"], "context_id": context["context_id"]}
-        relevant = query["entity"] == context["entity"]
-        moved = _draw(dtype, *pair.values()) + 0.5 * relevant
-        add("persuasion", **pair, relevant=relevant, persuasion=moved)
+        is_relevant = query["entity"] == context["entity"]
+        persuasion = _draw(dtype, *pair.values()) + 0.5 * is_relevant
+        yield "persuasion", {**pair, "relevant": is_relevant, "persuasion": persuasion}
         follows = ("context", "original", "other")[int(3 * _draw("follows", *pair.values()))]
-        conflict = {"base": "substitution", "negation": "negation"}.get(context["kind"]) if relevant else None
-        add("greedy_answers", **pair, relevant=relevant, conflict=conflict, text="Oslo", follows=follows)
+        conflict = {"base": "substitution", "negation": "negation"}.get(context["kind"]) if is_relevant else None
+        yield "greedy_answers", {**pair, "relevant": is_relevant, "conflict": conflict, "follows": follows}
     for context, (query_type, form) in product(contexts, FORMS):
-        add(
-            "entity_independent_persuasion",
-            relation=context["relation"],
-            query_type=query_type,
-            form=form,
-            context_id=context["context_id"],
-            entities=4,
-            entity_independent_persuasion=_draw(dtype, context["context_id"], form),
-        )
+        identity = {"relation": context["relation"], "context_id": context["context_id"]}
+        gamma = {"entity_independent_persuasion": _draw(dtype, context["context_id"], form)}
+        yield "entity_independent_persuasion", {**identity, "query_type": query_type, "form": form, **gamma}
 
 
-def _add_reliability(add: Add, relations: Sequence[str]) -> None:
+def _scores_of_query(dtype: str, number: int, query: Row) -> NamedRows:
+    score, draw = _draw(dtype, query["query_id"]) + 0.3 * query["invented"], _draw(number)
+    yield "susceptibility", {"susceptibility": score}
+    for rank, token in enumerate((" Oslo", "\n"), 1):
+        yield "likeliest_tokens", {"context_id": "none", "rank": rank, "token": token, "probability": 0.5 / rank}
+    yield "fisher_susceptibility", {"fisher_top_k": score**2, "fisher": score * (1 + draw)}
+    yield "answer_set_susceptibility", {"answer_set_susceptibility": score * 0.9, "mass": 0.5 + 0.4 * draw}
+    original, substitute = number % 5, (number * 3) % 4
+    ratio = original / (original + substitute) if original + substitute else None
+    counts = ("original", "negation_original", "negation_substitute", "all_original", "all_substitute")
+    ratios = {"memorization_ratio": ratio, "memorization_ratio_all": ratio}
+    yield "memorization_ratio", {**dict.fromkeys(counts, original), "substitute": substitute, **ratios}
+    if dtype == "bfloat16":
+        yield "precision", {"susceptibility": score, "susceptibility_reference": score + 0.01 * draw}
+
+
+def _reliability(relations: Sequence[str]) -> NamedRows:
     for identity in product(relations, ("open", "closed"), ("persuasion", "susceptibility"), ("seeds", "forms")):
-        relation, query_type, measure, over = identity
+        columns = zip(("relation", "query_type", "measure", "over"), identity, strict=True)
         values = dict.fromkeys(("mean_score", "variance", "median", "percentile_95", "largest"), 0.1 * _draw(*identity))
-        add("reliability", relation=relation, query_type=query_type, measure=measure, over=over, n=8, **values)
+        yield "reliability", {**dict(columns), **values}
 
 
-def _add_runs(add: Add, variant: str, relations: Sequence[str]) -> None:
-    add("variants", variant=variant)
+def _runs(variant: str, relations: Sequence[str]) -> NamedRows:
+    yield "variants", {"variant": variant}
+    identity = {"variant": variant, "relation": next(iter(relations), "P36")}
     for measure, seconds in (("persuasion", 30.0), ("fisher_susceptibility", 1.0), ("answers", 2.0)):
-        add(
-            "runs",
-            variant=variant,
-            relation=next(iter(relations), "P36"),
-            measure=measure,
-            file=f"{variant} {measure}",
-            seconds=seconds,
-            reading="not by padded batches: it changes answers by 0.15 nats",
-        )
+        yield "runs", {**identity, "measure": measure, "file": f"{variant} {measure}", "seconds": seconds}
 
 
-def _add_question_scores(add: Add, draw: Sequence[float], *, has_context: bool) -> None:
+def _answer_scores(draw: Sequence[float]) -> NamedRows:
+    """Yield the replies to a question, alone or with a context, and the scores that need no context."""
     for sample in (None, 0, 1, 2, 3, 4):
         text = "Oslo" if draw[0] < 0.5 or sample == 1 else "Bergen"
-        add(
-            "answers",
-            sample=sample,
-            text=text,
-            context_cut=0,
-            state="complete",
-            token_log_probs=[-0.5, -draw[1]],
-            thoughts="Hm." if sample == 1 else "",
-            thinking="enable_thinking=true",
-        )
+        reply = {"text": text, "token_log_probs": [-0.5, -draw[1]], "thoughts": "Hm." if sample == 1 else ""}
+        yield "answers", {"sample": sample, **reply}
         if sample is not None:
-            add("clusters", sample=sample, cluster=int(text == "Oslo"))
-    names = (
-        "semantic_entropy",
-        "semantic_entropy_length_normalised",
-        "semantic_entropy_rao",
-        "cluster_assignment_entropy",
-    )
-    entropies = dict.fromkeys(names, 2 * draw[0]) | {f"{name}_standard_error": 0.1 for name in names}
-    stand_in = "embedder for an entailment model"
-    add("semantic_entropy", **entropies, groups=2, group_sizes=[2, 1], stand_in=stand_in)
-    add("accuracy", accurate=draw[2] < 0.6, answer="Oslo")
-    if not has_context:
-        return
-    add(
-        "coherent_persuasion",
-        coherent_persuasion=3 * draw[1],
-        coherent_persuasion_standard_error=0.2,
-        coherent_persuasion_unchanged=draw[1] / 2,
-    )
-    add("persuaded", persuaded=draw[3] < 0.4, stubborn=draw[3] > 0.7)
+            yield "clusters", {"sample": sample, "cluster": int(text == "Oslo")}
+    yield "semantic_entropy", dict.fromkeys(ENTROPIES, 2 * draw[0])
+    yield "accuracy", {"accurate": draw[2] < 0.6}
+
+
+def _context_scores(draw: Sequence[float]) -> NamedRows:
+    """Yield the scores of a question with a context."""
+    persuasion = {"coherent_persuasion": 3 * draw[1], "coherent_persuasion_unchanged": draw[1] / 2}
+    yield "coherent_persuasion", persuasion
+    yield "persuaded", {"persuaded": draw[3] < 0.4, "stubborn": draw[3] > 0.7}
     outcome = ("persuaded", "persuaded", "agreed", "other", "stubborn")[int(5 * draw[3])]
     verdict = "context" if outcome in ("persuaded", "agreed") else "refusal" if draw[3] < 0.65 else "neither"
     reason, decided_by = ("denied", None) if verdict == "neither" else (None, "rule")
-    add("whose_answer", verdict=verdict, reason=reason, outcome=outcome, decided_by=decided_by)
-    add("whose_answer", sample=0, verdict="both", decided_by="rule")
+    yield "whose_answer", {"verdict": verdict, "reason": reason, "outcome": outcome, "decided_by": decided_by}
+    yield "whose_answer", {"sample": 0, "verdict": "both", "decided_by": "rule"}
     opinion = verdict if draw[1] < 0.7 else "both" if draw[1] < 0.95 else None
-    add(
-        "judged_answers",
-        judge="large",
-        verdict=opinion,
-        log_probability=opinion and -draw[1],
-        unjudged=None if opinion else "no offered verdict",
-        rule=None if verdict == "neither" else verdict,
-    )
-    add("cited_passages", cited_exist=True, citation_right=draw[0] < 0.5, names_conflict=False)
-    utilisation = {"binary_utilisation": draw[3] < 0.5, "continuous_utilisation": 2 * draw[3] - 1}
-    add("context_utilisation", **utilisation)
-    add("passage_persuasion", passage_persuasion=draw[2], context_cut=0, context_cut_without=0)
+    judgement = {
+        "verdict": opinion,
+        "log_probability": opinion and -draw[1],
+        "unjudged": None if opinion else "no offered verdict",
+        "rule": None if verdict == "neither" else verdict,
+    }
+    yield "judged_answers", judgement
+    yield "cited_passages", {"citation_right": draw[0] < 0.5}
+    yield "context_utilisation", {"binary_utilisation": draw[3] < 0.5, "continuous_utilisation": 2 * draw[3] - 1}
+    yield "passage_persuasion", {"passage_persuasion": draw[2]}
