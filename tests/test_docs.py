@@ -84,9 +84,9 @@ SETTINGS_OF_FACTS: Mapping[str, Callable[[Service], str]] = {
 }
 
 
-def table_of(page: str, first: str) -> tuple[list[str], list[list[str]]]:
-    """Return the columns and the rows of the table whose first column is `first`."""
-    table = re.search(rf"^\| {first} \|.*\n(\|.*\n)+", text_of(DOCS / page), re.MULTILINE)
+def table_of(page: str, first_column: str) -> tuple[list[str], list[list[str]]]:
+    """Return the columns and the rows of the table whose first column is `first_column`."""
+    table = re.search(rf"^\| {first_column} \|.*\n(\|.*\n)+", text_of(DOCS / page), re.MULTILINE)
     assert table is not None
     columns, _, *rows = ([cell.strip() for cell in row.strip("|").split("|")] for row in table[0].splitlines())
     return columns, rows

@@ -33,7 +33,7 @@ from tests.tasks.models.tiny import save_language_model
 
 TESTS = Path(__file__).parent
 PAGE = (TESTS.parent / "docs" / "extending.md").read_text(encoding="utf-8")
-FIRST, _ = PAGE.split("## A measure about questions")
+BEFORE_QUESTIONS, _ = PAGE.split("## A measure about questions")
 FILE = re.compile(r"^`([\w./-]+)`(?:, further lines:)?\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MODULES = sorted(file.name for file in (TESTS / "extensions").iterdir() if file.suffix in {".py", ".sql"})
 REGISTRIES: tuple[Registry[Any], ...] = (FACT_SOURCES, MEASURES, NAMED_QUERIES, STATISTICS, FIGURES, TABLES)
@@ -74,22 +74,22 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def selected(folder: Path) -> Study:
+def study(folder: Path) -> Study:
     """Load a study with the new source, measure, comparison and figure."""
     return Study.load(str(folder / "my-facts.yaml"))
 
 
 @pytest.fixture(scope="module")
-def graph(selected: Study) -> Iterator[Graph]:
+def graph(study: Study) -> Iterator[Graph]:
     """Yield the graph after a run that draws the new figure and one bundled figure."""
     memory: dict[Any, Any] = {}
     with without_pixels(), only(FIGURES, {*FIGURES.added, "susceptibility-by-relation"}):
-        yield run(lambda: graph_of(selected.plan, memory))
+        yield run(lambda: graph_of(study.plan, memory))
 
 
 @pytest.fixture
-def database(graph: Graph, selected: Study) -> Iterator[duckdb.DuckDBPyConnection]:
-    with duckdb.connect(selected.workspace.database, read_only=True) as connection:
+def database(graph: Graph, study: Study) -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect(study.workspace.database, read_only=True) as connection:
         yield connection
 
 
@@ -101,8 +101,8 @@ def test_the_page_quotes_short_modules_verbatim(name: str) -> None:
 
 
 def test_measure_alone_runs_by_commands_of_page(tmp_path: Path) -> None:
-    write_files(FIRST, tmp_path)
-    (commands,) = re.findall(r"^```sh\n(.*?)^```$", FIRST, re.MULTILINE | re.DOTALL)
+    write_files(BEFORE_QUESTIONS, tmp_path)
+    (commands,) = re.findall(r"^```sh\n(.*?)^```$", BEFORE_QUESTIONS, re.MULTILINE | re.DOTALL)
     env = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     completed = subprocess.run(
         ["sh", "-ec", commands], cwd=tmp_path, env=env, capture_output=True, text=True, check=True
@@ -112,15 +112,15 @@ def test_measure_alone_runs_by_commands_of_page(tmp_path: Path) -> None:
 
 
 def test_measure_of_questions_has_its_values_and_table(folder: Path) -> None:
-    selected = Study.load(str(folder / "my-questions.yaml"))
+    study = Study.load(str(folder / "my-questions.yaml"))
     with without_pixels():
-        run(lambda: graph_of(selected.plan))
-    with duckdb.connect(selected.workspace.database, read_only=True) as database:
+        run(lambda: graph_of(study.plan))
+    with duckdb.connect(study.workspace.database, read_only=True) as database:
         texts = database.sql("SELECT text FROM answers WHERE sample IS NULL").fetchall()
         words = database.sql("SELECT words FROM answer_length").fetchall()
     assert sorted(words) == sorted((len(text.split()),) for (text,) in texts)
     assert len(words) == 12
-    assert "How long are answers?" in (selected.workspace.report / "index.html").read_text(encoding="utf-8")
+    assert "How long are answers?" in (study.workspace.report / "index.html").read_text(encoding="utf-8")
 
 
 def test_every_step_is_done(graph: Graph) -> None:
@@ -133,12 +133,12 @@ def test_facts_of_the_source_are_in_the_database(database: duckdb.DuckDBPyConnec
 
 
 def test_the_measure_has_a_documented_table(database: duckdb.DuckDBPyConnection) -> None:
-    by_hand = database.sql(
+    expected = database.sql(
         "SELECT query_id, max(persuasion) - min(persuasion) FROM persuasion GROUP BY ALL ORDER BY ALL"
     ).fetchall()
     stored = database.sql("SELECT query_id, persuasion_range FROM persuasion_range ORDER BY ALL").fetchall()
     assert len(stored) == 32
-    assert stored == by_hand
+    assert stored == expected
     comments = dict(
         database.sql(
             "SELECT column_name, comment FROM duckdb_columns() WHERE table_name = 'persuasion_range'"
@@ -148,12 +148,12 @@ def test_the_measure_has_a_documented_table(database: duckdb.DuckDBPyConnection)
     assert database.sql("SELECT count(*) FROM runs WHERE measure = 'persuasion_range'").fetchall() == [(2,)]
 
 
-def test_the_step_writes_its_file(selected: Study, graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_step_writes_its_file(study: Study, graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
     add_step = swayed_queries.add_swayed_queries
     monkeypatch.setattr(study_graph, "add_report", lambda graph, *inputs: add_step(graph, inputs[-1]))
-    run(lambda: graph_of(selected.plan))
-    rows = pd.read_csv(selected.workspace.report.with_name("swayed-queries") / "swayed-queries.csv")
-    assert graph_of(selected.plan).nodes[swayed_queries.WRITE_SWAYED_QUERIES.id("study")].state == "done"
+    run(lambda: graph_of(study.plan))
+    rows = pd.read_csv(study.workspace.report.with_name("swayed-queries") / "swayed-queries.csv")
+    assert graph_of(study.plan).nodes[swayed_queries.WRITE_SWAYED_QUERIES.id("study")].state == "done"
     assert rows.groupby("relation").size().to_dict() == {"capital": 5, "officialLanguage": 5}
     assert rows.groupby("relation")["susceptibility"].agg(lambda values: values.is_monotonic_decreasing).all()
 
@@ -168,8 +168,8 @@ def test_the_comparison_has_its_rows(database: duckdb.DuckDBPyConnection) -> Non
     assert rows == [(unit, relation, kind, n, n, n == 2) for (unit, n), relation, kind in about]
 
 
-def test_the_figure_is_in_the_page(graph: Graph, selected: Study) -> None:
-    report = selected.workspace.report
+def test_the_figure_is_in_the_page(graph: Graph, study: Study) -> None:
+    report = study.workspace.report
     (svg,) = report.glob("figures/persuasion-range-by-relation-*.svg")
     assert "persuasion_range" in svg.with_suffix(".csv").read_text(encoding="utf-8").splitlines()[0]
     page = (report / "index.html").read_text(encoding="utf-8")
@@ -177,16 +177,16 @@ def test_the_figure_is_in_the_page(graph: Graph, selected: Study) -> None:
     assert "n = 32 queries in 2 relations." in page
 
 
-def test_status_lists_the_measure(graph: Graph, selected: Study) -> None:
-    states = [(row.subject, row.state) for row in selected.rows() if row.measure == "persuasion_range"]
+def test_status_lists_the_measure(graph: Graph, study: Study) -> None:
+    states = [(row.subject, row.state) for row in study.rows() if row.measure == "persuasion_range"]
     assert states == [("capital", "done"), ("officialLanguage", "done")]
 
 
-def test_the_page_is_drawn_again_without_the_figure(graph: Graph, selected: Study) -> None:
+def test_the_page_is_drawn_again_without_the_figure(graph: Graph, study: Study) -> None:
     removed = FIGURES[figure.FIGURE.name]
     del FIGURES[removed.name]
     try:
-        states = {str(node.id): node.state for node in graph_of(selected.plan)}
+        states = {str(node.id): node.state for node in graph_of(study.plan)}
     finally:
         FIGURES.add(removed)
     assert {name for name, state in states.items() if state != "done"} == {"report · study · page"}

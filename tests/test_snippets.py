@@ -144,6 +144,7 @@ def test_commands_and_their_options_exist(page: Path, cli: Any) -> None:
     for target in TARGETS.findall(text):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"make {target}"
     for line in CALLS.findall(text):
+        # A command ends before a comment, words of prose, a participle such as "printed", or a bracket.
         command = re.split(r" #|  +[a-z]|[,;:.]? [A-Z]?[a-z]+ed |\)", line)[0]
         check_command(shlex.split(re.sub("[\"']", "", command), comments=True), cli)
 

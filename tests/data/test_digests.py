@@ -45,7 +45,7 @@ def request_key(folder: Path) -> str:
     return cache.key_of(request.prepare())
 
 
-PINNED: dict[str, Callable[[Path], object]] = {
+DIGESTS_AND_DRAWS: dict[str, Callable[[Path], object]] = {
     "key of a step": lambda folder: content_key({"seed": 1, "names": ["Zoë", None], "share": 0.1}),
     "identity of a row": lambda folder: identity("capital", "Zoë", 3, None),
     "named file": lambda folder: digest_of_named_file(write_file(folder), "facts.file"),
@@ -65,7 +65,7 @@ PINNED: dict[str, Callable[[Path], object]] = {
     "drawn by identity": lambda folder: generator(3, "capital", "Zoë", 1).integers(1 << 60, size=2).tolist(),
     "drawn for an answer": lambda folder: typed_generator(3, "capital", "Zoë", 1).integers(1 << 60, size=2).tolist(),
     "drawn first": lambda folder: drawn_first(["a", "b", "c", "d", "Zoë"], 3, 7, "capital"),
-    "bootstrap": lambda folder: generator(20240815).integers(1 << 60, size=2).tolist(),
+    "seed of intervals": lambda folder: generator(20240815).integers(1 << 60, size=2).tolist(),
 }
 EXPECTED: dict[str, object] = {
     "key of a step": "813be0854734ae9b4b298012315924b7934a7d74fd73554325a5d0dbf711b42a",
@@ -91,10 +91,10 @@ EXPECTED: dict[str, object] = {
     "drawn by identity": [791359209793701118, 223971632225873444],
     "drawn for an answer": [704640792785229451, 315601572036832093],
     "drawn first": ["b", "d", "c"],
-    "bootstrap": [1104887410571750442, 749321665613107703],
+    "seed of intervals": [1104887410571750442, 749321665613107703],
 }
 
 
-@pytest.mark.parametrize("name", PINNED)
+@pytest.mark.parametrize("name", DIGESTS_AND_DRAWS)
 def test_digests_and_draws_do_not_change(name: str, tmp_path: Path) -> None:
-    assert PINNED[name](tmp_path) == EXPECTED[name]
+    assert DIGESTS_AND_DRAWS[name](tmp_path) == EXPECTED[name]

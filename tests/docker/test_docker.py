@@ -155,7 +155,7 @@ def test_image_copies_what_exists_and_runs_unprivileged() -> None:
 
 
 @dataclass(frozen=True)
-class Running:
+class DeployedServer:
     """The service `server` on a PostgreSQL, after `deploy` has ended."""
 
     services: "Services"
@@ -168,33 +168,33 @@ class Running:
 
 
 @pytest.fixture(scope="module")
-def running(services: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+def deployed_server(services: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Iterator[DeployedServer]:
     """Yield a server of Prefect with the deployments of prefect.yaml."""
     port, database_port, dask_port = free_port(), free_port(), free_port()
     ports = {"4200": str(port), "5432": str(database_port), "8786": str(dask_port)}
     local_services = Services(services, tmp_path_factory.mktemp("compose"), ports)
     with ExitStack() as stack:
         stack.enter_context(postgresql(services["database"]["environment"], database_port))
-        server = stack.enter_context(local_services.running("server"))
+        server = stack.enter_context(local_services.run("server"))
         wait_until(lambda: local_services.is_healthy("server"), server)
         api = stack.enter_context(httpx.Client(base_url=f"http://127.0.0.1:{port}/api", trust_env=False, timeout=60))
-        deploy = stack.enter_context(local_services.running("deploy"))
+        deploy = stack.enter_context(local_services.run("deploy"))
         assert deploy.wait(240) == 0, local_services.output("deploy")
-        yield Running(local_services, server, api)
+        yield DeployedServer(local_services, server, api)
 
 
 @pytest.fixture(scope="module")
-def worker(running: Running) -> Iterator["subprocess.Popen[bytes]"]:
+def worker(deployed_server: DeployedServer) -> Iterator["subprocess.Popen[bytes]"]:
     """Yield the worker without a GPU."""
-    with running.services.running("worker-cpu") as process:
+    with deployed_server.services.run("worker-cpu") as process:
         yield process
 
 
 @needs_postgres
 def test_server_deployments_and_workers_start_on_postgresql(
-    running: Running, worker: "subprocess.Popen[bytes]"
+    deployed_server: DeployedServer, worker: "subprocess.Popen[bytes]"
 ) -> None:
-    api, deployments = running.api, running.deployments()
+    api, deployments = deployed_server.api, deployed_server.deployments()
     described = {row["name"] for row in yaml.safe_load((ROOT / "prefect.yaml").read_text())["deployments"]}
     assert deployments.keys() == described >= {"failed", "gpu", "refresh", "report", "study"}
     assert [row["schedule"]["cron"] for row in deployments["study"]["schedules"]] == ["0 3 * * 1"]
@@ -203,36 +203,39 @@ def test_server_deployments_and_workers_start_on_postgresql(
     automations = api.post("/automations/filter", json={}).json()
     assert deployments["failed"]["id"] in [row["actions"][0].get("deployment_id") for row in automations]
 
-    with running.services.running("worker-gpu") as gpu:
+    with deployed_server.services.run("worker-gpu") as gpu:
         wait_until(lambda: count_workers(api) == 2, worker, gpu)
-        wait_until(lambda: count_runs(api, deployments["study"]["id"]) > 0, running.server)
-    assert "Traceback" not in running.services.output("server")
+        wait_until(lambda: count_runs(api, deployments["study"]["id"]) > 0, deployed_server.server)
+    assert "Traceback" not in deployed_server.services.output("server")
 
 
 @needs_postgres
 def test_a_deployment_scores_on_two_dask_workers(
-    running: Running, worker: "subprocess.Popen[bytes]", undisturbed: tuple[TinyStudy, Run], tmp_path: Path
+    deployed_server: DeployedServer,
+    worker: "subprocess.Popen[bytes]",
+    undisturbed: tuple[TinyStudy, Run],
+    tmp_path: Path,
 ) -> None:
     distributed = pytest.importorskip("distributed")
-    local_services, deployment = running.services, running.deployments()["study"]["id"]
+    local_services, deployment = deployed_server.services, deployed_server.deployments()["study"]["id"]
     study = undisturbed[0].with_fewer_figures(tmp_path / "fewer.yaml").copy(tmp_path / "space", with_files=False)
     parameters = {"study": str(study.file), "workspace": str(study.workspace), "runner": "dask"}
     body = {"parameters": parameters | {"stages": ["fetch", "build", "score"]}}
 
     def state() -> str:
-        return str(running.api.get(f"/flow_runs/{run}").json()["state_name"])
+        return str(deployed_server.api.get(f"/flow_runs/{run}").json()["state_name"])
 
     with ExitStack() as stack:
         names = ("dask-scheduler", "dask-worker-cpu", "dask-worker-cpu")
-        processes = [worker, *(stack.enter_context(local_services.running(name)) for name in names)]
-        answer = running.api.post(f"/deployments/{deployment}/create_flow_run", json=body)
+        processes = [worker, *(stack.enter_context(local_services.run(name)) for name in names)]
+        answer = deployed_server.api.post(f"/deployments/{deployment}/create_flow_run", json=body)
         run = answer.raise_for_status().json()["id"]
         address = local_services.environment("worker-cpu")["DASK_SCHEDULER_ADDRESS"]
         with distributed.Client(address, set_as_default=False) as client:
             wait_until(lambda: state() in {"Completed", "Failed", "Crashed"}, *processes, seconds=150)
             assert state() == "Completed", local_services.output("worker-cpu")
             steps = client.run(lambda dask_worker: dask_worker.state.executed_count)
-    assert (len(steps), sum(steps.values())) == (2, 3)  # a step for each relation
+    assert (len(steps), sum(steps.values())) == (2, 3)  # two workers, and a step for each of three relations
     scores, expected = study.scores(), undisturbed[0].scores()
     persuasion = {name: rows for name, rows in scores.items() if "/persuasion-" in name}
     assert (len(scores), len(persuasion)) == (6, 3)
@@ -261,7 +264,7 @@ class Services:
         self.replace = {"server:": "127.0.0.1:", "dask-scheduler:": "127.0.0.1:", "0.0.0.0": "127.0.0.1", **ports}
 
     @contextmanager
-    def running(self, name: str) -> Iterator[subprocess.Popen[bytes]]:
+    def run(self, name: str) -> Iterator[subprocess.Popen[bytes]]:
         """Run the command of a service in its environment, and write its output into a file."""
         with (self.folder / f"{name}.log").open("ab") as log:
             process = subprocess.Popen(

@@ -48,7 +48,7 @@ def test_output_has_no_noise_and_page_has_figures(study: TinyStudy, tmp_path: Pa
         check=False,
     )
     run = Run(process.returncode, process.stdout)
-    assert (run.code, run.prompts) == (0, 0), run.output
+    assert (run.code, run.prompts) == (0, 0), run.output  # the workspace has all scores
     page = study.workspace / "report" / "index.html"
     assert "</html>" in page.read_text()
     assert len(list(page.parent.glob("figures/*.png"))) > 2

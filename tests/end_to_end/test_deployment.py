@@ -16,7 +16,8 @@ from prefect.client.base import PrefectHttpxSyncClient
 from tests.end_to_end import forked_programs
 from tests.end_to_end.tiny_study import ROOT, Run, TinyStudy, start_command, task_runs
 
-SECONDS = 240
+FLOW_RUN_SECONDS = 240
+"""Limit of the wait for the end of a flow run."""
 ENDED = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
 
 
@@ -59,12 +60,12 @@ class Deployed:
 
     def wait(self, run: str, run_count: int = 1) -> dict[str, Any]:
         """Wait until a flow run has ended for the `run_count`th time, and return the flow run."""
-        deadline = time.monotonic() + SECONDS
+        deadline = time.monotonic() + FLOW_RUN_SECONDS
         while True:
             flow_run: dict[str, Any] = self.api.get(f"/flow_runs/{run}").json()
             if flow_run["state_type"] in ENDED and flow_run["run_count"] >= run_count:
                 return flow_run
-            assert time.monotonic() < deadline, f"{flow_run['state_name']} after {SECONDS} s"
+            assert time.monotonic() < deadline, f"{flow_run['state_name']} after {FLOW_RUN_SECONDS} s"
             time.sleep(0.3)
 
     def task_runs(self, run: str) -> dict[str, str]:
@@ -91,8 +92,8 @@ def deployments(study: TinyStudy, log: Path) -> Iterator[Deployed]:
 
 @pytest.fixture(scope="module")
 def deployed(undisturbed: tuple[TinyStudy, Run], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
-    with deployments(undisturbed[0], tmp_path_factory.mktemp("worker") / "log") as here:
-        yield here
+    with deployments(undisturbed[0], tmp_path_factory.mktemp("worker") / "log") as started:
+        yield started
 
 
 @pytest.mark.timeout(600)
@@ -124,7 +125,7 @@ def test_a_deployment_fails_and_completes_on_retry(deployed: Deployed, study: Ti
     changed = {path for path, time in study.write_times().items() if before.get(path) != time}
     assert {path.parts[:2] for path in changed} == {("scores", "capital")}
     assert [study.stored_prompts(relation, "persuasion") for relation in ("capital", "director")] == prompts
-    assert "nanobind" not in deployed.log.read_text()
+    assert "nanobind" not in deployed.log.read_text()  # nanobind reports leaks at exit
 
 
 @pytest.mark.timeout(600)

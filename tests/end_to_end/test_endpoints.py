@@ -42,7 +42,7 @@ class Scene:
 def scene(tmp_path_factory: pytest.TempPathFactory, api: str) -> Iterator[Scene]:
     folder = tmp_path_factory.mktemp("endpoints")
     dead = set[int]()
-    answers = LetterServer(frozenset(), "openai")
+    letters = LetterServer(frozenset(), "openai")
 
     def first(request: ServedRequest) -> ServedResponse | None:
         assert request.headers["authorization"] == f"Bearer {KEY}"
@@ -52,7 +52,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory, api: str) -> Iterator[Scene]
             return json_response(
                 {"data": [{"id": "made-up", "owned_by": KEY, "root": f"at {KEY}"}]}, headers={"X-Key": KEY}
             )
-        content = json.loads(answers.answer(request).body)
+        content = json.loads(letters.answer(request).body)
         for choice in content["choices"]:
             part, name = (choice["message"], "content") if "message" in choice else (choice, "text")
             part[name] += f" {KEY}"
@@ -66,7 +66,9 @@ def scene(tmp_path_factory: pytest.TempPathFactory, api: str) -> Iterator[Scene]
     with ExitStack() as stack:
         patch = stack.enter_context(pytest.MonkeyPatch.context())
         patch.setenv("MADE_UP_KEY", KEY)
-        servers = [stack.enter_context(letter_server(dialect="openai", override=before)) for before in (first, second)]
+        servers = [
+            stack.enter_context(letter_server(dialect="openai", override=override)) for override in (first, second)
+        ]
         local = save_language_model(folder / "tiny-model")
         models: list[dict[str, Any]] = [
             {"name": name, "endpoint": server.address, "served_as": "made-up"}
@@ -114,9 +116,9 @@ def test_dead_server_stops_no_other_model(scene: Scene, tmp_path: Path) -> None:
         assert len(scene.servers[0].received) == before
         shutil.rmtree(study.workspace / "scores")
         shutil.rmtree(study.workspace / "downloads" / "endpoints")
-        died = study.run("run", "--stage", "score")
-        assert died.code == 1, died.output
-        assert "model two (http://127.0.0.1" in died.output
+        failed = study.run("run", "--stage", "score")
+        assert failed.code == 1, failed.output
+        assert "model two (http://127.0.0.1" in failed.output
         scored = {name for name in study.scores() if "/answers" in name}
         assert len(scored) == 2, "the failure stopped the steps of other models"
         offline = study.run("run", "--stage", "score", "--offline")

@@ -113,6 +113,7 @@ def test_correlation_with_counts_equals_scipys(study: Study) -> None:
     (row,) = correlations.query(
         "relation == 'all' and query_type == 'open' and measure_a == 'log_entity_count' and level == 'entity'"
     ).to_dict("records")
+    # n: 6 real entities of each of 4 relations
     assert (row["n"], row["spearman"], row["spearman_p"]) == (24, *map(pytest.approx, expected))
     page = (study.workspace.report / "index.html").read_text(encoding="utf-8")
     assert "Are the entities that a corpus names most often the hardest to sway?" in page

@@ -40,15 +40,15 @@ def verdicts(audit: TinyStudy) -> dict[str, tuple[str, str | None]]:
     return {row["question"]: (row["verdict"], deciders[row["question"]]) for row in rows}
 
 
-def test_judge_that_fails_first_leaves_a_page(audit: TinyStudy, tmp_path: Path) -> None:
-    first, judge = replace(audit, workspace=tmp_path / "workspace"), tmp_path / "judges.py"
+def test_judge_failing_in_first_run_leaves_a_page(audit: TinyStudy, tmp_path: Path) -> None:
+    new_audit, judge = replace(audit, workspace=tmp_path / "workspace"), tmp_path / "judges.py"
     judge.write_text(JUDGE.format("raise ValueError('gone')"))
     options = ("--model", f"{audit.file.parent / 'model'}:float32", "--samples", "1", "--max-new-tokens", "2")
-    failed = first.run("audit", *options, "--judge", f"{judge}:decide")
+    failed = new_audit.run("audit", *options, "--judge", f"{judge}:decide")
     assert failed.code == 1, failed.output
     assert "missing (judged_answers): the page and the database show the other scores; verdicts are" in failed.output
-    assert "The usual place" in (first.workspace / "report" / "answers.html").read_text()
-    assert verdicts(first)["Where do they meet?"] == ("context", "rule")
+    assert "The usual place" in (new_audit.workspace / "report" / "answers.html").read_text()
+    assert verdicts(new_audit)["Where do they meet?"] == ("context", "rule")
 
 
 def test_judge_that_fails_leaves_verdicts_of_rule(audit: TinyStudy, tmp_path: Path) -> None:

@@ -39,6 +39,8 @@ _REQUEST_COLUMNS = ("address", "retrieved_at")
 UNWRITTEN = LEVY
 """The page that has no question, because the question of the writer model is about another page."""
 
+CONDITIONS = ("none", "original", "counter_memory")
+
 
 @dataclass(frozen=True)
 class Killed:
@@ -151,10 +153,10 @@ def count_director_questions(study: TinyStudy) -> int:
 
 class TestQuestions:
     def test_facts_become_the_expected_questions(self, done: Done) -> None:
-        usable = {
-            (fact if result.current_ids is None else (result.current_ids[0], fact[1], result.current_ids[1])): result
-            for fact, result in EXPECTED.items()
-        }
+        usable = {}
+        for (subject, property_id, answer), result in EXPECTED.items():
+            subject, answer = result.current_ids or (subject, answer)  # the list has the id of a merged item
+            usable[subject, property_id, answer] = result
         questions = fact_questions(done.study)
         assert questions.keys() == usable.keys()
         for fact, expected in usable.items():
@@ -210,8 +212,7 @@ class TestQuestions:
             assert "CC BY-SA 4.0" in row["licence"]
             assert None not in (row["retrieved_at"], row["address"], row["page_revision"])
         prompts = {(row["question_id"], row["condition"]) for row in rows(done.study, "answers")}
-        conditions = ("none", "original", "counter_memory")
-        assert prompts == {(row["question_id"], condition) for row in questions for condition in conditions}
+        assert prompts == {(row["question_id"], condition) for row in questions for condition in CONDITIONS}
 
     def test_rejections_have_reasons_counted_on_page(self, done: Done) -> None:
         rejected = rows(done.study, "rejected")
@@ -226,7 +227,7 @@ class TestQuestions:
         counted: Counter[str] = Counter()
         for code, count in re.findall(r"<bdi>(\w+)</bdi></td><td[^>]*><bdi>[^<]*</bdi></td><td[^>]*>(\d+)<", html):
             counted[code] += int(count) if code in reasons.REASONS else 0
-        assert +counted == expected
+        assert +counted == expected  # + removes counts of 0
         for partition in ("static", "temporal", "disputable"):
             assert f"<bdi>{partition}</bdi>" in html
 
@@ -245,11 +246,12 @@ class TestFailureOfSomeParts:
 
     def test_run_after_repair_computes_only_failed_parts(self, done: Done) -> None:
         assert done.run.code == 0, done.run.output
-        assert count_requests(done.received).most_common(1)[0][1] == 1
+        assert count_requests(done.received).most_common(1)[0][1] == 1  # no request is repeated
         before, after = done.broken_study.write_times(), done.study.write_times()
         changed = {path for path, time in after.items() if before.get(path) != time}
         assert {path.parts[1] for path in changed if path.parts[0] == "scores"} == {"director", "disputable"}
-        assert done.run.prompts == 3 * (count_director_questions(done.study) + len(disputable_questions(done.study)))
+        questions = count_director_questions(done.study) + len(disputable_questions(done.study))
+        assert done.run.prompts == len(CONDITIONS) * questions
 
 
 class TestKilledFetch:
@@ -278,7 +280,7 @@ class TestRefresh:
         assert {row["reversions"] for row in rows(refreshed.study, "disputes") if row["page"] == SKIRMISH} == {5}
 
     def test_only_the_changed_property_is_scored(self, done: Done, refreshed: Killed) -> None:
-        assert refreshed.run.prompts == 3 * count_director_questions(done.study)
+        assert refreshed.run.prompts == len(CONDITIONS) * count_director_questions(done.study)
         new = refreshed.study.scores().keys() - done.study.scores().keys()
         assert {name.split("/")[1] for name in new} == {"director"}
 
@@ -286,7 +288,7 @@ class TestRefresh:
         assert {request_kind(request) for request in refreshed.received} == {"items", "history", "page", "views"}
         pages = {request.form["titles"] for request in refreshed.received if request_kind(request) == "page"}
         assert pages == {"Vito Red", "../../etc/passwd", "Wilma Blank"}  # two missing pages, and a page without text
-        assert count_requests(refreshed.received).most_common(1)[0][1] == 1
+        assert count_requests(refreshed.received).most_common(1)[0][1] == 1  # no request is repeated
         assert refreshed.unanswered
         assert not list(refreshed.study.workspace.glob("downloads/refresh-*"))
 

@@ -50,17 +50,19 @@ def test_only_accepted_or_changed_questions_are_asked(done: Done, tmp_path: Path
     study, judgements = study_with_sheets(), dict[str, dict[str, str]]()
     for name, choices in (("ada", ADA), ("ben", BEN)):
         export(study, name)
-        judgements[name] = judge(sheets[name], choices, questions)
+        judgements[name] = fill_in(sheets[name], choices, questions)
         assert judgements[name].keys() == questions.keys()
     export(study_with_sheets("ada", "ben"), "cem", "--conflicts")
-    assert judge(sheets["cem"], CEM, questions).keys() == {"Cora Ashdown", "The Salt Ledger"}
+    assert fill_in(sheets["cem"], CEM, questions).keys() == {"Cora Ashdown", "The Salt Ledger"}
     study = study_with_sheets("ada", "ben", "cem")
-    units = sorted(questions.keys() - {"Ansel Brook"})
-    names = sorted({choice for judgement in judgements.values() for choice in judgement.values()})
-    ratings = [[names.index(judgement[subject]) for subject in units] for judgement in judgements.values()]
+    rated_subjects = sorted(questions.keys() - {"Ansel Brook"})
+    choice_names = sorted({choice for judgement in judgements.values() for choice in judgement.values()})
+    ratings = [
+        [choice_names.index(judgement[subject]) for subject in rated_subjects] for judgement in judgements.values()
+    ]
     alpha = krippendorff.alpha(ratings, level_of_measurement="nominal")
     status = study.run("status", group=("annotate",)).output
-    assert f"Krippendorff's alpha of each choice: {alpha:.3f} over {len(units)} items" in status
+    assert f"Krippendorff's alpha of each choice: {alpha:.3f} over {len(rated_subjects)} items" in status
     for stage in ("build", "aggregate"):
         assert (run := study.run("run", "--stage", stage)).code == 0, run.output
     final = {row["subject"]: row for row in rows(study, "questions")}
@@ -73,7 +75,7 @@ def test_only_accepted_or_changed_questions_are_asked(done: Done, tmp_path: Path
     assert before <= now
 
 
-def judge(sheet: Path, choices: Choices, questions: Mapping[str, str]) -> dict[str, str]:
+def fill_in(sheet: Path, choices: Choices, questions: Mapping[str, str]) -> dict[str, str]:
     """Fill in a sheet, which has each question once, and return the choices by subject."""
     subjects = {question_id: subject for subject, question_id in questions.items()}
     with sheet.open(encoding="utf-8-sig", newline="") as file:

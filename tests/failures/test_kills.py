@@ -35,16 +35,16 @@ def kill(study: TinyStudy, moment: Literal["layer", "rename", "load"], nth: int)
 
 def test_run_killed_at_three_moments_ends_as_undisturbed(undisturbed: tuple[TinyStudy, Run], fresh: TinyStudy) -> None:
     finished, run = undisturbed
-    total, relation = run.prompts, finished.stored_prompts("capital", "persuasion")
-    first_chunk = relation * 2 // 3  # 8 of the relation's 12 queries
-    assert finished.stored_prompts() == total
+    total_prompts, relation_prompts = run.prompts, finished.stored_prompts("capital", "persuasion")
+    first_chunk = relation_prompts * 2 // 3  # 8 of the relation's 12 queries
+    assert finished.stored_prompts() == total_prompts
 
     # in a forward pass of the second chunk: the first chunk is kept, and no file is half-written
-    assert kill(fresh, "layer", 2) == relation
+    assert kill(fresh, "layer", 2) == relation_prompts
     assert fresh.stored_prompts() == first_chunk
 
     # before the rename of a temporary file: at most the chunk of this file is lost
-    second_chunk = relation - first_chunk
+    second_chunk = relation_prompts - first_chunk
     begun = kill(fresh, "rename", 2)
     assert begun >= second_chunk
     assert len(fresh.temporary_files()) == 1
@@ -52,7 +52,7 @@ def test_run_killed_at_three_moments_ends_as_undisturbed(undisturbed: tuple[Tiny
     assert 0 <= first_chunk + begun - kept <= max(first_chunk, second_chunk)
 
     # while the database is loaded: the run has computed the missing scores and no others
-    assert kill(fresh, "load", 4) == total - kept
+    assert kill(fresh, "load", 4) == total_prompts - kept
     assert fresh.temporary_files() != []
     assert not (fresh.workspace / "study.duckdb").exists()
 

@@ -24,7 +24,7 @@ from tests.faults.case import Case
 from tests.tasks.models.tiny import save_language_model
 
 FLIPS = 100
-"""Flips of a kind of file in each draw."""
+"""Random flips in each test."""
 Content = Mapping[object, object]
 """Parts of a content by name; a part that is missing will be computed again."""
 

@@ -51,18 +51,18 @@ class Foreign:
         return path
 
 
-def sql(foreign: Foreign) -> None:
+def change_database(foreign: Foreign) -> None:
     with suppress(duckdb.Error, OSError), duckdb.connect(foreign.workspace / "study.duckdb") as database:
         database.execute(foreign.generator.choice(SQL))  # fails if an earlier change has destroyed the database
 
 
-def paths(foreign: Foreign) -> None:
+def write_manifest(foreign: Foreign) -> None:
     secret = str(foreign.outside / "secret")
     content = {"key": "0", "files": {secret: "0" * 64, "../" * 9 + secret: "0" * 64}, "digest": "0"}
     foreign.file("*.json").write_text(json.dumps(content))
 
 
-def code(foreign: Foreign) -> None:
+def write_code(foreign: Foreign) -> None:
     python = f"__import__('pathlib').Path({str(foreign.outside / 'executed')!r}).touch()"
     (foreign.workspace / "audit.yaml").write_text(f"name: !!python/object/apply:eval [{json.dumps(python)}]\n")
     for name in ("sitecustomize.py", "my_app.py", "swaymeter.py", "conftest.py"):
@@ -80,9 +80,9 @@ CHANGES: dict[str, Callable[[Foreign], object]] = {
     "three GiB": lambda foreign: os.truncate(foreign.file(), 3 * 2**30),
     "another file": lambda foreign: foreign.file().write_bytes(foreign.file().read_bytes()),
     "nested JSON": lambda foreign: foreign.file("*.json").write_text("[" * 200_000),
-    "hostile SQL in the database": sql,
-    "paths outside the workspace in a manifest": paths,
-    "study files and modules with code": code,
+    "hostile SQL in the database": change_database,
+    "paths outside the workspace in a manifest": write_manifest,
+    "study files and modules with code": write_code,
 }
 
 

@@ -1,4 +1,7 @@
-"""A run that meets a fault goes on or says what to do, and the next run ends like an undisturbed run."""
+"""A run that meets a fault goes on or says what to do, and the next run ends like an undisturbed run.
+
+The name of a test begins with its fault in docs/reliability.md, by which `-k` selects tests.
+"""
 
 import os
 import random
@@ -126,7 +129,7 @@ def test_outages_of_a_scheduler(case: Case, generator: random.Random) -> None:
     port = free_port()
     case.command += ("--runner", "dask")
     with cluster(case, port) as processes, scoring(case, generator) as running:
-        for process in processes[: generator.choice((1, 3))]:
+        for process in processes[: generator.choice((1, 3))]:  # the scheduler alone, or also its two workers
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         with cluster(case, port):

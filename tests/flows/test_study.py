@@ -23,7 +23,7 @@ def test_unknown_names_are_refused_by_the_flow(tmp_path: Path) -> None:
 def test_failed_steps_come_first_with_advice(toy: Toy) -> None:
     toy.failing = {BUILD_A, FETCH_B}
     toy.run()
-    message = failure_message([node for node in toy.graph() if node.state != "done"], 8)
+    message = failure_message([node for node in toy.graph() if node.state != "done"], count=8)
     reasons = {str(node.id): node.reason for node in toy.graph() if node.state == "failed"}
     assert message.startswith(f"{BUILD_A}: {reasons[str(BUILD_A)]}. ")
     assert message.count("correct the cause, and run the study again") == 1

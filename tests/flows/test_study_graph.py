@@ -31,6 +31,7 @@ def study(folder: Path) -> Study:
 
 
 def keys(study: Study) -> dict[tuple[StepId, str], str]:
+    """Return the key of each output by its step, here without a dtype, and by its role."""
     return {
         (replace(node.id, dtype=""), role): artifact.key
         for node in study.graph
@@ -47,9 +48,9 @@ def test_looking_at_a_study_makes_no_file(tmp_path: Path) -> None:
 
 def test_every_measure_covers_every_relation_of_its_prompts(study: Study) -> None:
     scored: dict[str, set[str]] = {}
-    for (identity, role), _ in keys(study).items():
-        if identity.stage == "score":
-            scored.setdefault(role, set()).add(identity.subject)
+    for step, role in keys(study):
+        if step.stage == "score":
+            scored.setdefault(role, set()).add(step.subject)
     relations = {node.id.subject for node in study.graph if str(node.id).endswith("· questions")} - {"static"}
     assert scored == {
         **{name: {"capital", "father"} for name in QUERY_MEASURES},
@@ -91,8 +92,8 @@ def test_a_change_concerns_only_dependent_measures(
     if change.keys() <= measures.keys():
         change = {"measures": {name: {**options, **change.get(name, {})} for name, options in measures.items()}}
     before, after = keys(study), keys(score(prepare(load_study(folder, **change))))
-    scores = [output for output in before.keys() & after.keys() if output[0].stage == "score"]
-    assert {role for identity, role in scores if before[identity, role] != after[identity, role]} == changed
+    scores = [(step, role) for step, role in before.keys() & after.keys() if step.stage == "score"]
+    assert {role for step, role in scores if before[step, role] != after[step, role]} == changed
     assert keys(renew(study)) == before
 
 
@@ -113,8 +114,8 @@ def test_other_weights_change_only_the_scores(tmp_path: Path) -> None:
     before = keys(study)
     (tmp_path / "model" / "model.safetensors").write_bytes(b"trained a little longer")
     after = keys(score(renew(study)))
-    assert {output[0].stage for output in before if before[output] != after[output]} == {"score"}
-    assert {output[0].stage for output in before if before[output] == after[output]} == {"fetch", "build"}
+    assert {step.stage for step, role in before if before[step, role] != after[step, role]} == {"score"}
+    assert {step.stage for step, role in before if before[step, role] == after[step, role]} == {"fetch", "build"}
 
 
 def test_a_new_fact_concerns_only_its_relation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,7 +133,7 @@ def test_a_new_fact_concerns_only_its_relation(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(catalog, "facts", facts_with_atlantis)
     monkeypatch.setattr(sample, "facts", facts_with_atlantis)
     after = keys(prepare(renew(study)))
-    assert {output[0].subject for output in before if before[output] != after.get(output)} == {"capital"}
+    assert {step.subject for step, role in before if before[step, role] != after.get((step, role))} == {"capital"}
 
 
 @pytest.mark.parametrize("first", ["model", "gone"])
@@ -155,7 +156,7 @@ def test_the_earlier_page_stays_if_every_score_fails(tmp_path: Path) -> None:
     study = prepare(load_study(tmp_path, models=missing))
     products = ["database", "page"]
     assert {node.state for node in study.graph if node.id.product in products} == {"missing", "blocked"}
-    study.workspace.database.touch()
+    study.workspace.database.touch()  # the database of an earlier run
     blocked = [node for node in renew(study).graph if node.id.product in products]
     assert [(node.id.product, node.state) for node in blocked] == [(name, "blocked") for name in products]
     scores = score(prepare(load_study(tmp_path)))

@@ -53,7 +53,7 @@ class Editors(NamedTuple):
     bob: Editor
     carol: Editor
     warden: Editor
-    nobody: Editor
+    anonymous: Editor
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def editors(wiki: RunningWiki) -> Editors:
 
 def _only_dispute(title: str, wikipedia: Wikipedia) -> tuple[Dispute, dict[str, int]]:
     """Return the only dispute of a page, and the number of rejected pairs for each reason."""
-    result = disputes_of_page(title, wikipedia, embed=embedder(list))
+    result = disputes_of_page(title, wikipedia, embed=embedder(parts=list))  # `list` returns the letters of a text
     (dispute,) = result.disputes
     return dispute, _reasons(result.rejected)
 
@@ -117,10 +117,10 @@ def test_a_war_goes_on_after_other_edits(editors: Editors, wikipedia: Wikipedia)
 
 
 def test_reversions_of_anonymous_editors_are_not_counted(editors: Editors, wikipedia: Wikipedia) -> None:
-    alice, bob, nobody = editors.alice, editors.bob, editors.nobody
+    alice, bob, anonymous = editors.alice, editors.bob, editors.anonymous
     alice.writes("Mole", HARBOUR)
     _war("Mole", "liberator", "tyrant", (bob, alice))
-    _war("Mole", "liberator", "tyrant", (nobody, alice))
+    _war("Mole", "liberator", "tyrant", (anonymous, alice))
     dispute, rejected = _only_dispute("Mole", wikipedia)
     # Counted: Alice undoes Bob. Rejected: an anonymous editor undoes Alice, and Alice undoes that editor.
     assert (dispute.reversions, rejected) == (1, {reasons.ANONYMOUS_EDITOR: 2})
@@ -163,7 +163,7 @@ def test_other_edits_are_rejected_with_their_reasons(
     title = f"Pier {reason} {first[:20]}".translate(str.maketrans("", "", "[]{}|=\n'<>"))
     editors.alice.writes(title, HARBOUR)
     _war(title, first, second, (editors.bob, editors.alice))
-    result = disputes_of_page(title, wikipedia, embed=embedder(list))
+    result = disputes_of_page(title, wikipedia, embed=embedder(parts=list))
     assert result.disputes == []
     assert _reasons(result.rejected) == {reason: 1}
 

@@ -41,11 +41,16 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> PageParser:
 
 
 def data_of_question(page: PageParser, name: str, model: int = 0) -> dict[str, Any]:
-    """Return the data of a question from the blocks, with its answers by id of the context."""
+    """Return the data of a question from the blocks, with its answers by id of the context.
+
+    A greedy answer has a text, a log-probability, False if it was truncated, thoughts, and the reason of a missing
+    text. A sampled answer also has the number of equal answers.
+    """
     index, scores = page.block("index")["questions"], page.block(f"scores-{model}")
     place = index["question_id"].index(name)
     row = scores["place"].index(place)
     data: dict[str, Any] = page.block(f"answers-{model}-0")[row]
+    # A context is a list: its type, and its id unless both are equal.
     ids = ["none", *(context[-1] for context in index["contexts"][place])]
     answers = {}
     for name, case, text in zip(ids, data["cases"], scores["greedy"][row], strict=True):
@@ -133,6 +138,7 @@ def test_list_has_scores_of_its_own_questions(tmp_path: Path) -> None:
         name = index["question_id"][place]
         cases = [scores.loc[(case, name)] for case in ("none", "original", "counter_memory")]
         assert listed["entropy"][row] == [round(case["semantic_entropy"], 4) for case in cases]
+        # The list has the first letters of outcomes and verdicts, a letter for each case.
         assert listed["outcome"][row] == "-" + "".join(case["outcome"][0] for case in cases[1:])
         assert listed["verdict"][row] == "".join(case["verdict"][0] for case in cases)
 
@@ -249,7 +255,7 @@ def test_a_column_of_few_values_is_a_filter(tmp_path: Path) -> None:
     frames["questions_to_read"]["other_columns"] = [*rows, json.dumps({"many": "v50"})]
     index = write_page(frames, tmp_path).block("index")
     assert index["columns"] == [["few", ["0", "1", "2"]], ["many", []], ["one", []]]
-    assert sum(len(others) for others in index["questions"]["others"]) == 151
+    assert sum(len(others) for others in index["questions"]["others"]) == 50 * 3 + 1
 
 
 @pytest.mark.parametrize("text", HOSTILE)

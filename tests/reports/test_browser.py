@@ -25,6 +25,7 @@ LISTED = "[...document.querySelectorAll('#rows h3 a')].map(one => one.textConten
 COUNT = "document.getElementById('count').textContent"
 OPENED = "document.getElementById('reader').hidden ? '' : document.getElementById('question').textContent"
 HUES = """[...document.querySelector('.groups').children].map(one => getComputedStyle(one).borderLeftColor)"""
+RECORD_FILES = "Object.assign(window, {made: []}); URL.createObjectURL = one => (made.push(one), 'data:,')"
 NONSENSE = ("#sort=__proto__&page=-3", "#at=x&open=no&under=1&beside=no", "#%&=&search", "#index", "#constructor=1")
 
 
@@ -68,6 +69,7 @@ def test_pages_have_no_errors_requests_or_sideways_scrolling(
     scroll, inner, paper, pictures = browser.ask(LAYOUT)
     assert scroll <= inner == width
     assert (paper == "rgb(20, 23, 28)") is (theme == "dark")
+    # The study has no figures of precision, runs over time and several models.
     assert pictures == (len(FIGURES) - 4 if part == "figures" else 0)
     assert browser.trouble() == []
 
@@ -144,8 +146,8 @@ def test_equal_answers_of_many_models_are_merged(browser: Browser, tmp_path: Pat
     browser.emulate(1400, "light")
     browser.open(tmp_path / write_answers(frames, tmp_path, CARD), "#beside=all")
     groups = browser.ask("[...document.querySelectorAll('#rows .said')].map(one => one.textContent)")
-    assert len(groups) < 36
-    for text in groups:
+    assert len(groups) < 4 * 3 * 3  # models, questions and cases
+    for text in groups:  # only a reply of a single model comes with its entropy
         assert ("entropy" in text) == (", " not in text.split(":")[0] and not text.startswith("all"))
 
 
@@ -317,7 +319,7 @@ def test_the_listed_answers_are_saved(browser: Browser, tmp_path: Path, file: st
     greedy = rows["sample"].isna() & (rows["condition"] == "original")
     rows.loc[greedy, "text"] = texts
     browser.open(tmp_path / write_answers(frames, tmp_path, CARD), "#under=original&sort=question&order=ascending")
-    browser.ask("Object.assign(window, {made: []}); URL.createObjectURL = one => (made.push(one), 'data:,')")
+    browser.ask(RECORD_FILES)
     browser.ask(f"document.getElementById('save-{file}').click()")
     text = browser.ask("made[0].text()")
     if file == "csv":
@@ -360,7 +362,7 @@ def test_downloaded_judgements_can_be_read(browser: Browser, tmp_path: Path) -> 
     browser.ask("localStorage.clear()")
     choice = "document.querySelector('.greedy .judging select')"
     browser.ask(f"{choice}.value = 'refusal'; {choice}.dispatchEvent(new Event('change'))")
-    browser.ask("Object.assign(window, {made: []}); URL.createObjectURL = one => (made.push(one), 'data:,')")
+    browser.ask(RECORD_FILES)
     browser.ask("document.getElementById('save-judgements').click()")
     assert browser.ask("made.length") == 0, "the annotator is not named"
     browser.ask("document.getElementById('annotator').value = 'Ada'")
@@ -420,7 +422,7 @@ def test_hostile_texts_are_shown_and_do_nothing(browser: Browser, tmp_path: Path
     frames["answers_to_read"]["text"] = text
     frames["answers_of_questions"]["stand_in"] = text
     browser.open(tmp_path / write_answers(frames, tmp_path, CARD), "#open=q0")
-    assert browser.ask("[document.images.length, document.scripts.length]") == [0, 5]
+    assert browser.ask("[document.images.length, document.scripts.length]") == [0, 5]  # the script and four blocks
     assert browser.ask("document.querySelector('.answer .words').textContent") == text
     assert browser.ask("document.querySelector('blockquote').textContent") == text
     assert browser.ask("[...document.querySelectorAll('dl a')].length") == 2
@@ -448,6 +450,7 @@ def test_own_contexts_are_listed_and_read(
     facts = "[...document.querySelectorAll('dt')].map(one => one.textContent)"
     assert browser.ask(facts) == ["Model", "Group", "Right answer", "Counts as right", "chapter"]
     browser.ask("[...document.querySelectorAll('#models a')].at(-1).click()")
+    # Two models answer without a context and with each of five contexts.
     browser.wait("document.querySelectorAll('.models h4').length === 12")
     assert browser.ask("document.documentElement.scrollWidth <= innerWidth")
     assert browser.trouble() == []
@@ -482,11 +485,11 @@ def test_a_column_of_any_name_filters_questions(browser: Browser, tmp_path: Path
 
 
 def test_a_printed_question_has_no_controls(browser: Browser, answers: Path) -> None:
-    browser.emulate(794, "dark", media="print")
+    browser.emulate(794, "dark", media="print")  # the width of A4 paper
     browser.open(answers, "#open=q0&beside=")
     assert browser.ask("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"
     assert browser.ask("['ways', 'controls'].map(id => document.getElementById(id).getClientRects().length)") == [0, 0]
-    assert browser.ask("document.querySelectorAll('.group').length") == 9
+    assert browser.ask("document.querySelectorAll('.group').length") == 9  # three for each of three cases
     assert browser.ask("document.documentElement.scrollWidth <= innerWidth")
 
 
@@ -495,6 +498,7 @@ def frames_of_published_size() -> dict[str, pd.DataFrame]:
     study = frames_of_answers([("m", "float32")], 5689)
     contexts, answers = study["contexts_to_read"], study["answers_to_read"]
     contexts["text"] *= 12
+    # Each number from 0 to 9972 is in at most 19 answers.
     answers["text"] = "The capital is number " + (pd.Series(answers.index) % 9973).astype(str) + " of them all"
     return study
 

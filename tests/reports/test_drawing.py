@@ -11,7 +11,6 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.figure import Figure
 from matplotlib.figure import Figure as Canvas
 from matplotlib.transforms import Bbox
 
@@ -152,6 +151,7 @@ def contrast(first: str, second: str) -> float:
 
 
 def _lab(colour: str, matrix: list[list[float]]) -> np.ndarray:
+    """CIELAB coordinates of a #rrggbb colour, as the deficiency of the matrix shows it."""
     xyz = np.array(
         [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
     )
@@ -192,9 +192,9 @@ def test_text_is_cleaned_for_drawing(text: str, expected: str) -> None:
 
 def test_dollar_signs_make_no_formula() -> None:
     with drawing():
-        figure = Figure()
-        text = figure.text(0, 0, r"$\frac{1}$ {x} $")
-        figure.draw_without_rendering()
+        canvas = Canvas()
+        text = canvas.text(0, 0, r"$\frac{1}$ {x} $")
+        canvas.draw_without_rendering()
         assert not text.get_parse_math()
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-import swaymeter.reports.report as module
+import swaymeter.reports.report as reporting
 from swaymeter.reports.figures.rendering import Pictures
 from tests.reports.study import CARD, frames, tables
 
@@ -18,15 +18,15 @@ STUDIES = {
 
 def report_of(folder: Path, rows: dict[str, pd.DataFrame]) -> dict[str, bytes]:
     """Write a report, and return its files by name."""
-    module.write_report(rows, folder, CARD, "key")
+    reporting.write_report(rows, folder, CARD, "key")
     files = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    return {name: content for name, content in files.items() if name != module.MANIFEST}
+    return {name: content for name, content in files.items() if name != reporting.MANIFEST}
 
 
 @pytest.mark.parametrize("study", STUDIES)
 def test_frames_without_rows_can_be_missing(tmp_path: Path, study: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "rendered", lambda drawn, limits: Pictures("<svg/>", b"<svg/>", drawn.name.encode()))
-    monkeypatch.setattr(module, "with_limits", lambda drawn: [(figure, []) for figure in drawn])
+    monkeypatch.setattr(reporting, "rendered", lambda drawn, limits: Pictures("<svg/>", b"<svg/>", drawn.name.encode()))
+    monkeypatch.setattr(reporting, "with_limits", lambda drawn: [(figure, []) for figure in drawn])
     all_frames = frames(tables(**STUDIES[study]))  # type: ignore[arg-type]
     filled_frames = {name: frame for name, frame in all_frames.items() if len(frame)}
     assert len(filled_frames) < len(all_frames)

@@ -87,6 +87,7 @@ def queries_of(figures: Iterable[Figure]) -> set[str]:
 
 def test_shared_axes_show_every_point() -> None:
     rows = tables([(MODEL, "float32")], relations=["capital"], entities=4, questions=6)
+    # Closed queries have three times larger scores than open ones.
     for row in (*rows["susceptibility"], *rows["persuasion"], *rows["entity_independent_persuasion"]):
         if row.get("query_type", "closed") == "closed" and " open " not in row.get("query_id", ""):
             row |= {name: 3 * value for name, value in row.items() if name in {*rows, "entity_independent_persuasion"}}
@@ -122,11 +123,11 @@ def test_models_and_dtypes_are_not_mixed() -> None:
     assert [str(drawn_figure.model) for drawn_figure in drawn if drawn_figure.figure.name == "precision"] == [
         "a (bfloat16)"
     ]
-    (ladder,) = [drawn_figure for drawn_figure in drawn if drawn_figure.figure.name == "tests-by-model"]
-    assert str(ladder.model) == "all models"
-    assert set(ladder.drawing.numbers["dtype"]) == {"float32", "bfloat16"}
-    assert "1 a (bfloat16); 2 a (float32); 3 somebody/with-a-long-name (float32)." in ladder.caption
-    assert [label.get_text() for label in ladder.drawing.paint().axes[-1].get_xticklabels()] == ["1", "2", "3"]
+    (tests_by_model,) = [drawn_figure for drawn_figure in drawn if drawn_figure.figure.name == "tests-by-model"]
+    assert str(tests_by_model.model) == "all models"
+    assert set(tests_by_model.drawing.numbers["dtype"]) == {"float32", "bfloat16"}
+    assert "1 a (bfloat16); 2 a (float32); 3 somebody/with-a-long-name (float32)." in tests_by_model.caption
+    assert [label.get_text() for label in tests_by_model.drawing.paint().axes[-1].get_xticklabels()] == ["1", "2", "3"]
 
 
 def test_shown_numbers_carry_their_units(drawn: dict[str, DrawnFigure]) -> None:
@@ -146,7 +147,7 @@ def test_a_stand_in_is_named_in_the_caption(drawn: dict[str, DrawnFigure]) -> No
 def test_figures_without_scores_are_listed_by_question() -> None:
     drawn, omitted = draw_all(FIGURES.values(), {})
     assert not drawn
-    unexpected = (
+    not_expected = (  # the page of this study does not mention these figures
         "precision",
         "variance-of-scores",
         "susceptibility-by-label",
@@ -159,7 +160,7 @@ def test_figures_without_scores_are_listed_by_question() -> None:
         "tests-by-model",
         "over-time",
     )
-    questions = [figure.question for name, figure in FIGURES.items() if name not in unexpected]
+    questions = [figure.question for name, figure in FIGURES.items() if name not in not_expected]
     assert omitted == questions
 
 
@@ -314,6 +315,7 @@ def test_a_size_is_counted_or_from_the_catalog() -> None:
 def test_models_are_sorted_by_size_else_by_order() -> None:
     small, large, other = (Model(name, "float32") for name in ("b", "a", "unknown"))
     sizes_of_models = {small: 10**8, large: 10**9}
+    # Models stand at logarithms of their sizes (True), or in their order (False).
     assert effects.positions([large, small], sizes_of_models) == ({large: 9.0, small: 8.0}, True)
     assert effects.positions([large, small, other], sizes_of_models) == ({small: 0.0, large: 1.0, other: 2.0}, False)
     assert effects.positions([large], sizes_of_models) == ({large: 0.0}, False)

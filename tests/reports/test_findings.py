@@ -233,6 +233,7 @@ def test_few_entities_bring_a_caveat(entities: int, caveat: str) -> None:
 @pytest.mark.parametrize(
     ("p", "test", "note"),
     [
+        # 70 ways to choose 4 of 8 entities; 16 ways to set 4 signs
         (1 / 70, "permutation", ", p = 0.014, the smallest that so few can give"),
         (0.03, "permutation", ""),
         (1 / 16, "sign flip", ", p = 0.062, the smallest that so few can give"),

@@ -113,12 +113,12 @@ def test_captions_name_the_published_value_of_their_model(pythia: dict[str, pd.D
 def test_figures_mark_the_published_share_of_their_model(
     pythia: dict[str, pd.DataFrame], study_frames: dict[str, pd.DataFrame]
 ) -> None:
-    for name, frames, shown in (("followed", pythia, True), ("other", study_frames, False)):
+    for name, frames, is_marked in (("of the papers", pythia, True), ("other", study_frames, False)):
         (drawn,) = draw_all([FIGURES["persuasion-by-followed"]], frames)[0]
         texts = [text.get_text() for axes in drawn.drawing.paint().axes for text in axes.texts]
-        assert any("in the paper: 59%" in text for text in texts) is shown, name
-    (ladder,) = draw_all([FIGURES["tests-by-model"]], pythia)[0]
-    canvas = ladder.drawing.paint()
+        assert any("in the paper: 59%" in text for text in texts) is is_marked, name
+    (tests_by_model,) = draw_all([FIGURES["tests-by-model"]], pythia)[0]
+    canvas = tests_by_model.drawing.paint()
     stars = [line.get_ydata()[0] for axes in canvas.axes for line in axes.lines if line.get_marker() == "*"]
     assert sorted({round(float(star), 1) for star in stars}) == [34.0, 50.0, 59.0, 59.8, 74.0, 88.0]
 

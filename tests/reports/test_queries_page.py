@@ -41,7 +41,7 @@ def test_at_most_five_queries_a_type_are_shown(count: int, places: list[int]) ->
         )
         shown = connection.sql(NAMED_QUERIES["chosen_queries"].sql).df()
     assert list(shown[shown["query_type"] == "open"]["place"]) == places
-    assert shown["query_id"].iloc[0] == str(count - 2)
+    assert shown["query_id"].iloc[0] == str(count - 2)  # the open query of the largest susceptibility
 
 
 def test_most_and_least_persuasive_contexts_are_shown(two_models: dict[str, pd.DataFrame]) -> None:
@@ -59,7 +59,7 @@ def test_page_is_self_contained_and_escapes_markup(tmp_path: Path, two_models: d
     page.assert_self_contained()
     page.assert_inner_links_arrive()
     assert MARKUP not in text
-    assert "11 contexts between" in text
+    assert "11 contexts between" in text  # 20 contexts, of which 9 are shown
     ids = {attributes["id"] for _, attributes in page.elements if "id" in attributes}
     for query in two_models["chosen_queries"]["query_id"]:
         assert query_address(query).partition("#")[2] in ids

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import swaymeter.reports.report as module
+import swaymeter.reports.report as reporting
 from swaymeter.data.digests import digest_of_large
 from swaymeter.data.errors import InputError, WorkspaceError
 from swaymeter.data.records.findings import Findings, GateCheck
@@ -51,8 +51,8 @@ def small() -> dict[str, pd.DataFrame]:
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace the drawing of figures, which takes time, by a fake."""
     pictures = lambda figure, limits: Pictures("<svg/>", b"<svg/>", figure.name.encode())  # noqa: E731
-    monkeypatch.setattr(module, "rendered", pictures)
-    monkeypatch.setattr(module, "with_limits", lambda figures: [(figure, []) for figure in figures])
+    monkeypatch.setattr(reporting, "rendered", pictures)
+    monkeypatch.setattr(reporting, "with_limits", lambda figures: [(figure, []) for figure in figures])
 
 
 def test_figures_have_files_and_links_have_targets(report: Path, html: str) -> None:
@@ -67,7 +67,7 @@ def test_figures_have_files_and_links_have_targets(report: Path, html: str) -> N
 
 
 def test_csv_cells_are_no_formulas(tmp_path: Path) -> None:
-    module.write_csv(tmp_path / "rows.csv", pd.DataFrame({"=1+1": ["=2+2", "plain"], "n": [1, 2]}))
+    reporting.write_csv(tmp_path / "rows.csv", pd.DataFrame({"=1+1": ["=2+2", "plain"], "n": [1, 2]}))
     assert (tmp_path / "rows.csv").read_text() == "'=1+1,n\n'=2+2,1\nplain,2\n"
 
 
@@ -199,7 +199,7 @@ def test_threads_write_reports_at_once(tmp_path: Path, small: dict[str, pd.DataF
     assert first == second
 
 
-EMPTY_FRAMES = with_empty({}, module.queries())
+EMPTY_FRAMES = with_empty({}, reporting.queries())
 
 
 @pytest.fixture(scope="module")

@@ -49,7 +49,8 @@ def test_partitions_and_contexts_keep_their_order(study_frames: dict[str, pd.Dat
     assert list(table.rows["context"][:4]) == contexts
     assert list(dict.fromkeys(table.rows["partition"])) == ["static", "temporal", "disputable", "all"]
     assert list(table.rows["n"][:4]) == [10, 20, 10, 10]
-    assert "0.1 (semantic entropy) and 0.2 (coherent persuasion) for" in table.caption
+    standard_errors = "0.1 (semantic entropy) and 0.2 (coherent persuasion) for"
+    assert standard_errors in table.caption
 
 
 def test_cell_with_fewer_items_shows_its_n(study_frames: dict[str, pd.DataFrame]) -> None:
@@ -126,9 +127,9 @@ def test_shares_of_few_answers_are_not_shown(
 ) -> None:
     column = f"{MODEL} (float32)"
     few_rows, many_rows = (filled(TABLES["models-at-a-glance"], study).rows for study in (few, study_frames))
-    follows = "states the context's answer"
-    assert set(few_rows.loc[few_rows["quantity"] == follows, column]) == {"too few"}
-    assert many_rows.loc[many_rows["quantity"] == follows, column].str.contains("%").all()
+    quantity = "states the context's answer"
+    assert set(few_rows.loc[few_rows["quantity"] == quantity, column]) == {"too few"}
+    assert many_rows.loc[many_rows["quantity"] == quantity, column].str.contains("%").all()
 
 
 def test_summary_counts_significant_tests(study_frames: dict[str, pd.DataFrame]) -> None:
@@ -151,25 +152,24 @@ def test_summary_counts_significant_tests(study_frames: dict[str, pd.DataFrame])
 
 
 def test_share_has_the_same_text_everywhere(own_questions: dict[str, pd.DataFrame]) -> None:
-    follows = "follows the passage: gives its answer"
-    (claim,) = (
+    quantity = "follows the passage: gives its answer"
+    (finding,) = (
         finding
         for finding in findings(own_questions).headline
         if finding.sentence.startswith("With a wrong passage, the model")
     )
-    headline = next(number.text for number in claim.numbers if number.label == f"{MODEL} (float32)")
-    glance = filled(TABLES["models-at-a-glance"], own_questions).rows.set_index(["quantity", "group"])
-    cell = glance.loc[(follows, "wrong"), f"{MODEL} (float32)"]
+    headline = next(number.text for number in finding.numbers if number.label == f"{MODEL} (float32)")
+    at_a_glance = filled(TABLES["models-at-a-glance"], own_questions).rows.set_index(["quantity", "group"])
+    cell = at_a_glance.loc[(quantity, "wrong"), f"{MODEL} (float32)"]
     partitions = filled(TABLES["shares-persuaded-and-stubborn"], own_questions).rows
-    own_partition = f"model == '{MODEL}' and partition == 'all' and context == 'wrong passage'"
-    (partition,) = partitions.query(own_partition).to_dict("records")
-    silent = pd.DataFrame(columns=["model", "dtype", "condition", "empty", "undecided", "missing"])
-    audited = {
-        (share.model, share.name): share.words for share in measured_of(own_questions["models_side_by_side"], silent)
-    }
+    all_wrong_passages = f"model == '{MODEL}' and partition == 'all' and context == 'wrong passage'"
+    (all_partitions,) = partitions.query(all_wrong_passages).to_dict("records")
+    no_silent_replies = pd.DataFrame(columns=["model", "dtype", "condition", "empty", "undecided", "missing"])
+    measured = measured_of(own_questions["models_side_by_side"], no_silent_replies)
+    audited = {(share.model, share.name): share.words for share in measured}
     assert headline.startswith(f"{cell} of 24 wrong passages")
-    assert partition["follows the passage"] == audited[f"{MODEL} (float32)", "follow.conflicting"] == cell
-    assert glance.loc[(follows, "wrong"), "n"] == "24 (12 questions)"
+    assert all_partitions["follows the passage"] == audited[f"{MODEL} (float32)", "follow.conflicting"] == cell
+    assert at_a_glance.loc[(quantity, "wrong"), "n"] == "24 (12 questions)"
 
 
 def test_unknown_token_limit_is_not_called_zero() -> None:
@@ -284,7 +284,8 @@ def test_regressions_name_untestable_predictors(
     rows = filled(TABLES["predictors-of-persuasion"], study_frames).rows
     assert list(rows["partition"].unique()) == ["static", "temporal", "disputable", "all"]
     assert set(rows["untestable"].dropna()) == {"edits, object_popularity: no instance has one"}
-    assert rows["beta"].notna().sum() == 2 * 3 * 3 * 6
+    versions, testable_partitions, contexts, coefficients = 2, 3, 3, 6
+    assert rows["beta"].notna().sum() == versions * testable_partitions * contexts * coefficients
     assert filled(TABLES["predictors-of-persuasion"], own_questions).rows.empty
 
 
@@ -295,6 +296,7 @@ def test_quantiles_have_the_unit_of_their_rows(study_frames: dict[str, pd.DataFr
 
 @pytest.mark.parametrize(
     ("row", "text"),
+    # An interval over many items has fewer bootstrap samples, so its ends have fewer digits.
     [
         ({"mean": 0.0, "low": 0.0, "high": 0.138, "unit": "share"}, "0.0% [0.0, 13.8]"),
         ({"mean": 0.225, "low": None, "high": None, "unit": "share"}, "22.5%"),

@@ -39,7 +39,7 @@ def frames(means: dict[str, tuple[float, float]], *better: tuple[str, str, str])
         for name, pair in means.items()
         for quantity, mean in zip((FOLLOWS, RESISTS, "correct"), (*pair, 0.2), strict=True)
     ]
-    verdicts = dict.fromkeys(better, "larger") | {
+    directions = dict.fromkeys(better, "larger") | {
         (quantity, worse, best): "smaller" for quantity, best, worse in better
     }
     differences = [
@@ -49,7 +49,7 @@ def frames(means: dict[str, tuple[float, float]], *better: tuple[str, str, str])
             "against_model": second,
             "against_dtype": "float32",
             "quantity": quantity,
-            "direction": verdicts.get((quantity, first, second), "undecided"),
+            "direction": directions.get((quantity, first, second), "undecided"),
         }
         for quantity in (FOLLOWS, RESISTS)
         for first in means
@@ -148,7 +148,8 @@ def test_table_and_figure_mark_unbeaten_variants() -> None:
     ]
     ((figure,), _) = draw_all([FRONT], study)
     assert figure.drawing.numbers["not_beaten"].tolist() == [True, True, False]
-    assert len(figure.drawing.paint().axes[0].texts) == 3
+    variant_names = figure.drawing.paint().axes[0].texts
+    assert len(variant_names) == 3
 
 
 def test_caption_counts_answers_that_state_neither() -> None:

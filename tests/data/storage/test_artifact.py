@@ -50,7 +50,7 @@ def test_digest_depends_only_on_the_rows(artifact: TableArtifact) -> None:
 def test_forced_table_replaces_the_earlier_table(artifact: TableArtifact) -> None:
     other = replace(artifact, key_inputs={**artifact.key_inputs, "seed": 8})
     other.write(ROWS)
-    for number in (5, 7):
+    for number in (5, 7):  # the numbers of two runs with --force
         forced = replace(artifact, key_inputs={**artifact.key_inputs, FORCED: number})
         assert forced.check().state == "missing"
         forced.write(OTHER_ROWS)
@@ -72,18 +72,18 @@ def test_rows_of_another_table_are_not_written(artifact: TableArtifact) -> None:
     assert artifact.read().equals(ROWS)
 
 
-def bit_flip(percent: int, bit: int) -> Callable[[bytes], bytes]:
-    """Return a function that flips a bit after this share of the content; 100 percent is the last byte."""
+def bit_flip(percent: int, mask: int) -> Callable[[bytes], bytes]:
+    """Return a function that flips the bits of `mask` in the byte at `percent` of the content; 100 is the last byte."""
 
     def flip(content: bytes) -> bytes:
         index = min(percent * len(content) // 100, len(content) - 1)
-        return content[:index] + bytes([content[index] ^ bit]) + content[index + 1 :]
+        return content[:index] + bytes([content[index] ^ mask]) + content[index + 1 :]
 
     return flip
 
 
 # The flips hit magic numbers, pages, the footer and its length.
-FLIPS = [bit_flip(percent, bit) for percent in (*range(0, 100, 9), 97, 98, 99, 100) for bit in (0x01, 0x80)]
+FLIPS = [bit_flip(percent, mask) for percent in (*range(0, 100, 9), 97, 98, 99, 100) for mask in (0x01, 0x80)]
 CUTS = [lambda content, length=length: content[:length] for length in (0, 7, -40, -1)]
 
 
@@ -151,6 +151,15 @@ def test_parts_have_own_keys_and_are_discarded_together(artifact: TableArtifact)
     assert {*artifact.folder.iterdir()} == {*other.files(), *other.part(0).files()}
 
 
+def test_table_with_columns_of_another_version_is_missing(artifact: TableArtifact) -> None:
+    fewer = replace(artifact, table=replace(artifact.table, columns=artifact.table.columns[:-1]))
+    fewer.write(fewer.table.of([]))
+    assert fewer.check().state == "done"
+    assert artifact.check().state == "missing"
+    with pytest.raises(MissingFile):
+        artifact.read()
+
+
 # ---- files with a manifest -------------------------------------------------------------------------------------------
 
 
@@ -163,15 +172,6 @@ def files(tmp_path: Path) -> FilesArtifact:
         (report.folder / name).write_text(f"the file {name}")
     write_manifest(report.manifest, report.key, [report.folder / name for name in names])
     return report
-
-
-def test_table_with_columns_of_another_version_is_missing(artifact: TableArtifact) -> None:
-    fewer = replace(artifact, table=replace(artifact.table, columns=artifact.table.columns[:-1]))
-    fewer.write(fewer.table.of([]))
-    assert fewer.check().state == "done"
-    assert artifact.check().state == "missing"
-    with pytest.raises(MissingFile):
-        artifact.read()
 
 
 def test_files_are_done_with_manifest_of_their_key(files: FilesArtifact) -> None:

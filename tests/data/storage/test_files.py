@@ -114,7 +114,7 @@ def test_foreign_file_is_damaged_or_missing(content: str, read: Callable[[Path],
         pq.write_table(ROWS, file)
     elif content == "text":
         file.write_text("text")
-    if file.is_file():
+    if file.is_file():  # the right digest in the name
         file = file.rename(tmp_path / f"facts-{sha256_of_file(file)[:12]}.parquet")
     error, message = (
         (MissingFile, "does not exist") if content == "nothing" else (DamagedFile, "cannot be read .*; it is made")

@@ -1,6 +1,7 @@
 """Replaced folders: simultaneous writers, failed writers, and folders that cannot be replaced."""
 
-from contextlib import suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 import pytest
@@ -9,13 +10,17 @@ from swaymeter.data.errors import WorkspaceBusy, WorkspaceError
 from swaymeter.data.storage.writing import replacing_folder
 
 
+def replacing(folder: Path, may_replace: Callable[[Path], bool] = Path.exists) -> AbstractContextManager[Path]:
+    return replacing_folder(folder, may_replace, kind="publication", advice="choose another")
+
+
 def test_one_of_two_writers_wins(tmp_path: Path) -> None:
     folder = tmp_path / "paper"
-    with replacing_folder(folder, Path.exists, "publication", "choose another") as temporary:
+    with replacing(folder) as temporary:
         (temporary / "a.txt").write_text("of the first")
         with (
             pytest.raises(WorkspaceBusy, match="another process is writing the publication"),
-            replacing_folder(folder, Path.exists, "publication", "choose another"),
+            replacing(folder),
         ):
             pass
     assert [path.read_text() for path in folder.iterdir()] == ["of the first"]
@@ -23,7 +28,7 @@ def test_one_of_two_writers_wins(tmp_path: Path) -> None:
 
 
 def write_earlier(folder: Path) -> None:
-    with replacing_folder(folder, Path.exists, "publication", "choose another") as temporary:
+    with replacing(folder) as temporary:
         (temporary / "a.txt").write_text("earlier")
 
 
@@ -40,7 +45,7 @@ def test_failed_writer_leaves_the_earlier_folder(ends: str, tmp_path: Path, monk
     monkeypatch.setattr(Path, "rename", fail)
     with (
         suppress(KeyboardInterrupt),
-        replacing_folder(folder, Path.exists, "publication", "choose another") as temporary,
+        replacing(folder) as temporary,
     ):
         (temporary / "a.txt").write_text("later")
         if ends == "in the block":
@@ -56,7 +61,7 @@ def test_folder_set_aside_stays_beside_a_foreign_folder(tmp_path: Path) -> None:
     (folder / "of-others.txt").touch()
     with (
         pytest.raises(WorkspaceError, match="is not a publication folder"),
-        replacing_folder(folder, lambda folder: False, "publication", "choose another"),
+        replacing(folder, may_replace=lambda folder: False),
     ):
         pass
     assert (aside / "a.txt").exists()
@@ -66,7 +71,7 @@ def test_circular_link_is_refused(tmp_path: Path) -> None:
     (tmp_path / "paper").symlink_to(tmp_path / "paper")
     with (
         pytest.raises(WorkspaceError, match=r"paper cannot be written: .*; choose another"),
-        replacing_folder(tmp_path / "paper", Path.exists, "x", "choose another"),
+        replacing(tmp_path / "paper"),
     ):
         pass
 
@@ -74,6 +79,6 @@ def test_circular_link_is_refused(tmp_path: Path) -> None:
 def test_the_root_is_not_replaced() -> None:
     with (
         pytest.raises(WorkspaceError, match="name a folder below it"),
-        replacing_folder(Path("/"), Path.exists, "x", "y"),
+        replacing(Path("/")),
     ):
         pass

@@ -29,7 +29,8 @@ def test_unsealed_notes_count_as_damaged(text: str, tmp_path: Path) -> None:
     assert len(remembered_digests([manifest], tmp_path)) == 1
 
 
-@pytest.mark.parametrize("text", BROKEN[:6], ids=range(6))
+# The last text is a JSON object without a layout, which counts as the note of another version.
+@pytest.mark.parametrize("text", BROKEN[:-1], ids=range(len(BROKEN) - 1))
 def test_error_names_the_damaged_workspace_note(text: str, tmp_path: Path) -> None:
     (tmp_path / "workspace.json").write_text(text)
     with pytest.raises(WorkspaceError, match=r"workspace\.json is damaged"):

@@ -8,19 +8,20 @@ from swaymeter.data.storage import remembered
 from swaymeter.data.storage.remembered import remembered_digests
 
 
-@pytest.mark.parametrize("seconds", [0.0, remembered.REMEMBER_SECONDS])
+@pytest.mark.parametrize("stored_after", ["each file", "the interruption"])
 def test_interrupted_reading_keeps_finished_digests(
-    seconds: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    stored_after: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = [tmp_path / "a.txt", tmp_path / "b.txt"]
     for file in files:
         file.write_text(file.name)
-    monkeypatch.setattr(remembered, "REMEMBER_SECONDS", seconds)
+    if stored_after == "each file":
+        monkeypatch.setattr(remembered, "REMEMBER_SECONDS", 0.0)
 
     def read(file: Path, algorithm: str, state: tuple[int, ...]) -> str:
         if file.name == "b.txt":
-            if not seconds:  # a file in place of the folder prevents writing, like a kill
-                os.rename(tmp_path / "remembered", tmp_path / "as it was")
+            if stored_after == "each file":  # prevent writing after the interruption, like a kill
+                os.rename(tmp_path / "remembered", tmp_path / "moved")
                 (tmp_path / "remembered").touch()
             raise KeyboardInterrupt
         return digest_once(file, algorithm, state)
@@ -28,7 +29,7 @@ def test_interrupted_reading_keeps_finished_digests(
     monkeypatch.setattr(remembered, "digest_once", read)
     with pytest.raises(KeyboardInterrupt):
         remembered_digests(files, tmp_path / "remembered")
-    folder = tmp_path / ("remembered" if seconds else "as it was")
+    folder = tmp_path / ("remembered" if stored_after == "the interruption" else "moved")
     monkeypatch.setattr(remembered, "digest_once", lambda file, *_: f"read again: {file.name}")
     first, second = remembered_digests(files, folder)
     assert not first.startswith("read again")

@@ -101,7 +101,8 @@ def test_joined_parts_are_removed(workspace: Workspace, monkeypatch: pytest.Monk
     seed_scores = workspace.table(("scores", "capital", "model", "seed-2"), "persuasion", FACTS, {})
     joined.part(0).write(ROWS)
     slow_clock = SimpleNamespace(now=lambda zone: datetime.now(UTC) - timedelta(minutes=5))
-    monkeypatch.setattr("swaymeter.data.storage.artifact.datetime", slow_clock)  # of another worker, which writes now
+    # All later files are written by a worker whose clock is slow.
+    monkeypatch.setattr("swaymeter.data.storage.artifact.datetime", slow_clock)
     unfinished.part(0).write(ROWS)
     joined.write(ROWS)
     seed_scores.part(0).write(ROWS)
@@ -130,11 +131,12 @@ def test_one_process_may_lock_twice_and_after_failure(workspace: Workspace) -> N
 
 def test_lost_lock_hides_no_error(workspace: Workspace, caplog: pytest.LogCaptureFixture) -> None:
     def lose_lock() -> None:
-        (number,) = (link.name for link in Path("/proc/self/fd").iterdir() if _leads_to(link, workspace.root / ".lock"))
-        os.close(int(number))  # a restart of a file server has the same effect
-        raise RuntimeError("as it was")
+        links = Path("/proc/self/fd").iterdir()
+        (descriptor,) = (link.name for link in links if _leads_to(link, workspace.root / ".lock"))
+        os.close(int(descriptor))  # a restart of a file server has the same effect
+        raise RuntimeError("the error of the run")
 
-    with pytest.raises(RuntimeError, match="as it was"), workspace.lock():
+    with pytest.raises(RuntimeError, match="the error of the run"), workspace.lock():
         lose_lock()
     assert f"the workspace {workspace.root} could not be released" in caplog.text
     with workspace.lock(), (workspace.root / ".lock").open() as other, pytest.raises(BlockingIOError):
@@ -148,7 +150,7 @@ def _leads_to(link: Path, file: Path) -> bool:
         return False
 
 
-def test_second_run_in_own_workspace_is_named(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_names_second_run_in_locked_workspace(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("swaymeter.data.storage.workspace.LOCK_CHECK_SECONDS", 0.0)
     with workspace.lock():
         workspace.check_mounted()
@@ -338,7 +340,7 @@ def replace_file(path: Path, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["pipe", "device", "depth"])
 def test_hostile_files_do_not_block_reading(kind: str, workspace: Workspace) -> None:
-    artifact = workspace.table(("facts",), "facts", FACTS, {"of": 1})
+    artifact = workspace.table(("facts",), "facts", FACTS, {"seed": 1})
     path = artifact.write(ROWS)
     for file in (".holder.json", "report/findings.json", "report/manifest.json"):
         replace_file(workspace.root / file, kind)

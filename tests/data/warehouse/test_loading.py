@@ -4,6 +4,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,7 @@ FEW = (QUERIES, CONTEXTS, FACTS, SUSCEPTIBILITY, PERSUASION, ANSWERS)
 
 
 def write_rows(folder: Path, table: Table, rows: Sequence[Mapping[str, Any]], name: str = "one's") -> Path:
+    """Write a Parquet file of unchecked rows; the apostrophe in its name must be quoted in SQL."""
     unchecked = pa.Table.from_pylist([dict(row) for row in rows], schema=table.schema)
     return write_parquet(folder, f"{name} {table.name}", unchecked, {"table": table.name})
 
@@ -130,12 +132,12 @@ NOT_RUN = [
     "CREATE TYPE more AS ENUM ('a'); CREATE SEQUENCE of_numbers; CREATE SCHEMA further",
     "CREATE TABLE more (n INTEGER); ALTER TABLE facts ADD COLUMN more INTEGER",
 ]
-"""Additions to a database by others that no command reads."""
+"""Changes of a database by others; no command reads the changed tables and views."""
 
 
-def change(database: Path, hostile: str) -> None:
+def change(database: Path, sql: str) -> None:
     with duckdb.connect(database) as connection:
-        connection.execute(hostile)
+        connection.execute(sql)
 
 
 @pytest.mark.parametrize("hostile", NOT_RUN)
@@ -272,7 +274,8 @@ def test_open_database_has_no_temporary_folder(
 
 
 def test_a_missing_score_is_refused(database: Path) -> None:
-    optional = Table("susceptibility", "", tuple(type(c)(c.name, c.type, "", "", True) for c in SUSCEPTIBILITY.columns))
+    nullable = tuple(replace(column, nullable=True) for column in SUSCEPTIBILITY.columns)
+    optional = replace(SUSCEPTIBILITY, columns=nullable)
     files = {SUSCEPTIBILITY: [write_rows(database.parent, optional, [row(SUSCEPTIBILITY, susceptibility=None)])]}
     with pytest.raises(InputError, match=r"susceptibility-\w+\.parquet: column susceptibility has 1 NULL"):
         build(database, "key", FEW, files)

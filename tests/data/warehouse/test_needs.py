@@ -31,31 +31,31 @@ def needs_of(sql: str) -> set[str]:
     return _needs_of_node(statement["node"], {})
 
 
-def _needs_of_node(node: Any, outer: Needs) -> set[str]:
-    """Return the needs of a SELECT or of a set operation; `outer` has the needs of common table expressions."""
-    expressions = dict(outer)
+def _needs_of_node(node: Any, outer_cte_needs: Needs) -> set[str]:
+    """Return the needs of a SELECT or of a set operation; `outer_cte_needs` has the needs of outer CTEs."""
+    cte_needs = dict(outer_cte_needs)
     for each in node["cte_map"]["map"]:
-        expressions[each["key"].lower()] = _needs_of_node(each["value"]["query_node"], expressions)
+        cte_needs[each["key"].lower()] = _needs_of_node(each["value"]["query_node"], cte_needs)
     if node["type"] == "SET_OPERATION_NODE":
-        children = [_needs_of_node(child, expressions) for child in node["children"]]
+        children = [_needs_of_node(child, cte_needs) for child in node["children"]]
         return set.intersection(*children) if node["setop_type"] == "UNION" else children[0]
     assert node["type"] == "SELECT_NODE"
     has_groups = node["aggregate_handling"] != "STANDARD_HANDLING" or (node["group_sets"] and all(node["group_sets"]))
     if not has_groups and _has_aggregate(node["select_list"]):  # one row, even if its tables have none
         return set()
-    return _needs_of_source(node["from_table"], expressions)
+    return _needs_of_source(node["from_table"], cte_needs)
 
 
-def _needs_of_source(source: Any, expressions: Needs) -> set[str]:
+def _needs_of_source(source: Any, cte_needs: Needs) -> set[str]:
     """Return the needs of what stands after FROM: a table, a subquery or a join."""
     if source["type"] == "BASE_TABLE":
         name = source["table_name"].lower()
-        return expressions.get(name, {name} & READABLE)
+        return cte_needs.get(name, {name} & READABLE)
     if source["type"] == "SUBQUERY":
-        return _needs_of_node(source["subquery"]["node"], expressions)
+        return _needs_of_node(source["subquery"]["node"], cte_needs)
     if source["type"] != "JOIN":
         return set()
-    left, right = (_needs_of_source(source[side], expressions) for side in ("left", "right"))
+    left, right = (_needs_of_source(source[side], cte_needs) for side in ("left", "right"))
     by_join = {"INNER": left | right, "SEMI": left | right, "LEFT": left, "ANTI": left, "RIGHT": right}
     return by_join.get(source["join_type"], set())
 

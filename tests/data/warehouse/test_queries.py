@@ -338,13 +338,15 @@ def test_other_measures_do_not_need_susceptibility(tmp_path: Path) -> None:
 
 def test_runtimes_compare_equal_queries_and_devices(tmp_path: Path) -> None:
     study = {name: small_study()[name] for name in ("susceptibility", "fisher_susceptibility", "runs")}
-    run = {**study["runs"][0], "dtype": "float32"}
-    study["runs"] = [run, {**run, "file": "fisher", "measure": "fisher_susceptibility", "seconds": 0.5}]
+    susceptibility_run = {**study["runs"][0], "dtype": "float32"}
+    fisher_run = {**susceptibility_run, "file": "fisher", "measure": "fisher_susceptibility", "seconds": 0.5}
+    study["runs"] = [susceptibility_run, fisher_run]
     study["runs"] += [
         {**run, "file": f"{run['file']} of {relation}", "relation": relation}
         for relation in ("author", "resumed")
-        for run in study["runs"]
+        for run in (susceptibility_run, fisher_run)
     ]
+    # The devices of relation author differ between the measures, the devices of relation resumed between the queries.
     for name in ("susceptibility", "fisher_susceptibility"):
         device = {"relation": "author", "device": f"device of {name}"}
         resumed = [{**score, "relation": "resumed", "device": f"device {n}"} for n, score in enumerate(study[name])]
@@ -389,7 +391,7 @@ def followed_study(answers: int) -> dict[str, list[Row]]:
             for number, entity in enumerate(("Norway", "Peru"))
         ],
         "persuasion": [
-            row(table("persuasion"), **scored, **pair, persuasion=(number * 7919 % 1000) / 250)
+            row(table("persuasion"), **scored, **pair, persuasion=(number * 7919 % 1000) / 250)  # spread over 0 to 4
             for number, pair in enumerate(pairs)
         ],
         "greedy_answers": [
@@ -407,16 +409,17 @@ def test_levels_include_all_followed_answers(tmp_path: Path, answers: int) -> No
     scores = pd.Series([score["persuasion"] for score in study["persuasion"]])
     for start, follows in enumerate(("context", "original")):
         expected, group = scores[start::3], frame[frame["follows"] == follows]
-        for rows in (group[group["entity"].isna()], group[group["level"].isna()]):
+        by_level, by_entity = group[group["entity"].isna()], group[group["level"].isna()]
+        for rows in (by_level, by_entity):
             assert rows["answers"].sum() == len(expected)
             for column, values in (("persuasion", expected), ("squared_persuasion", expected**2)):
                 assert (rows["answers"] * rows[column]).sum() == pytest.approx(values.sum(), rel=1e-12)
-        entities = group[group["level"].isna()].set_index("entity")["persuasion"]
+        entities = by_entity.set_index("entity")["persuasion"]
         assert entities["Norway"] == pytest.approx(expected[expected.index % 2 == 0].mean(), rel=1e-12)
     levels, followed = frame["level"].dropna(), scores[scores.index % 3 < 2]
-    if answers < 1024:
+    if answers < 1024:  # each score is a level
         assert set(levels) == set(followed)
-    else:
+    else:  # a level is a range; its width is a power of 2, at most a quarter of the standard deviation
         width = np.diff(np.unique(levels)).min()
         assert followed.std() / 8 < width <= followed.std() / 4
 

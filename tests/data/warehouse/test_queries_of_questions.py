@@ -114,7 +114,7 @@ def test_judgement_replaces_the_verdict_of_the_rule(tmp_path: Path) -> None:
     assert answer["samples_that_follow"] == 0
     assert (judged["greedy_answers"], judged["judged"], judged["changed"]) == (1, 1, 1)
     assert neither.empty
-    assert plain_values(verdicts, ("answers", "unused")) == {
+    assert plain_values(verdicts, ("answers", "unused")) == {  # sorted by number, from 2 to 8
         "answers": [1, 0, 0, 0, 0, 0, 0],
         "unused": [
             None,
@@ -161,31 +161,31 @@ def test_most_edited_and_viewed_are_marked_and_counted(tmp_path: Path) -> None:
             row(
                 QUESTIONS,
                 relation="P36",
-                question_id=f"w{at}",
+                question_id=f"w{number}",
                 partition=partition,
-                edits=at,
-                subject_popularity=None if at == 3 else float(at % 10),
+                edits=number,
+                subject_popularity=None if number == 13 else float(number % 10),
             )
-            for at, partition in enumerate(partitions, 10)
+            for number, partition in enumerate(partitions, 10)
         ],
         "persuaded": [
-            row(table("persuaded"), **reply, question_id=f"w{at}", persuaded=at > 20, stubborn=False)
-            for at in range(10, 30)
+            row(table("persuaded"), **reply, question_id=f"w{number}", persuaded=number > 20, stubborn=False)
+            for number in range(10, 30)
         ],
         "whose_answer": [
-            row(table("whose_answer"), **reply, question_id=f"w{at}", sample=None, outcome="stubborn")
-            for at in range(10, 30)
+            row(table("whose_answer"), **reply, question_id=f"w{number}", sample=None, outcome="stubborn")
+            for number in range(10, 30)
         ],
     }
     with warehouse_of(tmp_path, study) as warehouse:
         marked, counts = warehouse.frame("marked_instances"), warehouse.frame("most_edited_and_viewed")
         instances = warehouse.frame("instances")
     assert instances.groupby("partition")[["edits", "reversions"]].count().to_dict("list") == {
+        # of the disputable, static and temporal partition
         "edits": [0, 3, 12],
         "reversions": [5, 0, 0],
     }
-    # A tenth of the 12 temporal instances is marked: static instances have as many views, disputable instances
-    # more reversions.
+    # Of the 12 temporal instances, w13 to w24, a tenth is marked, rounded up; other instances are never marked.
     assert list(marked.loc[marked["most_edited"].astype(bool), "question_id"]) == ["w23", "w24"]
     assert sorted(marked.loc[marked["most_viewed"].astype(bool), "question_id"]) == ["w18", "w19"]
     shown = ("instances_of", "instances", "fewest_edits", "persuaded", "stubborn", "persuaded_as_published")
@@ -202,7 +202,7 @@ def test_most_edited_and_viewed_are_marked_and_counted(tmp_path: Path) -> None:
 def test_instance_between_two_classes_has_no_class(tmp_path: Path) -> None:
     about = {"relation": "P36", "model": "m", "dtype": "float32", "condition": "original"}
     entropies = {"w1": 10.5, "w2": 10.75, "w3": 16.0, "w4": 16.5, "w5": 17.5}
-    cut = ["low", "all", "bounds of the study", "10.5", "11.0", "16.0", "17.0"]
+    bounds = ["10.5", "11.0", "16.0", "17.0"]  # where low ends, middle begins and ends, and high begins
     study = {
         "questions": [row(QUESTIONS, relation="P36", question_id=name) for name in entropies],
         "semantic_entropy": [
@@ -216,7 +216,7 @@ def test_instance_between_two_classes_has_no_class(tmp_path: Path) -> None:
                 dtype="float32",
                 quantity="class_semantic_entropy_with",
                 grouped_by=[],
-                group_values=cut,
+                group_values=["low", "all", "bounds of the study", *bounds],
             )
         ],
     }

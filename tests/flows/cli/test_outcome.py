@@ -68,7 +68,7 @@ def test_an_outcome_fits_on_a_screen(variants: int) -> None:
     lines = printed(replace(FINDINGS, figure=replace(FIGURE, bars=tuple(bars)), gate=GATE * 9, caveats=["a"] * 9))
     assert len(lines) <= 15
     assert max(map(len, lines)) <= 80
-    assert any("more rows on the page" in line for line in lines) == (variants > 3)
+    assert any("more rows on the page" in line for line in lines) == (variants > 3)  # 2 * 3 rows fit
 
 
 def test_means_are_shown_with_their_intervals() -> None:
@@ -80,7 +80,8 @@ def test_means_are_shown_with_their_intervals() -> None:
 def test_equal_shares_have_equal_numbers() -> None:
     """Half a percent is rounded up in every part, also in the part with an interval."""
     row = bar("with a right passage", "right", 0.125, 0.125, 0.125, 0.625, 0)
-    assert printed(Findings("", replace(FIGURE, bars=(row,))))[2].split()[4:9] == [
+    words = printed(Findings("", replace(FIGURE, bars=(row,))))[2].split()
+    assert words[4:9] == [  # after the four words of the label
         "13%",
         "[20,64]",
         "13%",

@@ -32,6 +32,11 @@ def printed(console: Console) -> str:
     return console.file.getvalue()
 
 
+def plain_lines(console: Console) -> list[str]:
+    """Return the printed lines without the codes that control a terminal."""
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", printed(console)).splitlines()
+
+
 def bars(progress: TerminalProgress) -> list[tuple[str, float, float | None]]:
     return [(bar.description, bar.completed, bar.total) for bar in progress.bars.tasks]
 
@@ -102,14 +107,14 @@ def test_a_step_has_its_line_at_80_columns() -> None:
         progress.end_step("score", "m x capital", None, Cost(10, 4, 2.0))
         progress.begin_step("score", name)
         progress.bars.refresh()
-    lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", printed(console)).splitlines()
+    lines = plain_lines(console)
     assert {name, "10 prompts done, 5.0 prompts a second"} <= {line.strip() for line in lines}
     assert any("1 of 2" in line and name not in line for line in lines)
 
 
 def test_a_running_step_shows_speed_and_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
     console = Console(file=io.StringIO(), width=80, force_terminal=True)
-    progress, clock = TerminalProgress(console), iter([0.0, 0.0, 50.0, 50.0])
+    progress, clock = TerminalProgress(console), iter([0.0, 0.0])  # the second chunk comes after 50 s
     name = "score · questions · answers · smollm2-135m-instruct (float32)"
     with progress:
         progress.set_totals({"score": 1})
@@ -119,7 +124,7 @@ def test_a_running_step_shows_speed_and_time_left(monkeypatch: pytest.MonkeyPatc
         progress.advance_step("score", name, 350, 1200)
         assert progress.bars.lines == [f"350 of 1,200 prompts, 5.0/s, 0:02:50 left  {name}"]
         progress.bars.refresh()
-    lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", printed(console)).splitlines()
+    lines = plain_lines(console)
     assert "350 of 1,200 prompts, 5.0/s, 0:02:50 left  score · questions · answers · smollm…" in lines
 
 
@@ -173,7 +178,7 @@ def test_findings_come_once_before_the_notes(terminal: bool) -> None:
         progress.show_findings(Findings("Half of it."))
         progress.end_step("report", "page", None)
     summary(console, "mine: 2", progress, 1.0, {}, console, findings=Findings("Half of it."), notes=["not used: [a]"])
-    lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", printed(console)).splitlines()
+    lines = plain_lines(console)
     table = [line for line in lines if line in ("mine", "=> Half of it.", "note     not used: [a]", "mine: 2")]
     assert table == ["mine", "=> Half of it.", "note     not used: [a]"]
     assert progress.bars.live.transient  # the bars do not stay between the table and the paths

@@ -42,7 +42,7 @@ def test_a_file_comes_before_a_bundled_study(tmp_path: Path, monkeypatch: pytest
         (b"", "has no keys of a study; write keys such as name"),
         (b"- a\n- list", "has no keys of a study"),
     ],
-    ids=["list", "encoding", "NUL", "object", "twice", "tab", "empty", "items"],
+    ids=["unclosed list", "encoding", "NUL", "Python object", "key twice", "tab", "empty", "list"],
 )
 def test_files_without_a_study_are_refused(content: bytes, message: str, tmp_path: Path) -> None:
     file = tmp_path / "study.yaml"
@@ -52,26 +52,26 @@ def test_files_without_a_study_are_refused(content: bytes, message: str, tmp_pat
     assert "\n" not in str(raised.value)
 
 
-def bomb(item: str) -> str:
-    """Return YAML with nine levels of anchors; each level names the level below nine times."""
-    names_by_level = {level: ", ".join([f"*a{level - 1}"] * 9) for level in range(1, 10)}
+def bomb(template: str) -> str:
+    """Return YAML with nine levels of anchors; each level has nine aliases of the level below."""
+    aliases_by_level = {level: ", ".join([f"*a{level - 1}"] * 9) for level in range(1, 10)}
     return "\n".join(
-        ["a0: &a0 {x: 1}", *(item.format(level=level, named=names) for level, names in names_by_level.items())]
+        ["a0: &a0 {x: 1}", *(template.format(level=level, aliases=names) for level, names in aliases_by_level.items())]
     )
 
 
 HOSTILE = {
     "deep list": ("[" * 100_000, r"line 1, column 101: more than 100 levels deep"),
     "deep blocks": ("- " * 100_000, r"line 1, column 201: more than 100 levels deep"),
-    "aliases": (bomb("a{level}: &a{level} [{named}]"), r"line 6, column 5: it stands for more than 100,000 values"),
-    "merges": (bomb("a{level}: &a{level} {{<<: [{named}]}}"), "it stands for more than 100,000 values"),
+    "aliases": (bomb("a{level}: &a{level} [{aliases}]"), r"line 6, column 5: it stands for more than 100,000 values"),
+    "merges": (bomb("a{level}: &a{level} {{<<: [{aliases}]}}"), "it stands for more than 100,000 values"),
     "circle": ("name: &a [*a]", "line 1, column 7: it stands for more than"),
     "number": ("seed: " + "7" * 5_000, r"line 1, column 7: '7{40}' is not a valid number or date: it has 5,000 char"),
     "base 60": ("seed: 1" + ":11" * 300_000, "line 1, column 7: .* is not a valid number or date: it has 900,001 char"),
     "date": ("name: 2001-99-99", "line 1, column 7: '2001-99-99' is not a valid number or date: month must be in 1"),
     "truth value": ("name: !!bool maybe", "line 1, column 7: 'maybe' is not a valid number or date"),
     "empty number": ("seed: !!int ''", "line 1, column 7: '' is not a valid number or date"),
-    "day": ("name: !!timestamp today", "line 1, column 7: 'today' is not a valid number or date"),
+    "no date": ("name: !!timestamp today", "line 1, column 7: 'today' is not a valid number or date"),
     "surrogate": ('name: "\\ud800"', "line 1, column 10: found invalid Unicode character escape code"),
     "size": ("# " + "x" * 2**21, "it has more than 1 MiB"),
 }
@@ -119,6 +119,7 @@ REGISTRIES: dict[str, Registry[Any]] = {
     "questions": QUESTION_SOURCES,
     "frequency": FREQUENCY_SOURCES,
 }
+# A key is the path of a section. A source has a section of its own: "facts yago" is `facts` with `source: yago`.
 SECTIONS: dict[str, type[BaseModel]] = {
     "": StudyFile,
     "services": ServicesPart,
@@ -138,10 +139,10 @@ SECTIONS: dict[str, type[BaseModel]] = {
 @pytest.mark.parametrize("value", [None, [], {}, -1, "", [[]], {"a": 1}], ids=str)
 def test_no_message_has_words_of_pydantic(section: str, value: Any, tmp_path: Path) -> None:
     for key in SECTIONS[section].model_fields:
-        name, _, source = section.partition(" ")
+        path, _, source = section.partition(" ")
         content: Any = {key: value} if not source or key == "source" else {"source": source, key: value}
-        for outer in reversed(name.split(".") if name else []):
-            content = {outer: [content] if outer == "models" else content}
+        for outer_key in reversed(path.split(".") if path else []):
+            content = {outer_key: [content] if outer_key == "models" else content}
         assert not re.search("should|Field|required|Input|[Tt]uple|<class|pattern", message_of(tmp_path, content))
 
 
@@ -170,6 +171,7 @@ def test_all_paths_are_relative_to_the_study(tmp_path: Path, monkeypatch: pytest
     }
     file = write_study(study_folder, content)
     studies = []
+    # The files of the same names in `other_folder` must not be used.
     for folder, name in ((study_folder, Path(file).name), (other_folder, file)):
         monkeypatch.chdir(folder)
         studies.append(read_study(name))
@@ -180,9 +182,10 @@ def test_all_paths_are_relative_to_the_study(tmp_path: Path, monkeypatch: pytest
         ]
         assert study.measures["clusters"]["entailment"] == str(study_folder / "judge")
         assert study.measures["judged_answers"]["judge"] == str(study_folder / "judge")
-    assert Path(studies[1].questions.path) == study_folder / "mine.csv"
-    assert workspace_of(studies[1]).root == study_folder / "made" / "here"
-    assert studies[1].access(other_folder).cache == study_folder / "responses"
+    read_elsewhere = studies[1]
+    assert Path(read_elsewhere.questions.path) == study_folder / "mine.csv"
+    assert workspace_of(read_elsewhere).root == study_folder / "made" / "here"
+    assert read_elsewhere.access(other_folder).cache == study_folder / "responses"
 
 
 @pytest.mark.parametrize("key", ["workspace", "services.cache", "judgements"])

@@ -27,7 +27,7 @@ def test_liu_has_the_models_of_its_tables() -> None:
     assert (len(liu), set(liu.values()), set(llama.values())) == (10, {"float32"}, {"bfloat16"})
 
 
-def test_every_figure_of_du_has_its_models() -> None:
+def test_du_has_the_models_of_its_figures() -> None:
     figure_models = {f"pythia-{size}-deduped": "auto" for size in PYTHIA} | {"pythia-12b-deduped": "8bit"}
     assert models("replicate-du") == models("training-data") == figure_models
     assert [*models("friends-and-enemies", "gender")] == ["pythia-6.9b-deduped"]
@@ -58,11 +58,12 @@ def test_marjanovic_has_chat_templates_for_two_models() -> None:
         assert prompt.plain_with_context.startswith(prompt.system)
         assert prompt.plain_without_context.startswith(prompt.system)
         assert (prompt.about_without_context, prompt.about_with_context) == ("all", "all")
+        # The chat template adds markers such as [INST]; the texts have none.
         assert "[" not in "".join(str(text) for text in prompt.content.values())
 
 
 @pytest.mark.parametrize("name", [*DU, "replicate-liu", "replicate-liu-llama", "replicate-marjanovic"])
-def test_a_replication_can_be_resolved_without_a_network(name: str, tmp_path: Path) -> None:
+def test_replications_are_planned_without_a_network(name: str, tmp_path: Path) -> None:
     content = yaml.safe_load((STUDIES / f"{name}.yaml").read_text(encoding="utf-8"))
     content |= {key: small_study(tmp_path)[key] for key in ("workspace", "models")}
     if content.get("facts", {}).get("relations") == "all" and content["facts"]["source"] == "yago":

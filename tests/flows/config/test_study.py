@@ -146,6 +146,7 @@ def test_sections_are_validated_by_their_source(tmp_path: Path) -> None:
     sample = changed_study(tmp_path, facts={"relations": "all"}).facts
     assert sample is not None
     assert set(sample.relations) == {fact.relation for fact in catalog.facts()}
+    # The next two values are defaults of the sources.
     assert study.facts.model_dump()["pairs"] == 200
     assert study.questions.model_dump()["disputes"]["max_pages"] == 50
     assert pickle.loads(pickle.dumps(study)) == study
@@ -197,13 +198,13 @@ def test_prompts_come_from_study_then_file_then_form(tmp_path: Path) -> None:
     section = {"form": "published", "file": "texts.yaml", "system": ""}
     prompts = changed_study(tmp_path, prompt=section).prompt.answer_prompts()
     published = catalog.prompts("published")
-    own = replace(published, system="", system_with_context=None)  # `system` alone replaces both system texts
-    assert prompts == replace(own, about="On {page}:", chat_template="never")
+    own_system = replace(published, system="", system_with_context=None)  # `system` alone replaces both system texts
+    assert prompts == replace(own_system, about="On {page}:", chat_template="never")
     assert (prompts.about_without_context, prompts.about_with_context) == ("all", "all")
-    turn = {"system_with_context": "Read: {context}", "with_context": "{question}"}
-    assert changed_study(tmp_path, prompt=turn).prompt.answer_prompts().with_context == "{question}"
-    both = {"form": "published", "system": "Be brief.", "system_with_context": "Read."}
-    assert changed_study(tmp_path, prompt=both).prompt.answer_prompts().system_with_context == "Read."
+    context_in_system = {"system_with_context": "Read: {context}", "with_context": "{question}"}
+    assert changed_study(tmp_path, prompt=context_in_system).prompt.answer_prompts().with_context == "{question}"
+    both_systems = {"form": "published", "system": "Be brief.", "system_with_context": "Read."}
+    assert changed_study(tmp_path, prompt=both_systems).prompt.answer_prompts().system_with_context == "Read."
     (tmp_path / "texts.yaml").write_text("- about\n")
     assert "prompt.file: " in error_message(tmp_path, prompt=section)
     (tmp_path / "texts.yaml").write_text("with_context: '{question}'\n")

@@ -33,7 +33,7 @@ def test_two_annotators_judge_and_a_third_decides(contents: Contents, tmp_path: 
     ada = values_of_choices(questions, "accept", "change", "accept", "discard", "incomplete")
     ada[second.question_id]["question"] = "Who made it?"
     ben = values_of_choices(questions, "accept", "change", "discard", "discard", "misinformation", "accept")
-    ben[second.question_id]["question"] = "Who made  it? "
+    ben[second.question_id]["question"] = "Who made  it? "  # the same correction; surplus spaces do not count
     files = [judge(contents, tmp_path / "ada.xlsx", "ada", ada), judge(contents, tmp_path / "ben.csv", "ben", ben)]
     before = annotate.annotation_status(judged_contents(tmp_path, *files))
     assert before.open_conflicts == 2
@@ -57,6 +57,7 @@ def test_two_annotators_judge_and_a_third_decides(contents: Contents, tmp_path: 
 def test_judgements_that_do_not_count_are_named(contents: Contents, tmp_path: Path) -> None:
     questions = contents.candidates("static")
     file = judge(contents, tmp_path / "ada.csv", "ada", values_of_choices(questions, "accept", "aksept", "change"))
+    # The sheet has a header and five rows for each question; the choice is in the first of the five.
     file.write_text(file.read_text() + "gone,,choice,,accept,ada,,,\n")
     status = annotate.annotation_status(judged_contents(tmp_path, file))
     assert [text.partition(";")[0] for text in status.problems] == [
@@ -138,9 +139,11 @@ def test_a_study_uses_only_accepted_and_changed_questions(tmp_path: Path) -> Non
     first, second, third, fourth, *others = questions = contents.candidates("static")
     files = []
     for name in ("ada", "ben"):
-        sheet = values_of_choices(questions, "accept", "change", "discard", "accept" if name == "ada" else "incomplete")
-        sheet[second.question_id] |= {"question": "Who made it?", "replacement": "Nobody"}
-        files.append(str(judge(contents, tmp_path / f"{name}.csv", name, sheet)))
+        values = values_of_choices(
+            questions, "accept", "change", "discard", "accept" if name == "ada" else "incomplete"
+        )
+        values[second.question_id] |= {"question": "Who made it?", "replacement": "Nobody"}
+        files.append(str(judge(contents, tmp_path / f"{name}.csv", name, values)))
     study = load_study(tmp_path, questions={**section, "annotated": True}, judgements=files)
     chosen = prepare(study).contents.chosen("static")
     assert {

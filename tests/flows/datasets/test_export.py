@@ -18,12 +18,12 @@ from tests.data.sources.graph.yago_graph import GRAPH
 from tests.flows.conftest import Command
 from tests.flows.small_study import load_study, prepare, small_study, write_study
 
-RELATIONS = {"relations": ["capital", "officialLanguage"], "real_entities": 2, "invented_entities": 1}
+FACTS = {"relations": ["capital", "officialLanguage"], "real_entities": 2, "invented_entities": 1}
 
 
 @pytest.fixture
 def study(tmp_path: Path) -> str:
-    return write_study(tmp_path, small_study(tmp_path, facts=RELATIONS))
+    return write_study(tmp_path, small_study(tmp_path, facts=FACTS))
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def test_facts_that_are_not_fetched_are_named(swaymeter: Command, study: str, tm
     assert not (tmp_path / "q.json").exists()
 
 
-@pytest.mark.parametrize("facts", [None, RELATIONS], ids=["no facts", "facts that no measure needs"])
+@pytest.mark.parametrize("facts", [None, FACTS], ids=["no facts", "facts that no measure needs"])
 def test_a_study_without_facts_has_nothing_to_export(facts: Any, tmp_path: Path) -> None:
     study = small_study(tmp_path, facts=facts, measures={"accuracy": {}})
     with pytest.raises(UsageError, match="the study small uses no facts, so there is nothing to export"):

@@ -37,17 +37,18 @@ def test_a_study_is_published(study: str, tmp_path: Path, swaymeter: Command, mo
     manifest = json.loads((tmp_path / "paper" / "manifest.json").read_text(encoding="utf-8"))
     assert (tmp_path / "paper" / "study.yaml").read_bytes() == Path(study).read_bytes()
     assert manifest["commands"] == ["swaymeter run study.yaml", "swaymeter publish study.yaml paper"]
+    # `score` writes "0" for the hardware and for every version.
     assert manifest["runs_computed_with"] == [dict.fromkeys(manifest["runs_computed_with"][0], "0")]
     assert manifest["published_on"]["processor"]
     assert {"numpy", "pandas", "scipy", "torch"} <= manifest["versions"].keys()
     assert (manifest["seeds"], manifest["keys_of_further_seeds"]) == ([0], [])
-    keys = []
-    for digest in ("before", "after"):
-        monkeypatch.setattr("swaymeter.data.catalog.digest", lambda name, digest=digest: f"{digest} {name}")
+    keys = []  # keys of the report; a new catalog changes the key, because the page prints texts of the catalog
+    for catalog in ("old", "new"):
+        monkeypatch.setattr("swaymeter.data.catalog.digest", lambda name, catalog=catalog: f"{catalog} {name}")
         step = graph_of(scored.plan).nodes[DRAW_REPORT.id("study")].step
         assert step is not None
         keys.append(step.outputs["files"].key)
-    assert keys[0] != keys[1]  # the page prints texts of the catalog
+    assert keys[0] != keys[1]
     assert {"facts", "queries", "persuasion", "runs"} <= {file.stem for file in (tmp_path / "paper" / "data").iterdir()}
     with duckdb.connect(tmp_path / "paper" / "study.duckdb", read_only=True) as database:
         assert database.execute("SELECT count(*) > 0 FROM persuasion").fetchone() == (True,)

@@ -46,6 +46,7 @@ class PendingFuture:
 
 
 ALL_STEPS = {*STEPS_A, *STEPS_B, TOTAL, PAGE}
+# The source of `toy` has 1 for subject a and 20 for subject b, so the number of PAGE is 21.
 
 
 def test_every_step_runs_once_after_its_inputs(toy: Toy) -> None:
@@ -89,26 +90,26 @@ def test_tasks_come_with_their_nearest_upstream_tasks(toy: Toy) -> None:
 
 def test_task_may_end_after_graph_was_resolved_again(toy: Toy) -> None:
     listed, workers, blocked = StepId("build", "listed", "numbers"), Workers(), list[str]()
-    earlier: list[tuple[Task, PendingFuture]] = []
+    unfinished: list[tuple[Task, PendingFuture]] = []  # the task of FETCH_A, which ends when `listed` is submitted
 
     def renew_graph() -> Graph:
         graph = toy.graph()
-        listing = graph.nodes[FETCH_B]
-        if listing.state == "done":
-            toy.add(graph, listed, [listing])
+        fetch_b = graph.nodes[FETCH_B]
+        if fetch_b.state == "done":  # the output of FETCH_B lists the step `listed`
+            toy.add(graph, listed, [fetch_b])
         else:
-            graph.add_placeholder(kind_of(listed), listed, listing)
+            graph.add_placeholder(kind_of(listed), listed, fetch_b)
         return graph
 
     def submit(task: Task, upstream: Mapping[str, bool]) -> Any:
         if task.is_blocked:
             blocked.append(task.name)
         if task.name == task_name(FETCH_A):
-            earlier.append((task, PendingFuture()))
-            return earlier[0][1]
+            unfinished.append((task, PendingFuture()))
+            return unfinished[0][1]
         if task.name == task_name(listed):  # the graph has been resolved again
-            earlier[0][0].compute(RunSettings(toy.root), workers, Progress())
-            earlier[0][1].end()
+            unfinished[0][0].compute(RunSettings(toy.root), workers, Progress())
+            unfinished[0][1].end()
         task.compute(RunSettings(toy.root), workers, Progress())
         return CompletedFuture()
 
@@ -169,11 +170,11 @@ def test_an_interrupted_rerun_continues_with_the_other_steps(toy: Toy, monkeypat
     toy.run()
     toy.force()
 
-    def stop(step: Step, settings: RunSettings) -> None:
+    def stop(future: CompletedFuture, fn: Callable[[Any], None]) -> None:
         raise KeyboardInterrupt
 
-    with monkeypatch.context() as interrupted:
-        interrupted.setattr("tests.flows.small_study.CompletedFuture.add_done_callback", stop)
+    with monkeypatch.context() as patch:
+        patch.setattr("tests.flows.small_study.CompletedFuture.add_done_callback", stop)
         with pytest.raises(KeyboardInterrupt):
             toy.run()
     (first,) = toy.ran[len(ALL_STEPS) :]
@@ -193,10 +194,10 @@ def test_an_interruption_between_tasks_ends_the_run(toy: Toy) -> None:
                 raise KeyboardInterrupt(f"{name} is lost")
             return name
 
-    interrupted = executor(toy.graph)
-    interrupted._ends = Interrupting()
+    toy_executor = executor(toy.graph)
+    toy_executor._ends = Interrupting()
     with pytest.raises(KeyboardInterrupt, match="is lost"), Workspace(toy.root).lock():
-        interrupted.run()
+        toy_executor.run()
 
 
 def test_unreachable_workers_hide_no_interruption(toy: Toy) -> None:
@@ -224,6 +225,7 @@ def test_a_failing_display_does_not_stop_steps(toy: Toy) -> None:
 
 def test_nothing_is_computed_from_outputs_that_will_change(toy: Toy) -> None:
     toy.run()
+    # SCORE_A is missing, and its input BUILD_A changes.
     for file in toy.root.glob("numbers/score-a-*"):
         file.unlink()
     toy.world["a"] = 5

@@ -11,7 +11,7 @@ import pytest
 from swaymeter.flows.execution import interrupt
 from tests.data.sources.servers.faults import ServedResponse, serving
 
-WAITS = """
+WAITING_SCRIPT = """
 import signal, sys, threading, time
 from pathlib import Path
 from swaymeter.data.errors import ServiceError
@@ -29,26 +29,29 @@ def ask(number):
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores SIGINT
 interrupt.SECONDS = float(sys.argv[3])
 interrupt.end_when_interrupted()
-steps = [threading.Thread(target=ask, args=(number,)) for number in range(3)]
-steps += [threading.Thread(target=time.sleep, args=(60,))] if sys.argv[4] == "computes" else []
+threads = [threading.Thread(target=ask, args=(number,)) for number in range(3)]
+threads += [threading.Thread(target=time.sleep, args=(60,))] if sys.argv[4] == "computes" else []
 try:
-    for step in steps:
-        step.start()
+    for thread in threads:
+        thread.start()
     time.sleep(60)
 except KeyboardInterrupt:
-    for step in steps:  # a flow waits for the steps that it has begun
-        step.join()
+    for thread in threads:  # a flow waits for the steps that it has begun
+        thread.join()
 """
 SLOW = ServedResponse(raw=b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n", endless=b" ", pause_s=0.5)
 
 
-@pytest.mark.parametrize(("step", "seconds", "code"), [("fetches", 30.0, 0), ("computes", 1.0, 130)])
+# Fetching threads end at the signal, and the process with them. A computing thread ends the process after `seconds`.
+@pytest.mark.parametrize(("last_thread", "seconds", "code"), [("fetches", 30.0, 0), ("computes", 1.0, 130)])
 def test_the_first_interrupt_ends_waiting_and_computing_threads(
-    step: str, seconds: float, code: int, tmp_path: Path
+    last_thread: str, seconds: float, code: int, tmp_path: Path
 ) -> None:
     with serving(SLOW) as server:
-        arguments = [server.address, str(tmp_path), str(seconds), step]
-        with subprocess.Popen([sys.executable, "-c", WAITS, *arguments], stdout=subprocess.PIPE, text=True) as process:
+        arguments = [server.address, str(tmp_path), str(seconds), last_thread]
+        with subprocess.Popen(
+            [sys.executable, "-c", WAITING_SCRIPT, *arguments], stdout=subprocess.PIPE, text=True
+        ) as process:
             server.wait_for_requests(2, 60)
             began = time.monotonic()
             process.send_signal(signal.SIGINT)
@@ -66,7 +69,7 @@ def test_notebooks_continue_after_an_interrupt(monkeypatch: pytest.MonkeyPatch) 
     timer.cancel()
 
 
-RUNS = """
+RUN_SCRIPT = """
 import signal, sys, threading, time
 from concurrent.futures import Future
 from pathlib import Path
@@ -93,7 +96,7 @@ Executor(toy.graph, Selection(), lambda *task: Future(), Progress()).run()  # no
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_an_interrupted_run_waits_for_no_step(number: signal.Signals, tmp_path: Path) -> None:
-    command = [sys.executable, "-c", RUNS, str(tmp_path)]
+    command = [sys.executable, "-c", RUN_SCRIPT, str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         process.stdout.readline()

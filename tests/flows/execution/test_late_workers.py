@@ -30,7 +30,7 @@ def wait_a_moment(step: Step, settings: RunSettings) -> None:
 
 @contextmanager
 def cluster_of_one(workspace: Path, mark: str = "CPU") -> Iterator[Cluster]:
-    """Yield a cluster with one worker in this process."""
+    """Yield a cluster with one worker in this process; the resource of the worker is `mark`, which is CPU or GPU."""
     with one_worker(**{mark: 1}) as address, Cluster(address, None, RunSettings(workspace)) as cluster:
         yield cluster
 
@@ -117,7 +117,7 @@ def test_worker_that_loses_folder_gets_no_steps(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     # Each worker looks for the path "space" in its own working directory.
-    shared, link = Path("space"), tmp_path / "its" / "space"
+    shared, link = Path("space"), tmp_path / "other" / "space"
     for folder in (shared, link.parent):
         folder.mkdir()
     (shared / "workspace.json").touch()
@@ -149,7 +149,7 @@ def test_a_step_waits_for_a_refused_gpu_worker(tmp_path: Path, caplog: pytest.Lo
         assert failures(cluster, 1, "auto") == [None]
     assert [message.partition(": ")[2] for message in warnings(caplog)] == [
         "it is away; the run waits for a worker that can be used",
-        "",
+        "",  # the worker can be used again
     ]
 
 
@@ -222,9 +222,9 @@ def test_a_run_without_workers_warns_once(
     (tmp_path / "workspace.json").touch()
     monkeypatch.setattr(clusters, "SECONDS_WITHOUT_WORKER", 0.2)
     with cluster_of_one(tmp_path) as cluster:
-        fitting, arrival = cluster._usable_workers, time.monotonic() + 1
+        usable_workers, arrival = cluster._usable_workers, time.monotonic() + 1
         monkeypatch.setattr(
-            cluster, "_usable_workers", lambda mark: fitting(mark) if time.monotonic() > arrival else set()
+            cluster, "_usable_workers", lambda mark: usable_workers(mark) if time.monotonic() > arrival else set()
         )
         assert failures(cluster, 2) == [None] * 2
     assert caplog.text.count("no worker with the resource CPU is left") == 1

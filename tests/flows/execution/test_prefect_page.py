@@ -37,6 +37,7 @@ def test_the_page_shows_the_progress_of_scoring(
         return [(artifact["data"], artifact["description"]) for artifact in response]
 
     with program(SCORING) as scoring:
+        # One step and half a step of 4 are done.
         wait_until(lambda: artifacts() == [(37.5, "Scoring: 1 of 4 steps are done.")])
         assert scoring.communicate("go on\n", timeout=60)[1] == ""
     assert artifacts() == [(75.0, "Scoring: 3 of 4 steps are done; 1 failed.")]

@@ -21,7 +21,7 @@ QUESTIONS = """question,answer,context,kind,context_answer
 When does it open?,9 a.m.,It opens at 9 a.m.,supporting,
 When does it open?,9 a.m.,It opens at 8 a.m.,conflicting,8 a.m.
 """
-SLOW = """
+APPLICATION = """
 import pathlib, time
 def slow(question, passages):
     if passages and pathlib.Path("slow").exists():
@@ -40,7 +40,7 @@ main()
 def audit(folder: Path, *options: str) -> "subprocess.Popen[str]":
     """Start an audit in a separate process, without an API of Prefect."""
     (folder / "opens.csv").write_text(QUESTIONS)
-    (folder / "app.py").write_text(SLOW)
+    (folder / "app.py").write_text(APPLICATION)
     return subprocess.Popen(
         [sys.executable, "-c", COMMAND, "audit", "opens.csv", "--workspace", "audit", *options],
         cwd=folder,
@@ -101,4 +101,4 @@ def test_a_raised_error_ends_the_run(tmp_path: Path) -> None:
 
     with pytest.raises(WorkspaceError, match="away"):
         compute()
-    assert [each.remaining for each in tasks] == [[], []]
+    assert [each.remaining for each in tasks] == [[], []]  # the other task has also run

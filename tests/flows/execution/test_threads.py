@@ -10,7 +10,7 @@ from swaymeter.flows.execution.threads import limit_threads, usable_processors
     ("files", "slurm", "processors"),
     [
         ({}, "", 8),
-        ({}, "2(x3)", 8),
+        ({}, "2(x3)", 8),  # a value that is no number is ignored
         ({"cpu.max": "max 100000"}, "", 8),
         ({"cpu.max": "250000 100000"}, "", 2),
         ({"cpu.max": "50000 100000"}, "6", 1),

@@ -39,16 +39,16 @@ def move_workspace(step: Step, settings: RunSettings) -> None:
 
 
 def test_a_missing_workspace_is_named_and_not_created(tmp_path: Path) -> None:
-    run = RunSettings(tmp_path / "study")
-    with Workspace(run.workspace).lock():
+    settings = RunSettings(tmp_path / "study")
+    with Workspace(settings.workspace).lock():
         pass
     for computed in (replace(step(), function=move_workspace), step()):
-        outcome = attempt(computed, run)
+        outcome = attempt(computed, settings)
         assert outcome.may_pass
-        assert str(outcome.failed).startswith(f"the workspace {run.workspace} has no workspace.json, ")
-        assert not run.workspace.exists()
-    run.workspace.with_name("away").rename(run.workspace)
-    assert attempt(step(), run) == Outcome()
+        assert str(outcome.failed).startswith(f"the workspace {settings.workspace} has no workspace.json, ")
+        assert not settings.workspace.exists()
+    settings.workspace.with_name("away").rename(settings.workspace)
+    assert attempt(step(), settings) == Outcome()
 
 
 @pytest.mark.parametrize(
@@ -149,8 +149,8 @@ def test_a_model_too_large_for_workers_is_refused(
     (tmp_path / "workspace.json").touch()
     models = {3: ModelPart(name="large"), 4: ModelPart(name="large", device="cpu")}
     refused = pytest.raises(UsageError, match=rf"models\.3: no worker .* can hold the model; tcp://[^ ]+: {refusal}")
-    ends = refused if refusal else nullcontext()
-    with one_worker(GPU=1) as address, ends, Cluster(address, None, RunSettings(tmp_path), models=models):
+    expectation = refused if refusal else nullcontext()
+    with one_worker(GPU=1) as address, expectation, Cluster(address, None, RunSettings(tmp_path), models=models):
         pass
 
 
@@ -192,14 +192,14 @@ if death.stat().st_size < {deaths}:
     (tmp_path / "workspace.json").touch()
     cluster = Cluster(None, 1, RunSettings(tmp_path))
     refused = pytest.raises(WorkFailed, match=r"the workers of Dask do not start on this machine: .*--runner threads")
-    ends = refused if deaths == TRIES else nullcontext()
-    with dask.config.set({"distributed.worker.preload": [str(dying)]}), ends, cluster:
+    expectation = refused if deaths == TRIES else nullcontext()
+    with dask.config.set({"distributed.worker.preload": [str(dying)]}), expectation, cluster:
         assert len(cluster._client.scheduler_info()["workers"]) == 1
     assert caplog.text.count("the workers of Dask did not start") == deaths
 
 
 def record_gpu(step: Step, settings: RunSettings) -> Cost:
-    """Record the GPU of the worker; before, kill the worker as often as the arguments of the step say."""
+    """Record the GPU of the worker; the first `step.arguments` runs kill the worker instead."""
     deaths = [*settings.workspace.glob(f"{step.id.subject}.died.*")]
     if len(deaths) < step.arguments:
         (settings.workspace / f"{step.id.subject}.died.{len(deaths)}").touch()
@@ -216,7 +216,7 @@ def contents_of(settings: RunSettings, pattern: str) -> set[str]:
 
 
 def open_ports(page: str) -> Iterator[int]:
-    """Yield the ports of this process and its children that serve a page without a key."""
+    """Yield the ports of this process and its children at which anybody can read a page of Dask."""
     for process in (psutil.Process(), *psutil.Process().children(recursive=True)):
         for port in (socket.laddr.port for socket in process.net_connections("tcp") if socket.status == "LISTEN"):
             with suppress(OSError), urlopen(f"http://127.0.0.1:{port}/{page}", timeout=5):
@@ -226,8 +226,8 @@ def open_ports(page: str) -> Iterator[int]:
 def test_local_workers_have_their_gpus_and_are_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clusters, "visible_gpus", lambda: ["0", "7"])
     monkeypatch.setattr(clusters, "SECONDS_BETWEEN_UPDATES", 0.1)
-    run = RunSettings(tmp_path)
-    with Workspace(tmp_path).lock(), Cluster(None, None, run) as cluster:
+    settings = RunSettings(tmp_path)
+    with Workspace(tmp_path).lock(), Cluster(None, None, settings) as cluster:
         ports = [*open_ports("metrics"), *open_ports("info/main/workers.html")]
         assert not ports
         a, b, *others = [
@@ -235,18 +235,19 @@ def test_local_workers_have_their_gpus_and_are_replaced(tmp_path: Path, monkeypa
             for name in "abcd"
         ]
         with ThreadPoolExecutor() as pool:
-            outcomes = [*pool.map(cluster.compute_step, (a, b), [run] * 2)]
+            outcomes = [*pool.map(cluster.compute_step, (a, b), [settings] * 2)]
         assert [(outcome.failed, outcome.cost) for outcome in outcomes] == [(None, Cost(prompts=1))] * 2
-        assert contents_of(run, "[ab] began") == {"0", "7"}
-        assert Workspace(run.workspace).failure_reason(str(a.id), "") is None
+        assert contents_of(settings, "[ab] began") == {"0", "7"}
+        assert Workspace(settings.workspace).failure_reason(str(a.id), "") is None
         with ThreadPoolExecutor() as pool:
             steps = [replace(other, arguments=deaths) for other, deaths in zip(others, (1, 99), strict=True)]
             failure_after_1, failure_after_99 = (
-                outcome.failed for outcome in pool.map(cluster.compute_step, steps, [run] * 2)
+                outcome.failed for outcome in pool.map(cluster.compute_step, steps, [settings] * 2)
             )
         assert failure_after_1 is None
         assert str(failure_after_99).startswith("the worker of the step ended 4 times without an error")
-        assert Workspace(run.workspace).failure_reason(str(others[1].id), "") == failure_after_99
+        assert Workspace(settings.workspace).failure_reason(str(others[1].id), "") == failure_after_99
         cluster.abandon()
-        assert cluster.compute_step(a, run) == INTERRUPTED
+        assert cluster.compute_step(a, settings) == INTERRUPTED
+    # No process of a worker is left.
     assert not [child for child in psutil.Process().children() if "spawn_main" in " ".join(child.cmdline())]

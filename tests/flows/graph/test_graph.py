@@ -51,7 +51,7 @@ def test_a_failed_step_has_a_reason(toy: Toy) -> None:
 def test_a_damaged_output_is_named(toy: Toy) -> None:
     toy.run()
     (file,) = toy.root.glob("numbers/build-a-*")
-    file.write_bytes(b"PAR1")
+    file.write_bytes(b"PAR1")  # the first bytes of a Parquet file
     states = [toy.states()[step] for step in (FETCH_A, BUILD_A, SCORE_A, SCORE_B)]
     assert states == ["done", "damaged", "blocked", "done"]
     assert str(file) in toy.graph().nodes[BUILD_A].reason
@@ -104,7 +104,7 @@ def test_upstream_follows_needed_inputs_alone(toy: Toy) -> None:
     assert upstream([nodes[PAGE]]) == {PAGE, TOTAL}
 
 
-def test_a_function_of_rows_runs_once_for_content(toy: Toy) -> None:
+def test_a_function_runs_once_for_equal_rows(toy: Toy) -> None:
     toy.run()
     calls = []
 

@@ -37,7 +37,7 @@ def test_a_relation_is_selected_with_its_inputs(study: Study) -> None:
 
 
 @pytest.mark.parametrize(
-    ("measure", "groups"),
+    ("measure", "products"),
     [
         ("persuasion", {"persuasion"}),
         ("susceptibility", {"persuasion", "susceptibility"}),
@@ -45,11 +45,11 @@ def test_a_relation_is_selected_with_its_inputs(study: Study) -> None:
         ("semantic_entropy", {"answers", "semantic_entropy"}),
     ],
 )
-def test_a_measure_is_selected_with_needed_measures(measure: str, groups: set[str], study: Study) -> None:
+def test_a_measure_is_selected_with_needed_measures(measure: str, products: set[str], study: Study) -> None:
     selection = Selection(measures=(measure,))
-    assert {group for _, group in selected_steps(study, selection, "score")} == groups
-    source = "facts" if "persuasion" in groups else "questions"
-    assert {group for _, group in selected_steps(study, selection, "fetch")} - {"invented names"} == {source}
+    assert {product for _, product in selected_steps(study, selection, "score")} == products
+    source = "facts" if "persuasion" in products else "questions"
+    assert {product for _, product in selected_steps(study, selection, "fetch")} - {"invented names"} == {source}
 
 
 def test_a_relation_has_its_own_comparison_of_seeds(tmp_path: Path) -> None:

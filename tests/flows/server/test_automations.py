@@ -33,8 +33,8 @@ study(return_state=True)
 
 
 @dataclass(frozen=True)
-class Parameters:
-    """A flow run for a template."""
+class FlowRun:
+    """The part of a flow run that templates of Prefect read."""
 
     parameters: dict[str, Any]
 
@@ -94,7 +94,7 @@ def test_failed_relations_keep_their_run_parameters() -> None:
     assert "prefect.flow-run.Refused" not in trigger["expect"]
     options = {"relations": ["capital"], "models": ["m"], "measures": ["persuasion"], "runner": "dask", "offline": True}
     for parameters, expected in ((options, options), ({}, {**dict.fromkeys(options), "offline": False})):
-        context = {"flow_run": Parameters({"study": "small.yaml", "workspace": None, **parameters})}
+        context = {"flow_run": FlowRun({"study": "small.yaml", "workspace": None, **parameters})}
         rendered = {
             name: json.loads(render_user_template_sync(value["value"]["template"], context))
             for name, value in trigger["parameters"].items()

@@ -10,7 +10,7 @@ from swaymeter.flows.server.home import check_home, enter
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run the test as a deployment: in a temporary working directory, without the variable SWAYMETER_HOME."""
     monkeypatch.setenv("PREFECT__RUNTIME__DEPLOYMENT__ID", "3f0c")
-    monkeypatch.setattr("atexit.register", lambda mute: None)
+    monkeypatch.setattr("atexit.register", lambda function: None)
     monkeypatch.setenv("TMPDIR", str(tmp_path.parent))
     monkeypatch.setattr("tempfile.tempdir", None)
     monkeypatch.delenv("SWAYMETER_HOME", raising=False)

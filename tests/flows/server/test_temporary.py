@@ -93,6 +93,7 @@ def waiting(start: Start) -> Iterator[tuple[subprocess.Popen[str], str]]:
 
 def test_runs_at_once_share_a_new_database(start: Start, environment: dict[str, str]) -> None:
     runs = [start("-c", FLOW) for _ in range(2)]
+    # Each run doubles 0 to 11 in 12 task runs, and prints the sum.
     assert [(*run.communicate(timeout=120), run.returncode) for run in runs] == [("132\n", "", 0)] * 2
     with closing(sqlite3.connect(Path(environment["PREFECT_HOME"], "prefect.db"))) as database:
         assert database.execute("SELECT state_name FROM flow_run").fetchall() == [("Completed",)] * 2

@@ -60,22 +60,22 @@ def test_foreign_rows_are_removed(tmp_path: Path) -> None:
 
 
 def test_statistics_of_empty_tables_are_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    workspace, frame, computed = Workspace(tmp_path), Warehouse.frame, set[str]()
+    workspace, frame, read_queries = Workspace(tmp_path), Warehouse.frame, set[str]()
     outputs = {"files": workspace.database_artifact({}), "history": workspace.history_artifact({})}
 
-    def record_and_compute(warehouse: Warehouse, name: str) -> Any:
-        computed.add(name)
+    def record_and_read(warehouse: Warehouse, name: str) -> Any:
+        read_queries.add(name)
         return frame(warehouse, name)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Warehouse, "frame", record_and_compute)
+        patched.setattr(Warehouse, "frame", record_and_read)
         make_database(Step(DATABASE, make_database, {}, outputs, Aggregation()), RunSettings(tmp_path))
     queries = {name for statistic in STATISTICS.values() for name in statistic.queries}
     with opened(workspace.database, schema()) as warehouse:
-        unread = queries.difference(warehouse.with_rows(queries))
-        assert [name for name in unread if len(warehouse.frame(name))] == []
-    assert queries - computed
-    assert queries - computed <= unread == queries
+        empty_queries = queries.difference(warehouse.with_rows(queries))
+        assert [name for name in empty_queries if len(warehouse.frame(name))] == []
+    assert queries - read_queries
+    assert queries - read_queries <= empty_queries == queries
     with duckdb.connect(workspace.database) as connection:
         judgement = Judgement(1, "choices.csv", 2, "q0", "", "choice", "", "accept", "Ada")
         connection.register("incoming", JUDGEMENTS.of([asdict(judgement)]))
@@ -100,10 +100,8 @@ def score_pairs(study: Study, relation: str, value: float) -> None:
         .step
     )
     assert step is not None
-    ids = [
-        step.table(name).read()[f"{name[:-1] if name == 'contexts' else 'query'}_id"].to_pylist()
-        for name in ("queries", "contexts")
-    ]
+    query_ids = step.table("queries").read()["query_id"].to_pylist()
+    context_ids = step.table("contexts").read()["context_id"].to_pylist()
     rows = [
         row(
             PERSUASION,
@@ -114,8 +112,8 @@ def score_pairs(study: Study, relation: str, value: float) -> None:
             context_id=context,
             persuasion=value + position,
         )
-        for query in ids[0]
-        for position, context in enumerate(ids[1])
+        for query in query_ids
+        for position, context in enumerate(context_ids)
     ]
     step.table("persuasion").write(PERSUASION.of(rows), {**METADATA, "seconds": 1.0, "prompts": len(rows)})
 
@@ -173,18 +171,18 @@ def test_the_database_depends_on_every_column(tmp_path: Path) -> None:
     assert after[1] != before[1]
 
 
-@pytest.mark.parametrize(("query", "counts"), [("of_all", True), ("one", True), ("mine", False)])
+@pytest.mark.parametrize(("query", "is_read"), [("some_view", True), ("one", True), ("mine", False)])
 def test_the_database_depends_on_queries_of_statistics(
-    query: str, counts: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    query: str, is_read: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    texts = {"of_all": "-- view\nSELECT 1", "one": "SELECT 1 FROM of_all", "mine": "SELECT 1"}
+    texts = {"some_view": "-- view\nSELECT 1", "one": "SELECT 1 FROM some_view", "mine": "SELECT 1"}
     for name, text in texts.items():
         monkeypatch.setitem(NAMED_QUERIES, name, NamedQuery.from_text(name, text))
     monkeypatch.setitem(STATISTICS, "one", replace(STATISTICS["model_means"], name="one", queries=("one",)))
     before = step_of(load_study(tmp_path)).key
     changed = replace(NAMED_QUERIES[query], sql=f"{NAMED_QUERIES[query].sql} -- changed")
     monkeypatch.setitem(NAMED_QUERIES, query, changed)
-    assert (step_of(load_study(tmp_path)).key != before) is counts
+    assert (step_of(load_study(tmp_path)).key != before) is is_read
     assert step_of(load_study(tmp_path, entropy_classes={"bounds": [1, 5]})).key != before
 
 

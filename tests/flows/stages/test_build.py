@@ -12,7 +12,7 @@ import yaml
 from swaymeter.flows.api import Study
 from swaymeter.flows.graph.graph import Graph, StepId
 from swaymeter.flows.stages.refusals import refusals
-from tests.data.catalog.test_relation_rules import SOUND
+from tests.data.catalog.test_relation_rules import SOUND as SOUND_RELATION
 from tests.flows.small_study import load_study, prepare, score
 
 FACTS = """\
@@ -29,7 +29,7 @@ relation,text,kind,entity,object
 seat,Tesk it is not.,negation,Norvania,Tesk
 father,It is Lord Byron.,,,
 """
-RELATIONS: Any = {"source": "A test.", "licence": "None.", "relations": {"seat": {**SOUND, "yago": None}}}
+RELATIONS: Any = {"source": "A test.", "licence": "None.", "relations": {"seat": {**SOUND_RELATION, "yago": None}}}
 
 
 def own_study(
@@ -77,6 +77,7 @@ OTHER_QUERIES = {
         ({}, set()),
         ({"facts": FACTS.replace("Sarrow", "Ostrak")}, {("fetch", "seat"), ("build", "seat"), ("score", "seat")}),
         ({"facts": FACTS.replace("Oslo", "Bergen")}, {(stage, "capital") for stage in ("fetch", "build", "score")}),
+        # A further column changes nothing, and so does a context of a relation that the study does not have.
         ({"facts": FACTS.replace("relation,", "no,relation,").replace("\nc", "\n1,c").replace("\ns", "\n2,s")}, set()),
         ({"contexts": CONTEXTS.replace("Tesk it", "Norvania it")}, {("build", "seat"), ("score", "seat")}),
         ({"contexts": CONTEXTS + "capital,It is Rome.,,,\n"}, {("build", "capital"), ("score", "capital")}),
@@ -98,7 +99,7 @@ def test_own_contexts_replace_written_contexts(tmp_path: Path) -> None:
     assert [(row["kind"], row["entity"], row["text"]) for row in contexts["seat"]] == [
         ("negation", "Norvania", "Tesk it is not.\n")
     ]
-    assert len(contexts["capital"]) == 8
+    assert len(contexts["capital"]) == 8  # for 3 real entities and 1 invented entity, a base and an assertive context
 
 
 def test_steps_of_own_relations_can_be_pickled(tmp_path: Path) -> None:
@@ -121,7 +122,8 @@ def test_steps_of_own_relations_can_be_pickled(tmp_path: Path) -> None:
 def test_insufficient_files_are_refused_before_a_run(files: Any, problem: str, tmp_path: Path) -> None:
     study = own_study(tmp_path, **files)
     reasons = set(refusals(study.graph, study.plan, {node.id for node in study.graph}))
-    assert [reason for reason in reasons if re.search(problem, reason)] == list(reasons) != []
+    assert reasons
+    assert [reason for reason in reasons if re.search(problem, reason)] == list(reasons)
 
 
 @pytest.mark.parametrize("is_built", [False, True])

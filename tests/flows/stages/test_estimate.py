@@ -13,9 +13,12 @@ from swaymeter.tasks.models.files.identity import ModelIdentity
 from tests.flows.small_study import load_study, prepare, renew, score
 from tests.tasks.models.tiny import CHAT, byte_tokenizer
 
-ENTITIES, KINDS, RELATIONS = 3, 2, 2
-PROMPTS_PER_RELATION = 4 * ENTITIES * ENTITIES * KINDS
+RELATIONS, ENTITIES = 2, 3
+QUERIES, CONTEXTS = 4 * ENTITIES, 2 * ENTITIES
+"""Queries and contexts of a relation."""
+PROMPTS_PER_RELATION = QUERIES * CONTEXTS
 QUERY_PROMPTS, QUESTION_PROMPTS = RELATIONS * PROMPTS_PER_RELATION, 3 * 3
+"""Prompts of all relations, and of three questions: closed-book, and after each of two contexts."""
 NOT_COUNTED = "the questions are not fetched yet, so their prompts cannot be counted"
 THINKING_WITHOUT_SWITCH = {"max_new_tokens": 100, "models": "without_switch"}
 """A setting `thinking`: models think only if their chat template has no switch that turns thoughts off."""
@@ -51,11 +54,11 @@ def test_built_prompts_are_counted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("measures", "prompts"),
     [
-        ({"fisher_susceptibility": {}}, 4 * ENTITIES),
+        ({"fisher_susceptibility": {}}, QUERIES),
         ({"memorization_ratio": {}}, PROMPTS_PER_RELATION),
         ({"answer_set_persuasion": {}}, PROMPTS_PER_RELATION),
         ({"entity_independent_persuasion": {}}, PROMPTS_PER_RELATION),  # only the prompts of persuasion
-        ({"precision": {"queries": 5}}, 2 * 5 * ENTITIES * KINDS),
+        ({"precision": {"queries": 5}}, 2 * 5 * CONTEXTS),  # in two dtypes
         ({"precision": {"queries": 1000}}, 2 * PROMPTS_PER_RELATION),
     ],
 )
@@ -68,7 +71,7 @@ def test_every_measure_counts_its_prompts(measures: dict[str, Any], prompts: int
 def test_only_a_querys_own_contexts_are_counted(tmp_path: Path) -> None:
     contexts = {"base": 1, "assertive": 1, "negation": 0, "per_query": {"contexts": 4, "relevant": 1}}
     study = load_study(tmp_path, contexts=contexts, measures={"persuasion": {}}, questions=None)
-    assert lines(study)[-1].startswith(f"{RELATIONS * 4 * ENTITIES * 4} prompts; ")
+    assert lines(study)[-1].startswith(f"{RELATIONS * QUERIES * 4} prompts; ")
 
 
 def test_scored_prompts_count_only_by_force(tmp_path: Path) -> None:
@@ -124,6 +127,7 @@ def test_gpu_hours_follow_from_known_sizes(tmp_path: Path, monkeypatch: pytest.M
     assert small_with_own_contexts == pytest.approx(small * 40 / 16, rel=0.01)
 
 
+# 9,900: 9 prompts with 10 sampled replies and a greedy reply, each after 100 tokens of thoughts. 1100: of a prompt.
 @pytest.mark.parametrize(
     ("thinking", "template", "message", "thought_tokens"),
     [
@@ -157,6 +161,7 @@ def test_thoughts_add_to_the_estimate(
     messages = [text.partition("/auto: ")[2] for text in listed if "thoughts" in text]
     assert len(messages) == bool(message)
     assert all(text.startswith(message) for text in messages)
+    # A prompt counts 350 tokens in each of the two measures.
     assert hours[1] == pytest.approx(hours[0] * (2 * 350 + thought_tokens) / (2 * 350), rel=0.02)
 
 

@@ -77,6 +77,7 @@ def test_ten_counts_agree_with_a_plain_search(tmp_path: Path) -> None:
                 if words[start : start + len(entity)] == entity:
                     entity_count += 1
                     end = start + len(entity)
+                    # At a distance of at most 6 words, 5 words stand between the entity and its answer.
                     neighbours = [words[max(0, start - 5 - len(answer)) : start], words[end : end + 5 + len(answer)]]
                     pair_count += any(
                         part[offset : offset + len(answer)] == answer
@@ -221,6 +222,7 @@ def test_a_truncated_file_stops_only_the_counts(tmp_path: Path) -> None:
 
 def test_counts_wait_for_the_first_queries(tmp_path: Path) -> None:
     graph = frequency_study(tmp_path, corpus=[str(MADE_UP)]).graph
+    # The four steps: the names, the counts of two files, and the frequencies.
     assert [node.state for node in graph if node.id.subject == "corpus"] == ["blocked"] * 4
 
 

@@ -11,7 +11,7 @@ from swaymeter.data.dataset.snapshot import Comparison
 from swaymeter.data.storage.history_files import last_items, snapshot_files
 from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.api import Study
-from swaymeter.flows.cli.commands import comparisons as view
+from swaymeter.flows.cli.commands import comparisons
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.stages.aggregate import schema
 from swaymeter.flows.study_graph import graph_of
@@ -66,7 +66,7 @@ class Nights:
         return dict(zip(zip(last["kind"], last["item"], strict=True), last["state"], strict=True))
 
     def comparison(self, run: int) -> Comparison:
-        _, changes = view.select_run(view.read_history(self.folder / "workspace" / "study.duckdb"), run)
+        _, changes = comparisons.select_run(comparisons.read_history(self.folder / "workspace" / "study.duckdb"), run)
         assert changes is not None
         return changes.comparison
 
@@ -90,7 +90,8 @@ def nights(tmp_path_factory: pytest.TempPathFactory) -> Nights:
 
 
 def test_the_first_night_has_no_comparison(nights: Nights) -> None:
-    assert view.select_run(view.read_history(nights.folder / "workspace" / "study.duckdb"), 1) == (1, None)
+    history = comparisons.read_history(nights.folder / "workspace" / "study.duckdb")
+    assert comparisons.select_run(history, 1) == (1, None)
 
 
 def test_a_changed_fact_is_named(nights: Nights) -> None:
@@ -108,6 +109,7 @@ def test_a_changed_prompt_is_named(nights: Nights) -> None:
         ["prompt.system"],
         False,
     )
+    # Settings are JSON of texts, and the text of a prompt's key is JSON, too.
     assert json.loads(json.loads(comparison.settings[0].after or "")) == "Be short."
 
 
@@ -128,7 +130,8 @@ def test_a_snapshot_has_the_parameters_of_measures(nights: Nights) -> None:
 
 def test_the_page_names_changes_and_escapes_texts(nights: Nights) -> None:
     with opened(nights.folder / "workspace" / "study.duckdb", schema()) as warehouse:
-        last, numbers, changes = (warehouse.frame(name) for name in (LAST_CHANGES, NUMBERS, view.CHANGES_OF_RUNS))
+        names = (LAST_CHANGES, NUMBERS, comparisons.CHANGES_OF_RUNS)
+        last, numbers, changes = (warehouse.frame(name) for name in names)
     assert "revision of tiny (float32)" in section(changes_of_run(last, numbers))
     text = section(changes_of_run(changes.query("run == 2"), numbers))
     assert "alert(1)" in text
@@ -141,10 +144,10 @@ def test_a_damaged_snapshot_is_not_read(nights: Nights, tmp_path: Path, caplog: 
     assert len(files) == 4
     number, items = last_items(files)
     assert number == 4
-    assert {f"{key[0]} {key[3]}": state for key, state in items.items() if key[0] == "setting"} == {
-        f"{kind} {item}": state for (kind, item), state in nights.states().items() if kind == "setting"
+    assert {(kind, item): state for (kind, _, _, item), state in items.items() if kind == "setting"} == {
+        (kind, item): state for (kind, item), state in nights.states().items() if kind == "setting"
     }
     files[0].write_bytes(files[0].read_bytes()[:-1])
-    (tmp_path / "history" / "items-000001-0.parquet").touch()
+    (tmp_path / "history" / "items-000001-0.parquet").touch()  # a name of an earlier version
     assert snapshot_files(tmp_path / "history") == files[1:]
     assert "was made by an earlier version; a new history begins with this run" in caplog.text

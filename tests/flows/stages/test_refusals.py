@@ -17,7 +17,7 @@ from tests.tasks.models.endpoints.letter_server import TOKENIZER, letter_server
 from tests.tasks.models.tiny import CHAT, byte_tokenizer
 
 PARAMETERS = 200
-THINKS = "{{ 'off' if not enable_thinking }}" + CHAT
+TEMPLATE_WITH_KEYWORD = "{{ 'off' if not enable_thinking }}" + CHAT
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_models_larger_than_their_gpus_are_refused(
     model = tmp_path / "large"
     model.mkdir()
     (model / "config.json").write_text("{}")
-    for number, shape in enumerate([(10, 10), (100,)]):
+    for number, shape in enumerate([(10, 10), (100,)]):  # together PARAMETERS
         save_file({"weights": np.zeros(shape, dtype=np.float32)}, model / f"{number}.safetensors")
     shards = {"weight_map": {"one": "0.safetensors", "other": "1.safetensors"}}
     (model / "model.safetensors.index.json").write_text(json.dumps(shards))
@@ -64,7 +64,7 @@ def test_models_larger_than_their_gpus_are_refused(
             CHAT,
             "has no keyword 'enable_thinking'; it has: none; leave enable_thinking out, or run this model",
         ),
-        (THINKS, ""),
+        (TEMPLATE_WITH_KEYWORD, ""),
         (None, "is used without a chat template, so leave prompt.template_options out"),
         ("not here", ""),
     ],
@@ -95,6 +95,7 @@ def test_an_unusable_file_of_facts_is_named_once(tmp_path: Path) -> None:
     [
         ((), False, ""),
         (("refuses whole distributions",), False, "cannot give next_token_logits (whole: "),
+        # faults None: the server cannot be reached
         (None, False, "cannot be reached"),
         (None, True, ""),  # the local model can run; the steps of the served model fail
     ],

@@ -116,13 +116,14 @@ def test_contexts_common_to_all_seeds_are_compared(study: Study) -> None:
     )
     assert common
     persuasion = rows["persuasion", "seeds", "open"]
+    # Six open queries; for each of three entities, the first seed draws four contexts.
     assert (persuasion["n"], persuasion["of_first"]) == (6 * len(common), 6 * 12)
     assert persuasion["variance"] > 0
 
 
 def test_a_model_named_twice_is_compared_once(tmp_path: Path) -> None:
     (model,) = small_study(tmp_path)["models"]
-    models = [{**model, "dtype": dtype} for dtype in ("auto", "float32")]
+    models = [{**model, "dtype": dtype} for dtype in ("auto", "float32")]  # on a CPU, auto is float32
     changes: dict[str, Any] = {"facts": FACTS, "contexts": CONTEXTS, "measures": ["persuasion"], "questions": None}
     study = score(prepare(load_study(tmp_path, seeds=[0, 1], models=models, **changes)), "persuasion")
     steps = [node.step for node in study.graph if node.id.product == "reliability"]

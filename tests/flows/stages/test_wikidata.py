@@ -128,6 +128,7 @@ def test_questions_wait_for_the_list_of_triples(tmp_path: Path) -> None:
 def test_the_limit_of_triples_holds_for_each_property(tmp_path: Path) -> None:
     nodes = with_triples(wikidata_study(tmp_path)).graph.nodes
     steps = {node.id.subject: node.step for node in nodes.values() if node.id.product == "questions" and node.step}
+    # The second argument of such a step is its triples.
     assert {name: len(step.arguments[1]) for name, step in steps.items() if name != "disputable"} == {
         "capital": 2,
         "twinnedTown": 1,

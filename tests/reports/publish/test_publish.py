@@ -45,7 +45,7 @@ def test_the_manifest_has_the_run_and_its_digests(publication: Path) -> None:
     assert manifest["files"] == digests
     assert (publication / manifest["study_file"]).read_text(encoding="utf-8") == STUDY.study_file
     assert (manifest["seeds"], manifest["seeds_of_runs"]) == ([7, 8], [1])
-    assert {row["device"] for row in manifest["computed_with"]} == {"x"}
+    assert {row["device"] for row in manifest["computed_with"]} == {"x"}  # "x" is the default text of small_study
     assert [row["measure"] for row in manifest["keys"]] == ["persuasion", "susceptibility"]
     assert manifest["commands"] == ["swaymeter run study.yaml"]
 

@@ -28,11 +28,8 @@ DISPUTED = a_question(
 KING_TEXT = "The King was {}, and his horse was old."
 
 
-def corrected(
-    item: Question, question: str | None, answer: str | None, replacement: str | None, text: str | None
-) -> Question:
-    corrections = {"question": question, "answer": answer, "replacement": replacement, "text": text}
-    return correct(item, {name: value for name, value in corrections.items() if value is not None})
+def corrected(original: Question, **corrections: str | None) -> Question:
+    return correct(original, {name: text for name, text in corrections.items() if text is not None})
 
 
 def with_contexts(question: Question, original: str, counter_memory: str) -> Question:
@@ -40,11 +37,11 @@ def with_contexts(question: Question, original: str, counter_memory: str) -> Que
 
 
 def test_a_new_question_changes_nothing_else() -> None:
-    assert corrected(PLAIN, "Where?", None, None, None) == replace(PLAIN, question="Where?")
+    assert corrected(PLAIN, question="Where?") == replace(PLAIN, question="Where?")
 
 
 def test_a_new_replacement_is_put_into_the_context() -> None:
-    changed = corrected(PLAIN, None, None, "Salzburg", None)
+    changed = corrected(PLAIN, replacement="Salzburg")
     assert changed.original_context == PLAIN.original_context
     assert changed.counter_memory_context == "Ludwig Wittgenstein was born in Salzburg, then a city of Austria-Hungary."
     assert (changed.replacement, changed.replacement_id, changed.replacement_quality) == ("Salzburg", None, None)
@@ -60,18 +57,18 @@ def test_a_new_replacement_is_put_into_the_context() -> None:
     ],
 )
 def test_a_new_replacement_fills_only_the_slots(question: Question, new: str, counter_memory: str) -> None:
-    assert corrected(question, None, None, new, None).counter_memory_context == counter_memory
+    assert corrected(question, replacement=new).counter_memory_context == counter_memory
 
 
 def test_answer_absent_from_context_replaces_old_one() -> None:
-    changed = corrected(PLAIN, None, "Neuwaldegg", None, None)
+    changed = corrected(PLAIN, answer="Neuwaldegg")
     assert changed.original_context == "Ludwig Wittgenstein was born in Neuwaldegg, then a city of Austria-Hungary."
     assert changed.counter_memory_context == PLAIN.counter_memory_context
     assert (changed.object, changed.object_id, changed.answers) == ("Neuwaldegg", None, ("Neuwaldegg",))
 
 
-def test_another_form_of_the_answer_keeps_the_item() -> None:
-    changed = corrected(PLAIN, None, "wien", None, None)
+def test_another_form_of_answer_keeps_its_wikidata_id() -> None:
+    changed = corrected(PLAIN, answer="wien")
     assert changed.object_id == PLAIN.object_id
     assert changed.answers == ("wien", "Vienna", "Wien")
 
@@ -89,10 +86,10 @@ def test_another_form_of_the_answer_keeps_the_item() -> None:
             "He lives in New York City, in Boston.",
         ),
     ],
-    ids=["longer", "shorter, only accepted answer", "shorter, Wien also accepted", "beside the old one"],
+    ids=["longer", "shorter, only accepted answer", "shorter, another answer also accepted", "beside the old one"],
 )
 def test_answer_in_context_gets_the_slot(question: Question, answer: str, original: str, counter_memory: str) -> None:
-    changed = corrected(question, None, answer, None, None)
+    changed = corrected(question, answer=answer)
     assert (changed.original_context, changed.counter_memory_context) == (original, counter_memory)
     assert changed.flags == ()
 
@@ -108,7 +105,7 @@ def test_answer_in_context_gets_the_slot(question: Question, answer: str, origin
 def test_a_new_context_has_its_answers_replaced(
     context: str, answer: str | None, original: str, counter_memory: str
 ) -> None:
-    changed = corrected(PLAIN, None, answer, None, context)
+    changed = corrected(PLAIN, answer=answer, text=context)
     assert (changed.original_context, changed.counter_memory_context) == (original, counter_memory)
 
 
@@ -133,7 +130,7 @@ def test_a_new_context_has_its_answers_replaced(
 )
 def test_flags_of_a_new_context(question: Question, answer: str | None, context: str | None, flags: str | None) -> None:
     names = {"left": ANSWER_LEFT_IN_CONTEXT, "absent": OBJECT_NOT_IN_CONTEXT, "slot": BROKEN_SLOT}
-    assert corrected(question, None, answer, None, context).flags == ((names[flags],) if flags else ())
+    assert corrected(question, answer=answer, text=context).flags == ((names[flags],) if flags else ())
 
 
 def test_answer_in_disputed_text_matches_despite_case() -> None:
@@ -144,24 +141,24 @@ def test_answer_in_disputed_text_matches_despite_case() -> None:
         original_context="he has certificates.",
         counter_memory_context="he has Doctorates.",
     )
-    assert corrected(question, None, None, "degrees", None).counter_memory_context == "he has degrees."
-    assert corrected(question, None, "papers", None, None).original_context == "he has papers."
+    assert corrected(question, replacement="degrees").counter_memory_context == "he has degrees."
+    assert corrected(question, answer="papers").original_context == "he has papers."
 
 
 def test_flags_disappear_with_corrected_text() -> None:
     flags = (ANSWER_LEFT_IN_CONTEXT, BROKEN_SLOT, "edits_of_another_kind")
     broken = replace(PLAIN, flags=flags)
-    assert corrected(broken, None, None, None, "Born in [ENTITY].").flags == ("edits_of_another_kind",)
-    assert set(corrected(broken, None, None, "Salzburg", None).flags) == set(flags)
+    assert corrected(broken, text="Born in [ENTITY].").flags == ("edits_of_another_kind",)
+    assert set(corrected(broken, replacement="Salzburg").flags) == set(flags)
     broken = replace(PLAIN, flags=(QUESTION_CONTAINS_ANSWER, "edits_of_another_kind"))
-    assert corrected(broken, "Where?", None, None, None).flags == ("edits_of_another_kind",)
+    assert corrected(broken, question="Where?").flags == ("edits_of_another_kind",)
     without_slot = replace(with_contexts(PLAIN, "Born.", "Born."), flags=(NO_SLOT,))
-    assert corrected(without_slot, "Where?", None, None, None).flags == (NO_SLOT,)
-    assert corrected(without_slot, None, None, None, "Born in Vienna.").flags == ()
+    assert corrected(without_slot, question="Where?").flags == (NO_SLOT,)
+    assert corrected(without_slot, text="Born in Vienna.").flags == ()
 
 
 def test_flags_follow_the_new_texts() -> None:
-    assert corrected(PLAIN, "Is it Vienna?", None, None, None).flags == (QUESTION_CONTAINS_ANSWER,)
-    assert corrected(PLAIN, None, None, "Wien", None).flags == (REPLACEMENT_IS_ANSWER,)
+    assert corrected(PLAIN, question="Is it Vienna?").flags == (QUESTION_CONTAINS_ANSWER,)
+    assert corrected(PLAIN, replacement="Wien").flags == (REPLACEMENT_IS_ANSWER,)
     question = a_question(snippet="Born in [ENTITY], that is Wien.")
-    assert corrected(question, None, None, "Salzburg", None).flags == ()  # the original context is unchanged
+    assert corrected(question, replacement="Salzburg").flags == ()  # the original context is unchanged

@@ -69,7 +69,7 @@ def test_too_few_names_are_refused_with_class(set_replies: SetReplies, plain: La
     )
     with pytest.raises(InputError, match=message):
         names_by_model(plain, "city", 4, seed=0, existing=())
-    assert len(requests) == MIN_ROUNDS + 2
+    assert len(requests) == MIN_ROUNDS + 4 // 2  # a further round for every two names
 
 
 def test_unknown_class_and_negative_count_are_refused(plain: LanguageModel) -> None:

@@ -1,8 +1,8 @@
-"""Names of invented entities: their inputs, their absence from real graphs, and their likeness to real names.
+"""Names of invented entities: the inputs of their key, their absence from graphs, and their likeness to real names.
 
-If invented names were longer or oddly spelled, such an effect could be taken for an effect of unfamiliarity. Unknown
-names have at least two tokens, and well-known names of countries, cities and languages have one token. The means may
-therefore differ by one token.
+If invented names were longer or oddly spelled, an effect of spelling could be taken for an effect of unfamiliarity.
+Unknown names have at least two tokens, and well-known names of countries, cities and languages have one token. The
+means may therefore differ by one token.
 """
 
 from collections.abc import Callable, Sequence

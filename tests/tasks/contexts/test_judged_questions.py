@@ -32,7 +32,7 @@ def judgements_by(
     shown_texts = {"choice": shown_text(judged_question), **texts(judged_question)}
     return [
         Judgement(
-            0,
+            0,  # any number
             f"{annotator}.csv",
             row,
             judged_question.question_id,
@@ -186,22 +186,24 @@ def test_the_third_person_sees_no_names() -> None:
 def own_question(*kinds: str) -> Question:
     """Return an own question whose contexts have these kinds."""
     contexts = tuple(
-        QuestionContext(f"c{at}", kind, (Passage(f"It says {at}."),))  # type: ignore[arg-type]
-        for at, kind in enumerate(kinds)
+        QuestionContext(f"c{number}", kind, (Passage(f"It says {number}."),))  # type: ignore[arg-type]
+        for number, kind in enumerate(kinds)
     )
     return replace(FIRST, contexts=contexts)
 
 
-def kind(context: str, value: str, field: str = "kind", judged: str = "", question: Question = FIRST) -> Judgement:
+def judgement_of(
+    context: str, value: str, field: str = "kind", judged: str = "", question: Question = FIRST
+) -> Judgement:
     return Judgement(1, "v.csv", 2, question.question_id, context, field, judged, value, "ada")
 
 
 def test_judged_kinds_replace_kinds_of_the_file() -> None:
     rows = [
-        kind("c0", "supporting", judged="'It  says 0."),
-        kind("c1", "conflicting"),
-        kind("c1", "Graz", "answer"),
-        kind("c2", "irrelevant", judged="It said."),
+        judgement_of("c0", "supporting", judged="'It  says 0."),  # how a spreadsheet may store "It says 0."
+        judgement_of("c1", "conflicting"),
+        judgement_of("c1", "Graz", "answer"),
+        judgement_of("c2", "irrelevant", judged="It said."),  # the context has changed since
     ]
     (question,), problems = with_kinds([own_question("unknown", "irrelevant", "unknown")], rows)
     assert [(case.condition, case.answers) for case in question.contexts] == [
@@ -218,15 +220,15 @@ def test_judged_kinds_replace_kinds_of_the_file() -> None:
     [
         (
             own_question("unknown"),
-            [kind("c0", "conflicting")],
+            [judgement_of("c0", "conflicting")],
             "a conflicting context needs a further judgement, of the field answer",
         ),
         (
             own_question("unknown"),
-            [kind("c0", "conflicting"), kind("c0", "wien", "answer")],
+            [judgement_of("c0", "conflicting"), judgement_of("c0", "wien", "answer")],
             "the kind is conflicting, but wien is the right answer",
         ),
-        (FIRST, [kind("original", "irrelevant")], "only a context of your own file can get another kind"),
+        (FIRST, [judgement_of("original", "irrelevant")], "only a context of your own file can get another kind"),
     ],
 )
 def test_impossible_kinds_are_named(question: Question, rows: list[Judgement], problem: str) -> None:
@@ -238,7 +240,8 @@ def test_impossible_kinds_are_named(question: Question, rows: list[Judgement], p
 
 def test_contexts_without_a_kind_are_open() -> None:
     question = own_question("unknown", "neutral", "unknown")
-    (pair,) = open_contexts([question, FIRST], [kind("c2", "unknown"), kind("c0", "neutral", judged="It said.")])
+    judgements = [judgement_of("c2", "unknown"), judgement_of("c0", "neutral", judged="It said.")]
+    (pair,) = open_contexts([question, FIRST], judgements)
     assert [(row["context_id"], row["field"], row["judged"]) for row in context_rows(*pair, "ada")] == [
         ("c0", "kind", "It says 0."),
         ("c0", "answer", "It says 0."),

@@ -21,6 +21,8 @@ from swaymeter.tasks.contexts.sentences import (
     write_queries,
 )
 
+REAL, INVENTED = False, True
+"""Values of Entity.invented."""
 PER_KIND: dict[ContextKind, int] = {"base": 2, "assertive": 3, "negation": 2}
 CAPITAL = catalog.relation("capital")
 POOL = objects(sample.facts("capital"))
@@ -29,7 +31,7 @@ ENTITIES = choose_entities(RelationName("capital"), sample.facts("capital"), NAM
 CONTEXTS = write_contexts(CAPITAL, ENTITIES, POOL, per_kind=PER_KIND, seed=0)
 
 
-def stated(contexts: Sequence[Context]) -> set[str]:
+def stated_objects(contexts: Sequence[Context]) -> set[str]:
     return {context.object for context in contexts}
 
 
@@ -40,7 +42,7 @@ def test_every_entity_has_contexts_of_each_kind() -> None:
     for entity in ENTITIES:
         for kind, count in PER_KIND.items():
             contexts = [context for context in CONTEXTS if (context.entity, context.kind) == (entity.name, kind)]
-            assert len(stated(contexts)) == count
+            assert len(stated_objects(contexts)) == count
             assert [context.object == entity.object for context in contexts] == [
                 kind == "negation" and number == 0 for number in range(count)
             ]
@@ -53,42 +55,46 @@ def test_base_and_assertive_contexts_conflict_with_the_facts(name: str) -> None:
     entities = choose_entities(RelationName(name), facts, names, real=4, invented=4, seed=0)
     true_objects = {entity.name: entity.object for entity in entities}
     contexts = write_contexts(relation, entities, objects(facts), per_kind={"base": 2, "assertive": 2}, seed=0)
-    assert len(contexts) == 32
+    assert len(contexts) == 32  # four contexts of each of eight entities
     assert all(context.object != true_objects[context.entity] for context in contexts)
+
+
+DATES = ["14 March 1879", "1879", "March 1879", "14 March 1880", "4 March 1879", "879"]
 
 
 @pytest.mark.parametrize(
     ("relation", "entity", "pool", "count", "expected"),
     [
-        ("capital", Entity("Norway", False, "Oslo", other_objects=("Lima", "Rome")), "Bern Lima Oslo Rome", 1, "Bern"),
-        ("birthDate", Entity("Einstein", False, "14_March_1879"), None, 3, "14_March_1880 4_March_1879 879"),
-        ("birthDate", Entity("Ada", False, "1879"), None, 2, "14_March_1880 879"),  # other precisions are true, too
+        (
+            "capital",
+            Entity("Norway", REAL, "Oslo", other_objects=("Lima", "Rome")),
+            ["Bern", "Lima", "Oslo", "Rome"],
+            1,
+            {"Bern"},
+        ),
+        ("birthDate", Entity("Einstein", REAL, "14 March 1879"), DATES, 3, {"14 March 1880", "4 March 1879", "879"}),
+        ("birthDate", Entity("Ada", REAL, "1879"), DATES, 2, {"14 March 1880", "879"}),  # other dates in 1879 are true
     ],
 )
 def test_true_objects_are_never_stated(
-    relation: str, entity: Entity, pool: str | None, count: int, expected: str
+    relation: str, entity: Entity, pool: list[str], count: int, expected: set[str]
 ) -> None:
-    dates = "14_March_1879 1879 March_1879 14_March_1880 4_March_1879 879"
-    names = [name.replace("_", " ") for name in (pool or dates).split()]
-    spaced_entity = Entity(entity.name, False, entity.object.replace("_", " "), other_objects=entity.other_objects)
-    contexts = write_contexts(catalog.relation(relation), [spaced_entity], names, per_kind={"base": count}, seed=0)
-    assert stated(contexts) == {name.replace("_", " ") for name in expected.split()}
+    contexts = write_contexts(catalog.relation(relation), [entity], pool, per_kind={"base": count}, seed=0)
+    assert stated_objects(contexts) == expected
     with pytest.raises(InputError, match=rf"relation {relation}: base .* an object that is false of {entity.name}"):
-        write_contexts(
-            catalog.relation(relation), [spaced_entity], [spaced_entity.object], per_kind={"base": 1}, seed=0
-        )
+        write_contexts(catalog.relation(relation), [entity], [entity.object], per_kind={"base": 1}, seed=0)
 
 
 def test_false_objects_repeat_in_the_next_template() -> None:
     relation = catalog.relation("gender")
-    ann, pool = Entity("Ann", False, "female"), ["agender", "female", "male", "non-binary"]
+    ann, pool = Entity("Ann", REAL, "female"), ["agender", "female", "male", "non-binary"]
     contexts = write_contexts(relation, [ann], pool, per_kind={"base": 20, "negation": 20}, seed=0)
     assert len({context.context_id for context in contexts}) == 40
     assert contexts[:3] == write_contexts(relation, [ann], pool, per_kind={"base": 3}, seed=0)
     base, negation = ([context.object for context in contexts if context.kind == kind] for kind in ("base", "negation"))
     assert base == (base[:3] * 7)[:20]
     assert negation == ["female", *(negation[1:4] * 7)[:19]]
-    assert stated(contexts[:20]) == {"agender", "male", "non-binary"}
+    assert stated_objects(contexts[:20]) == {"agender", "male", "non-binary"}
     assert len({context.text for context in contexts[:6]}) == 6  # three objects in two templates
     assert [context.text for context in contexts[6:12]] == [context.text for context in contexts[:6]]
 
@@ -113,8 +119,8 @@ def test_contexts_depend_only_on_seed_and_entity() -> None:
     assert set(CONTEXTS) < set(more)
 
 
-NORWAY = Entity("Norway", False, "Oslo", WikidataId("Q20"))
-OSTREMIA = Entity("Ostremia", True, "Lima")
+NORWAY = Entity("Norway", REAL, "Oslo", WikidataId("Q20"))
+OSTREMIA = Entity("Ostremia", INVENTED, "Lima")
 QUERIES = write_queries(CAPITAL, [NORWAY, OSTREMIA])
 
 
@@ -133,7 +139,7 @@ def test_every_entity_has_queries_in_four_forms() -> None:
 
 
 def test_a_name_with_braces_is_not_filled_again() -> None:
-    (first, *_) = write_queries(CAPITAL, [Entity("{answer}", True, "Lima")])
+    (first, *_) = write_queries(CAPITAL, [Entity("{answer}", INVENTED, "Lima")])
     assert "{answer}" in first.text
     assert "Lima" not in first.text
 

@@ -13,7 +13,7 @@ from swaymeter.tasks.frequency.words import CommonWords, Names, separate_words, 
 from tests.tasks.frequency.slow_counts import slow_counts, slow_words
 
 WINDOW = 5
-RULE = CommonWords(50, 0.75)
+RULE = CommonWords(count=50, share=0.75)
 PAIRS = [
     CountedPair("New York City", "Hudson River", ("New York City", "New York", "York City Hall"), ("Hudson River",)),
     CountedPair("York", "New York", ("York",), ("New York",)),
@@ -62,15 +62,14 @@ PARTS = [
 ]
 
 
+SEPARATORS = [" ", " ", " ", "\n", ", ", "-", "  "]
+
+
 def random_documents(seed: int) -> list[str]:
     rng = random.Random(seed)
     return [
         rng.choice(["", " ", ". "]).join(
-            [""]
-            + [
-                f"{rng.choice(PARTS)}{rng.choice([' ', ' ', ' ', chr(10), ', ', '-', '  '])}"
-                for _ in range(rng.randint(0, 60))
-            ]
+            [""] + [rng.choice(PARTS) + rng.choice(SEPARATORS) for _ in range(rng.randint(0, 60))]
         )
         for _ in range(200)
     ]
@@ -90,8 +89,8 @@ def in_pieces(documents: list[str], seed: int) -> Iterator[Piece]:
 @pytest.mark.parametrize("batch", [1, 300, 2 << 20])
 def test_counts_equal_counts_word_by_word(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counting, "BATCH", batch)
-    documents = random_documents(batch)
-    counts = count(in_pieces(documents, batch), Names(PAIRS), WINDOW)
+    documents = random_documents(seed=batch)
+    counts = count(in_pieces(documents, seed=batch), Names(PAIRS), WINDOW)
     columns = (counts.entities, counts.capitals, counts.lower_case, counts.pairs)
     rows = list(zip(*(column.tolist() for column in columns), strict=True))
     assert rows == [slow_counts(documents, pair, WINDOW) for pair in PAIRS]
@@ -135,7 +134,7 @@ def test_no_document_makes_a_large_batch(texts: list[str], monkeypatch: pytest.M
     pairs = [CountedPair("Norway", "Oslo", ("Norway",), ("Oslo",))]
     counts = count([Piece(text, begins=True) for text in texts], Names(pairs), 5)
     assert (counts.entities.tolist(), counts.documents) == ([texts[0].count("Norway")], len(texts))
-    assert max(sizes) < 300
+    assert max(sizes) < 300  # all documents together have at least 3000 bytes
 
 
 def test_fast_words_equal_slow_words() -> None:

@@ -15,6 +15,7 @@ from tests.data.sources.word_index import WordIndex
 from tests.tasks.frequency.slow_counts import slow_counts
 
 WINDOW, FETCH = 5, 60
+"""A window in words; the largest number of occurrences of a name whose passages are read."""
 PAIRS = [
     CountedPair("New York City", "Hudson River", ("New York City", "New York", "York City Hall"), ("Hudson River",)),
     CountedPair("New York", "Hudson", ("New York",), ("Hudson", "King")),
@@ -49,11 +50,12 @@ def random_documents() -> list[str]:
     for length in [3, 3, 20, 60, 150, 150, 150, 800, 800]:
         words = ["x"]
         while len(words) < length:
-            rare = rng.random() < 20 / max(length, 200)
-            words += [rng.choice(RARE if rare else COMMON) for _ in range(2)]
+            is_rare = rng.random() < 20 / max(length, 200)  # about 20 rare names in a long document
+            words += [rng.choice(RARE if is_rare else COMMON) for _ in range(2)]
         texts.append(" ".join(words))
-    edges = ["x Zürich " + "word " * 4 + "It It", "x It" + " word" * 5 + " Zürich", "x it it kit"]
-    return [*texts, "New York", "Hudson River x\nKing (New York City)\n\nHudson", *edges]
+    window_edges = ["x Zürich " + "word " * 4 + "It It", "x It" + " word" * 5 + " Zürich"]
+    lower_case = "x it it kit"
+    return [*texts, "New York", "Hudson River x\nKing (New York City)\n\nHudson", *window_edges, lower_case]
 
 
 DOCUMENTS = random_documents()

@@ -92,13 +92,13 @@ def test_replies_have_verdicts_and_greedy_replies_outcomes(study: Study) -> None
 
 
 @pytest.mark.parametrize(
-    ("names", "verdicts"),
+    ("changes", "verdicts"),  # the verdicts are in the order of CONDITIONS
     [
         ({"replacement": "?!", "object": "Oslo", "answers": ("\U0001f1f3",)}, ["original", "context", "original"]),
         ({"replacement": "\u2642", "object": "\u2640", "answers": ("\u2640",)}, ["neither"] * 3),
     ],
 )
-def test_answers_without_words_are_stated_by_no_text(names: Any, verdicts: list[str], study: Study) -> None:
-    study.inputs = replace(study.inputs, questions=[replace(study.inputs.questions[0], **names)])
+def test_answers_without_words_are_stated_by_no_text(changes: Any, verdicts: list[str], study: Study) -> None:
+    study.inputs = replace(study.inputs, questions=[replace(study.inputs.questions[0], **changes)])
     store_replies(study, dict.fromkeys(CONDITIONS, "It is Oslo."))
     assert [row["verdict"] for row in study.rows("whose_answer") if row["sample"] is None] == verdicts

@@ -69,10 +69,11 @@ def test_declaration_changes_with_parameters_of_needed_measures() -> None:
         ("persuasion", {}, 20 * 30),
         ("greedy_answers", {}, 20 * 30),
         ("fisher_susceptibility", {}, 20),
+        # Precision reads each query and context with two dtypes.
         ("precision", {"queries": 4}, 2 * 4 * 30),
         ("precision", {"queries": 50}, 2 * 20 * 30),
-        ("answers", {}, 3 * 7),
-        ("coherent_persuasion", {}, 3 * 7),
+        ("answers", {}, 21),
+        ("coherent_persuasion", {}, 21),
         ("clusters", {}, 0),
         ("susceptibility", {}, 0),
     ],

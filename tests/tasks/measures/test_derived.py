@@ -13,12 +13,22 @@ from tests.tasks.measures.conftest import Row, Study
 
 CAPITAL = RelationName("capital")
 QUERIES = [
-    Query(f"q{form}{entity}", CAPITAL, "open", form, entity, None, False, "Oslo", f"{form} {entity}:")
+    Query(
+        f"q{form}{entity}",
+        CAPITAL,
+        "open",
+        form,
+        entity,
+        entity_id=None,
+        invented=False,
+        answer="Oslo",
+        text=f"{form} {entity}:",
+    )
     for form in (1, 2)
     for entity in ("Norway", "Chad")
 ]
 CONTEXTS = [
-    Context(name, CAPITAL, "base", "Norway", False, "Rome", text)
+    Context(name, CAPITAL, "base", "Norway", invented=False, object="Rome", text=text)
     for name, text in (("c1", "Rome.\n"), ("c2", "Lima.\n"), ("c3", "Rome.\n"))
 ]
 
@@ -69,8 +79,8 @@ def test_entity_independent_scores_are_means_over_entities(study: Study) -> None
         for context, context_scores in zip(CONTEXTS, zip(*entity_scores, strict=True), strict=True)
     }
     assert {row["entities"] for row in rows} == {2}
-    sums = study.rows("entity_independent_susceptibility")
-    assert [(row["form"], row["entity_independent_susceptibility"]) for row in sums] == [(1, 6), (2, 0.5)]
+    averages = study.rows("entity_independent_susceptibility")
+    assert [(row["form"], row["entity_independent_susceptibility"]) for row in averages] == [(1, 6), (2, 0.5)]
     assert study.loaded == 0
 
 

@@ -21,7 +21,7 @@ from tests.tasks.measures.conftest import Study
 from tests.tasks.measures.test_correctness import CONDITIONS, store_replies
 from tests.tasks.models.endpoints.letter_server import letter_server
 
-Write = Callable[[str], str]
+WriteJudge = Callable[[str], str]
 
 
 @pytest.fixture
@@ -36,11 +36,11 @@ def study(study: Study, tmp_path: Path) -> Study:
 
 
 @pytest.fixture
-def function(tmp_path: Path) -> Write:
-    """Return a function that writes a judge, which logs the replies that it judges."""
+def write_judge(tmp_path: Path) -> WriteJudge:
+    """Return a function that writes a judge with a body. The judge is a Python function that logs the replies."""
 
     def write(body: str) -> str:
-        file, log = tmp_path / "mine.py", tmp_path / "asked"
+        file, log = tmp_path / "mine.py", tmp_path / "judged_replies"
         file.write_text(
             f"def judge(*, question, context, original, reply):\n"
             f"    with open({str(log)!r}, 'a') as file: print(reply, file=file)\n    {body}\n"
@@ -51,7 +51,7 @@ def function(tmp_path: Path) -> Write:
 
 
 def logged_replies(folder: Path) -> list[str]:
-    return (folder / "asked").read_text().splitlines()
+    return (folder / "judged_replies").read_text().splitlines()
 
 
 def test_undecided_answers_and_a_sample_are_judged(study: Study, language_model: Any) -> None:
@@ -89,24 +89,24 @@ def test_undecided_samples_are_judged_on_request(study: Study) -> None:
     assert all(row["verdict"] and row["rule"] is None for row in samples)
 
 
-def test_errors_of_a_judge_are_disagreements(study: Study, function: Write, tmp_path: Path) -> None:
+def test_errors_of_a_judge_are_disagreements(study: Study, write_judge: WriteJudge, tmp_path: Path) -> None:
     store_replies(study, dict.fromkeys(CONDITIONS, study.inputs.questions[0].replacement))
-    body = "return 'neither' if 'none of' in reply or not context else 'context'"
-    study.parameters["judged_answers"] = {"judge": function(body)}
+    study.parameters["judged_answers"] = {"judge": write_judge("return 'context'")}
     rows = study.rows("judged_answers")
-    both = [row for row in rows if row["rule"]]
-    assert sum(row["verdict"] != row["rule"] for row in both) == sum(row["rule"] != "context" for row in both)
+    decided = [row for row in rows if row["rule"]]
+    assert sum(row["verdict"] != row["rule"] for row in decided) == sum(row["rule"] != "context" for row in decided)
     assert {(row["judge"], len(row["judge_revision"])) for row in rows} == {("mine.py:judge", 64)}
 
 
-def test_stored_verdicts_are_not_requested_again(study: Study, function: Write, tmp_path: Path) -> None:
-    study.parameters["judged_answers"] = {"judge": function("return 'neither'")}
+def test_stored_verdicts_are_not_requested_again(study: Study, write_judge: WriteJudge, tmp_path: Path) -> None:
+    study.parameters["judged_answers"] = {"judge": write_judge("return 'neither'")}
     first = study.rows("judged_answers")
-    before = logged_replies(tmp_path)
-    assert len(before) == len(set(zip(before, [row["question_id"] for row in first], strict=False)))
+    replies = logged_replies(tmp_path)
+    # No question was judged twice with the same reply.
+    assert len(replies) == len(set(zip(replies, [row["question_id"] for row in first], strict=False)))
     study.parameters["judged_answers"]["agreement"] = 40  # another key of the artifact
     assert [row["verdict"] for row in study.rows("judged_answers")] == ["neither"] * len(first)
-    assert logged_replies(tmp_path) == before
+    assert logged_replies(tmp_path) == replies
     (stored,) = (tmp_path / "verdicts").glob("*.jsonl")
     lines = stored.read_text().splitlines()
     changed_line = next(line for line in lines if line)
@@ -115,23 +115,25 @@ def test_stored_verdicts_are_not_requested_again(study: Study, function: Write, 
     )
     study.parameters["judged_answers"]["agreement"] = 30
     assert [row["verdict"] for row in study.rows("judged_answers")] == ["neither"] * len(first)
-    assert len(logged_replies(tmp_path)) == len(before) + 1
+    assert len(logged_replies(tmp_path)) == len(replies) + 1
 
 
 @pytest.mark.parametrize(
     ("body", "error", "message"),
     [("return 'yes'", ScoreError, r"mine.py:judge returned 'yes'"), ("1 / 0", ScoreError, "failed on .*ZeroDivision")],
 )
-def test_a_function_that_fails_is_named(study: Study, function: Write, body: str, error: Any, message: str) -> None:
-    study.parameters["judged_answers"] = {"judge": function(body)}
+def test_a_function_that_fails_is_named(
+    study: Study, write_judge: WriteJudge, body: str, error: Any, message: str
+) -> None:
+    study.parameters["judged_answers"] = {"judge": write_judge(body)}
     with pytest.raises(error, match=message):
         study.rows("judged_answers")
 
 
-def test_verdicts_before_a_failure_are_stored(study: Study, function: Write, tmp_path: Path) -> None:
-    log = tmp_path / "asked"
-    calls = f"__import__('pathlib').Path({str(log)!r}).read_text().count(chr(10))"
-    judge = function(f"if {calls} == 2: raise OSError\n    return 'neither'")
+def test_verdicts_before_a_failure_are_stored(study: Study, write_judge: WriteJudge, tmp_path: Path) -> None:
+    log = tmp_path / "judged_replies"
+    calls = f"__import__('pathlib').Path({str(log)!r}).read_text().count('\\n')"
+    judge = write_judge(f"if {calls} == 2: raise OSError\n    return 'neither'")
     study.parameters["judged_answers"] = {"judge": judge}
     with pytest.raises(ScoreError, match="OSError"):
         study.rows("judged_answers")
@@ -139,8 +141,8 @@ def test_verdicts_before_a_failure_are_stored(study: Study, function: Write, tmp
     assert len(logged_replies(tmp_path)) == len(rows) + 1  # the call that failed is repeated
 
 
-def test_a_file_without_the_function_is_refused(study: Study, function: Write) -> None:
-    study.parameters["judged_answers"] = {"judge": function("pass").replace(":judge", ":other")}
+def test_a_file_without_the_function_is_refused(study: Study, write_judge: WriteJudge) -> None:
+    study.parameters["judged_answers"] = {"judge": write_judge("pass").replace(":judge", ":other")}
     with pytest.raises(ModelError, match="has no function other"):
         study.rows("judged_answers")
 
@@ -151,7 +153,7 @@ def test_entailment_judge_chooses_the_entailed_answer(study: Study, models: dict
     right = (f"{question.question} somewhere else", f"{question.question} {question.object}")
     with (
         patch.object(EntailmentModel, "entailing", lambda self, pairs: {right} & {*pairs}),
-        patch.object(EntailmentModel, "fits", lambda self, pair: question.question in pair[0] or "neither"),
+        patch.object(EntailmentModel, "fits", lambda self, pair: True),
     ):
         rows = study.by_question("judged_answers")
     assert rows[question.question_id, "none"]["verdict"] == "original"
@@ -209,7 +211,7 @@ def test_contradictory_parameters_are_refused(parameters: dict[str, str], messag
         JudgedAnswersParameters.model_validate(parameters)
 
 
-def test_scores_depend_on_the_judge(study: Study, function: Write) -> None:
+def test_scores_depend_on_the_judge(study: Study, write_judge: WriteJudge) -> None:
     def depends_on(**changes: Any) -> Any:
         parameters = {name: MEASURES[name].parameters() for name in ("answers", "whose_answer")}
         parameters["judged_answers"] = JudgedAnswersParameters(**changes)
@@ -220,4 +222,4 @@ def test_scores_depend_on_the_judge(study: Study, function: Write) -> None:
     assert local["prompt"] == served["prompt"]
     hasty = JudgedAnswersParameters(judge="m@https://x/v1", timeout_s=9)
     assert (hasty.endpoint and hasty.endpoint.timeout_s, "timeout_s" in hasty.key_inputs) == (9, False)
-    assert depends_on(judge=function("return None")) != depends_on(judge=function("return 'both'"))
+    assert depends_on(judge=write_judge("return None")) != depends_on(judge=write_judge("return 'both'"))

@@ -61,6 +61,7 @@ def test_resumed_study_has_the_same_scores(study: Study) -> None:
         if 0 < done < total:
             raise KeyboardInterrupt
 
+    # Precision has a single chunk.
     names = [name for name in ABOUT_QUERIES if MEASURES[name].capability and name != "precision"]
     other = replace(study, folder=study.folder / "other")
     for name in names:
@@ -144,7 +145,7 @@ def test_precision_compares_the_model_with_its_reference(study: Study, language_
     before = language_model.forward_passes + reference.forward_passes
     cost = study.score("precision")
     assert cost.forward_passes == language_model.forward_passes + reference.forward_passes - before
-    assert cost.prompts == 2 * 2 * len(study.inputs.contexts)
+    assert cost.prompts == 2 * 2 * len(study.inputs.contexts)  # two queries, with two dtypes
     rows = {row["query_id"]: row for row in study.rows("precision")}
     sampled = [query for query in study.inputs.queries if query.query_id in rows]
     texts = [context.text for context in study.inputs.contexts]
@@ -204,7 +205,7 @@ def test_a_query_is_scored_over_its_own_contexts(study: Study, language_model: L
     sampled = replace(study, inputs=replace(study.inputs, per_query=SAMPLE))
     cost = sampled.score("susceptibility", "greedy_answers", "answer_set_susceptibility")
     queries = study.inputs.queries
-    assert cost.prompts == 3 * 5 * len(queries)
+    assert cost.prompts == 3 * 5 * len(queries)  # three passes, each over five contexts of a query
     scores = {(row["query_id"], row["context_id"]): row["persuasion"] for row in sampled.rows("persuasion")}
     averages = {row["query_id"]: row for row in sampled.rows("susceptibility")}
     assert len(scores) == 5 * len(queries) == len(sampled.rows("greedy_answers"))

@@ -65,7 +65,9 @@ def test_each_passage_is_compared_with_prompt_without_it(study: Study, language_
 
 def test_prompts_without_each_passage_are_counted(study: Study) -> None:
     questions = study.inputs.questions
-    assert count_prompts(MEASURES["passage_persuasion"], study.inputs, questions[:1]) == 4 + 3 + 2
+    # A context with n passages has n + 1 prompts.
+    assert count_prompts(MEASURES["passage_persuasion"], study.inputs, questions[:1]) == 4 + 2 + 3
+    # A question has a prompt for each of three contexts, and one closed-book.
     assert count_prompts(MEASURES["context_utilisation"], study.inputs, questions[:1]) == 4
 
 

@@ -24,6 +24,8 @@ from swaymeter.tasks.scoring.semantic_entropy import group_answers, semantic_ent
 from tests.tasks.measures.conftest import Row, Study
 
 SAMPLED = ("answers", "clusters", "coherent_persuasion")
+SAMPLES, HALF_SAMPLES, SEED = 4, 12, 7
+"""As in the fixture `study`."""
 Key = tuple[str, str]
 Answers = dict[Key, SampledAnswers]
 Equivalent = dict[Key, Any]
@@ -38,7 +40,7 @@ def expected(study: Study, language_model: LanguageModel) -> Answers:
             identity = (question.question_id, case.context_id)
             prompt = answer_prompt(language_model, question.question, case.text)
             (sampled[identity],) = sample_answers(
-                language_model, [prompt.tokens], [identity], seed=7, **study.parameters["answers"]
+                language_model, [prompt.tokens], [identity], seed=SEED, **study.parameters["answers"]
             )
     return sampled
 
@@ -51,7 +53,7 @@ def equivalent(expected: Answers, models: dict[str, str]) -> Equivalent:
 
 
 def halves_of(key: Key, equivalent: Equivalent) -> list[list[list[int]]]:
-    return [group_answers(equivalent[key], half) for half in draw_halves(4, 12, 7, *key)]
+    return [group_answers(equivalent[key], half) for half in draw_halves(SAMPLES, HALF_SAMPLES, SEED, *key)]
 
 
 def test_answers_belong_to_their_question_and_condition(
@@ -59,7 +61,7 @@ def test_answers_belong_to_their_question_and_condition(
 ) -> None:
     study.score(*SAMPLED)
     rows = study.rows("answers")
-    assert len(rows) == len(expected) * 5
+    assert len(rows) == len(expected) * (SAMPLES + 1)  # also a greedy reply
     for row in rows:
         sampled = expected[row["question_id"], row["condition"]]
         answer = sampled.greedy if row["sample"] is None else sampled.samples[row["sample"]]
@@ -114,7 +116,7 @@ def test_coherent_persuasion_compares_both_sides(study: Study, expected: Answers
     def unchanged(question: str) -> float:
         answers = expected[question, "none"].samples
         scores = []
-        for half in draw_halves(4, 12, 7, question, "none"):
+        for half in draw_halves(SAMPLES, HALF_SAMPLES, SEED, question, "none"):
             other = [number for number in range(len(answers)) if number not in half]
             sides = []
             for chosen in (half, other):
@@ -168,6 +170,7 @@ def test_clustering_reports_its_progress(
     in_first_chunk, total = (
         sum(len(question.cases) for question in group) for group in (study.inputs.questions[:2], study.inputs.questions)
     )
+    # If a pass also samples the replies, half of its progress is sampling.
     assert reports_before_clustering[0] == (0 if stored else in_first_chunk // 2, total)
     assert (in_first_chunk, total) in reports[reports.index(reports_before_clustering[0]) + 1 :]
     assert reports == sorted(reports)
@@ -349,6 +352,7 @@ def test_overlapping_clusters_enter_the_scores_as_released(study: Study, monkeyp
 
     monkeypatch.setattr("swaymeter.tasks.measures.clusters.load_entailment", lambda *_, **__: Overlapping(False))
     study.parameters["clusters"] = {"grouping": "overlapping"}
+    # The clusters are {0, 1}, {1, 2} and {1, 3}. An entropy counts a reply in its last cluster.
     assert [row["cluster"] for row in study.rows("clusters")][:4] == [0, 2, 1, 2]
     assert {tuple(row["group_sizes"]) for row in study.rows("semantic_entropy")} == {(1, 1, 2)}
     assert {tuple(row["group_sizes_with"]) for row in study.rows("coherent_persuasion")} == {(2, 2, 2)}

@@ -49,8 +49,17 @@ class FakeModel:
 
 
 @dataclass
-class Fake:
-    """Two measures of one pass, which dies at a chunk. The second measure can be derived from the first."""
+class FakeMeasures:
+    """Two measures of one pass. The second measure can be derived from the first.
+
+    Attributes:
+        size: number of items of a chunk.
+        factor: factor of the scores.
+        dies_at: number of the chunk at which the pass dies; None for no chunk.
+        computed: chunks that were computed.
+        derived: chunks that were derived.
+        model: model of the pass.
+    """
 
     size: int = 2
     factor: int = 1
@@ -65,7 +74,7 @@ class Fake:
                 raise KeyboardInterrupt
             self.computed.append(chunk)
             model.forward_passes += 3
-            for _ in range(3):  # greedy and sampled replies of two items
+            for _ in range(3):  # a chunk of two items has more reports than items
                 report_prompts()
             rows = [{"item": item, "score": self.factor * int(item[-1]), "engine": "fake"} for item in chunk]
             yield {"first": rows, "second": [{**row, "score": -row["score"]} for row in rows]}
@@ -101,16 +110,17 @@ def outputs(tmp_path: Path) -> Outputs:
 
 @pytest.fixture
 def run(outputs: Outputs) -> Run:
-    def score(fake: Fake, *names: str, forced: int = 0, **options: Any) -> Cost:
+    def score(fake: FakeMeasures, *names: str, forced: int = 0, **options: Any) -> Cost:
         first, second = fake.measures()
         with added(MEASURES, first), added(MEASURES, second):
-            selected = {name: numbered(outputs[name], forced) for name in names or outputs}
+            selected = {name: forced_artifact(outputs[name], forced) for name in names or outputs}
             return measure_relation(Inputs("capital", 7, "digest"), selected, lambda: fake.model, **options)
 
     return score
 
 
-def numbered(artifact: TableArtifact, number: int) -> TableArtifact:
+def forced_artifact(artifact: TableArtifact, number: int) -> TableArtifact:
+    """Return the artifact under a `--force` with this number; 0 stands for no `--force`."""
     return replace(artifact, key_inputs={**artifact.key_inputs, FORCED: number}) if number else artifact
 
 
@@ -124,7 +134,7 @@ def files(outputs: Outputs) -> set[str]:
 
 def test_chunks_become_whole_files_with_their_cost(run: Run, outputs: Outputs) -> None:
     reports: list[tuple[int, int]] = []
-    cost = run(Fake(), progress=lambda done, total: reports.append((done, total)))
+    cost = run(FakeMeasures(), progress=lambda done, total: reports.append((done, total)))
     assert (scores(outputs["first"]), scores(outputs["second"])) == ([0, 1, 2, 3, 4], [0, -1, -2, -3, -4])
     assert files(outputs) == {output.files()[0].name for output in outputs.values()}
     assert reports == [(0, 5), (2, 5), (4, 5), (5, 5)]
@@ -139,7 +149,7 @@ def test_chunks_become_whole_files_with_their_cost(run: Run, outputs: Outputs) -
 def test_prompts_within_a_chunk_are_reported(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     reports: list[tuple[int, int]] = []
     monkeypatch.setattr(stored_chunks, "REPORT_SECONDS", 0)
-    run(Fake(size=3), progress=lambda done, total: reports.append((done, total)))
+    run(FakeMeasures(size=3), progress=lambda done, total: reports.append((done, total)))
     assert [done for done, _ in reports] == [0, 1, 2, 3, 3, 4, 5, 5, 5]
 
 
@@ -147,7 +157,7 @@ def test_measure_with_nothing_to_compute_has_empty_table(
     run: Run, outputs: Outputs, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("tests.tasks.measures.test_stored_chunks.ITEMS", [])
-    assert run(Fake(), "first") == Cost()
+    assert run(FakeMeasures(), "first") == Cost()
     assert "relation capital: first has no rows, because it applies to no prompt" in caplog.text
     assert outputs["first"].read().schema == table_of(First).schema
     about, costs = outputs["first"].about(), {"prompts": 0, "forward_passes": 0, "seconds": 0}
@@ -156,17 +166,17 @@ def test_measure_with_nothing_to_compute_has_empty_table(
 
 
 def test_complete_scores_are_not_computed_again(run: Run) -> None:
-    run(Fake())
-    rerun = Fake()
+    run(FakeMeasures())
+    rerun = FakeMeasures()
     assert run(rerun) == Cost()
     assert not rerun.computed
 
 
 def test_a_killed_run_resumes_at_its_chunk(run: Run, outputs: Outputs) -> None:
     with pytest.raises(KeyboardInterrupt):
-        run(Fake(dies_at=1))
+        run(FakeMeasures(dies_at=1))
     assert not any(output.check().state == "done" for output in outputs.values())
-    rerun = Fake()
+    rerun = FakeMeasures()
     assert run(rerun).prompts == 3
     assert rerun.computed == cut(ITEMS, 2)[1:]
     assert scores(outputs["first"]) == [0, 1, 2, 3, 4]
@@ -175,10 +185,10 @@ def test_a_killed_run_resumes_at_its_chunk(run: Run, outputs: Outputs) -> None:
 
 def test_only_the_damaged_part_is_computed_again(run: Run, outputs: Outputs) -> None:
     with pytest.raises(KeyboardInterrupt):
-        run(Fake(dies_at=2))
+        run(FakeMeasures(dies_at=2))
     (part,) = outputs["second"].part(0).files()
     part.write_bytes(b"PAR1 and then nothing")
-    rerun = Fake()
+    rerun = FakeMeasures()
     run(rerun)
     assert rerun.computed == [ITEMS[:2], ITEMS[4:]]
     assert scores(outputs["second"]) == [0, -1, -2, -3, -4]
@@ -186,42 +196,42 @@ def test_only_the_damaged_part_is_computed_again(run: Run, outputs: Outputs) -> 
 
 def test_parts_of_another_cut_are_computed_again(run: Run, outputs: Outputs) -> None:
     with pytest.raises(KeyboardInterrupt):
-        run(Fake(dies_at=4, size=1))
-    rerun = Fake(size=3)
+        run(FakeMeasures(dies_at=4, size=1))
+    rerun = FakeMeasures(size=3)
     run(rerun)
     assert rerun.computed == cut(ITEMS, 3)
     assert len(files(outputs)) == 2
 
 
 def test_damaged_whole_is_derived_again_without_model(run: Run, outputs: Outputs) -> None:
-    run(Fake())
+    run(FakeMeasures())
     (path,) = outputs["second"].files()
     path.write_bytes(path.read_bytes()[:-30])
-    rerun = Fake()
+    rerun = FakeMeasures()
     run(rerun)
     assert (rerun.computed, rerun.derived) == ([], [ITEMS])
     assert scores(outputs["second"]) == [0, -1, -2, -3, -4]
 
 
 def test_forced_scores_resume_after_a_kill(run: Run, outputs: Outputs) -> None:
-    run(Fake())
+    run(FakeMeasures())
     with pytest.raises(KeyboardInterrupt):
-        run(Fake(factor=10, dies_at=1), forced=7)
+        run(FakeMeasures(factor=10, dies_at=1), forced=7)
     assert scores(outputs["first"]) == [0, 1, 2, 3, 4]
-    rerun = Fake(factor=10)
+    rerun = FakeMeasures(factor=10)
     run(rerun, forced=7)
     assert rerun.computed == cut(ITEMS, 2)[1:]
-    assert scores(numbered(outputs["first"], 7)) == [0, 10, 20, 30, 40]
+    assert scores(forced_artifact(outputs["first"], 7)) == [0, 10, 20, 30, 40]
     assert run(rerun, forced=7) == Cost()
 
 
 def test_rows_that_break_the_table_leave_no_part(run: Run, outputs: Outputs, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(self: Fake, inputs: Inputs, model: Any, todo: Sequence[Chunk]) -> ComputedRows:
+    def broken(self: FakeMeasures, inputs: Inputs, model: Any, todo: Sequence[Chunk]) -> ComputedRows:
         yield {"first": [{"item": "x", "score": None, "engine": "fake"}]}
 
-    monkeypatch.setattr(Fake, "compute", broken)
+    monkeypatch.setattr(FakeMeasures, "compute", broken)
     with pytest.raises(ScoreError, match="relation capital: table first: score may not be NULL"):
-        run(Fake(), "first")
+        run(FakeMeasures(), "first")
     assert files(outputs) == set()
 
 
@@ -232,7 +242,7 @@ def test_a_chunk_has_enough_prompts_and_queries(
     monkeypatch.setattr(measure, "LEAST_PROMPTS", 20)
     monkeypatch.setattr(measure, "LEAST_QUERIES", 6)
     assert len(prompts.queries) == 12
-    cuts = cut_by_form(prompts.queries, prompts_a_query)
-    assert len(cuts[0]) == size
-    forms = [(query.query_type, query.form) for queries in cuts for query in queries]
+    chunks = cut_by_form(prompts.queries, prompts_a_query)
+    assert len(chunks[0]) == size
+    forms = [(query.query_type, query.form) for queries in chunks for query in queries]
     assert forms == sorted((query.query_type, query.form) for query in prompts.queries)

@@ -11,7 +11,7 @@ from swaymeter.data.errors import ScoreError
 from swaymeter.tasks.measures.measure import Inputs
 from swaymeter.tasks.models.generation.answers import AnswerEnd
 from tests.tasks.measures.conftest import Row, Study
-from tests.tasks.models.generation.test_thoughts import OPENING, thinking_model
+from tests.tasks.models.generation.test_thoughts import CHAT_OPENS_THOUGHTS, thinking_model
 from tests.tasks.models.tiny import CHAT
 
 ANSWER_MEASURES = ("clusters", "coherent_persuasion", "semantic_entropy", "accuracy", "persuaded", "whose_answer")
@@ -24,11 +24,12 @@ SWITCH = "{% if enable_thinking is defined and not enable_thinking %}<think>\n\n
 class Thinking(Study):
     """A study of a model that thinks before it answers."""
 
-    template: str = OPENING
+    template: str = CHAT_OPENS_THOUGHTS
 
     def _load(self) -> Any:
         self.loaded += 1
-        opens = 0.0 if self.template == OPENING else 9.0
+        # The model itself opens thoughts that the prompt does not open.
+        opens = 0.0 if self.template == CHAT_OPENS_THOUGHTS else 9.0
         model = thinking_model(self.template, opens=opens, closes=9.0, ends=8.0)
         model.model.config.max_position_embeddings = 2048
         return model
@@ -89,7 +90,7 @@ def test_withheld_answers_have_no_score(study: Thinking, tmp_path: Path) -> None
 
 
 def test_thoughts_are_stored_beside_the_answer(study: Thinking) -> None:
-    rows, ends = study.rows("answers"), AnswerEnd(thinking_model(OPENING), "chat")
+    rows, ends = study.rows("answers"), AnswerEnd(thinking_model(CHAT_OPENS_THOUGHTS), "chat")
     assert any(row["thoughts"] and row["text"] for row in rows)
     for row in rows:
         assert len(row["token_log_probs"]) == len(row["token_ids"]) <= 8
@@ -129,7 +130,7 @@ def test_verdicts_do_not_depend_on_thoughts(study: Thinking, tmp_path: Path) -> 
 
 def test_only_models_without_a_switch_may_think(tmp_path: Path, prompts: Inputs, models: dict[str, str]) -> None:
     thinking_by_name = {}
-    for name, template in (("off", CHAT + SWITCH), ("always", OPENING), ("never", CHAT)):
+    for name, template in (("off", CHAT + SWITCH), ("always", CHAT_OPENS_THOUGHTS), ("never", CHAT)):
         thinking = {"max_new_tokens": 12, "models": "without_switch"}
         own_study = thinking_study(tmp_path / name, prompts, models, thinking, template=template)
         (thinking_by_name[name],) = {row["thinking"] for row in own_study.rows("answers")}
@@ -138,7 +139,7 @@ def test_only_models_without_a_switch_may_think(tmp_path: Path, prompts: Inputs,
 
 
 def test_first_token_of_thoughts_is_not_scored(tmp_path: Path, prompts: Inputs, models: dict[str, str]) -> None:
-    for name, template in (("opened", OPENING), ("written", CHAT)):
+    for name, template in (("opened", CHAT_OPENS_THOUGHTS), ("written", CHAT)):
         own_study = thinking_study(tmp_path / name, prompts, models, None, template=template)
         for measure in ("context_utilisation", "passage_persuasion"):
             with pytest.raises(ScoreError, match=f"{measure} reads .* opens thoughts before the answer"):

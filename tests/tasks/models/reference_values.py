@@ -39,7 +39,7 @@ def step_log_probs(model: LanguageModel, prompt: Sequence[int], answer: Sequence
     return log_probs(model, ([*prompt, *answer[:step]] for step in range(len(answer))))
 
 
-def check_numbers(model: LanguageModel, prompt: Sequence[int], answer: Answer) -> None:
+def check_probabilities(model: LanguageModel, prompt: Sequence[int], answer: Answer) -> None:
     """Assert that the answer's probabilities follow from the whole text before each step."""
     expected = step_log_probs(model, prompt, answer.token_ids)
     chosen = expected[range(len(expected)), list(answer.token_ids)]

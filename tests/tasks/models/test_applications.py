@@ -54,12 +54,12 @@ def application(function: Callable[..., Any], folder: Path | None = None, **opti
     return Application("app", "1", "my_app.py:answer", function, StoredResults(folder, {"function": "1"}), **options)
 
 
-def test_an_application_gets_texts_without_kinds() -> None:
+def test_an_application_gets_passages_without_kinds() -> None:
     received = []
     app = application(lambda text, passages: received.append((text, passages)) or " 6 \n")
     answers = app.replies([(question("When?"), CONTEXT), (question("When?"), ALONE)])
     assert [(answer.text, answer.state) for answer in answers] == [("6", "complete")] * 2
-    assert received == [("When?", [applications.Passage("It closes at 8.", "1", "News")]), ("When?", [])]
+    assert received == [("When?", [applications.Passage("It closes at 8.", id="1", title="News")]), ("When?", [])]
 
 
 @pytest.mark.parametrize("is_async", [False, True])
@@ -146,8 +146,8 @@ def test_an_application_that_always_fails_ends_the_pass() -> None:
         application(lambda text, passages: {}["x"]).replies(cases(3))
 
 
-@pytest.mark.parametrize(("error", "is_broken"), [(KeyError("x"), False), (ConnectionRefusedError(), True)])
-def test_only_an_outage_ends_a_pass_midway(error: Exception, is_broken: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("error", "is_outage"), [(KeyError("x"), False), (ConnectionRefusedError(), True)])
+def test_only_an_outage_ends_a_pass_midway(error: Exception, is_outage: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tenacity.nap.time.sleep", lambda seconds: None)
 
     def answer(text: str, passages: Any) -> str:
@@ -157,7 +157,7 @@ def test_only_an_outage_ends_a_pass_midway(error: Exception, is_broken: bool, mo
 
     app, all_cases = application(answer), cases(9)
     app.replies(all_cases[:1])
-    if is_broken:
+    if is_outage:
         with pytest.raises(ModelError, match=r"6 questions in a row failed, the first one: .*ConnectionRefusedError"):
             app.replies(all_cases[1:])
     else:

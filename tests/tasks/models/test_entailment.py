@@ -92,7 +92,7 @@ def test_equivalent_means_each_entails_the_other(
 
 @pytest.mark.parametrize("tokens", [1, 64, 10_000])
 @pytest.mark.parametrize("questions", [None, ["Where?", "Which city is it?", "", "Who?", "Where?"]])
-def test_bulk_judgements_equal_single_ones(
+def test_matrices_in_bulk_equal_single_ones(
     questions: list[str] | None, tokens: int, folder: Path, small_batches: Callable[[int], None]
 ) -> None:
     judges: tuple[Callable[[], Entailment], ...] = (lambda: model(folder), lambda: stand_in(0.5))
@@ -138,6 +138,7 @@ def test_a_near_tie_is_decided_alone(is_equivalent: bool, tmp_path: Path, small_
     judge = model(save_entailment_model(tmp_path / "tie", family="deberta"))
     pair = ["Rome", "the city of Bergen"]
     nearest = min(margin(judge, *pair), margin(judge, *reversed(pair)))
+    # The smaller margin of the pair becomes `target`; in a batch, `shift` would move it across zero.
     target, shift = (2e-4, -5e-4) if is_equivalent else (-2e-4, 5e-4)
 
     def differ_in_batches(network: Any, inputs: Any, output: Any) -> Any:
@@ -181,7 +182,7 @@ def test_a_cosine_near_the_threshold_is_decided_alone(tmp_path: Path, small_batc
 
 
 @pytest.mark.parametrize("bound", [1, 100])
-def test_cache_is_bounded_and_changes_no_judgement(bound: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache_is_bounded_and_changes_no_matrix(bound: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("swaymeter.tasks.models.entailment.MAX_CACHED", bound)
     judge = model(folder)
     alone = [equivalent(model(folder), answers).tolist() for answers in BULK]

@@ -24,6 +24,6 @@ WITHOUT_SLOTS = {*WITHOUT_PREFIX_TREE, *_OWN_ATTENTION.split()}
 def test_every_family_has_its_fastest_engine(family: str) -> None:
     model = family_model(family)
     prompts = tokenize_prompts(model, ["Oslo is big.\n", "x"], ["Q: Who?\nA:", "The capital is"])
-    replies = [prompt for row in prompts for prompt in row]
+    flat_prompts = [prompt for row in prompts for prompt in row]
     assert engine(model, prompts) == (PLAIN if family in WITHOUT_PREFIX_TREE else PREFIX_TREE)
-    assert engine_of_answers(model, replies, new_tokens=4) == (PLAIN if family in WITHOUT_SLOTS else SLOTS)
+    assert engine_of_answers(model, flat_prompts, new_tokens=4) == (PLAIN if family in WITHOUT_SLOTS else SLOTS)

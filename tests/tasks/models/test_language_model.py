@@ -237,17 +237,17 @@ def test_revision_of_run_is_loaded_or_refused(folder: Path, monkeypatch: pytest.
     assert revisions == [local, local, required]
 
 
-def save(folder: Path, name: str, count: int) -> None:
+def save_weights(folder: Path, name: str, count: int) -> None:
     save_file({f"weight of {name}": torch.zeros(count)}, folder / name)
 
 
 def test_size_counts_only_files_that_are_loaded(tmp_path: Path) -> None:
     for name, count in {"consolidated.safetensors": 70, "adapter.safetensors": 9, "model.safetensors": 50}.items():
-        save(tmp_path, name, count)
+        save_weights(tmp_path, name, count)
     assert parameters_of(str(tmp_path)) == 50
     shards = {"one": "model-1.safetensors", "other": "model-2.safetensors"}
     for name, count in zip(shards.values(), (30, 12), strict=True):
-        save(tmp_path, name, count)
+        save_weights(tmp_path, name, count)
     (tmp_path / "model.safetensors.index.json").write_text(json.dumps({"weight_map": shards}))
     assert parameters_of(str(tmp_path)) == 42
 

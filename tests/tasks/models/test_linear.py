@@ -13,7 +13,7 @@ def _network() -> torch.nn.Sequential:
 
 
 @pytest.mark.parametrize(
-    ("is_narrow", "dtype", "expected"),
+    ("lacks_avx512", "dtype", "expected"),
     [
         (True, torch.float32, Linear),
         (False, torch.float32, torch.nn.Linear),
@@ -21,9 +21,9 @@ def _network() -> torch.nn.Sequential:
     ],
 )
 def test_the_faster_library_multiplies(
-    is_narrow: bool, dtype: torch.dtype, expected: type, monkeypatch: pytest.MonkeyPatch
+    lacks_avx512: bool, dtype: torch.dtype, expected: type, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(linear, "mkl_lacks_avx512", lambda: is_narrow)
+    monkeypatch.setattr(linear, "mkl_lacks_avx512", lambda: lacks_avx512)
     network = _network().to(dtype)
     multiply_faster(network)
     assert [type(network[0]), type(network[2])] == [expected, expected]
@@ -31,22 +31,22 @@ def test_the_faster_library_multiplies(
 
 @pytest.mark.parametrize("shape", [(FEW, 48), (7, 48), (2, 90, 48), (0, 48)])
 def test_both_libraries_compute_the_same(shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = list[int]()
+    calls = list[int]()
     by_onednn = linear.by_onednn
 
-    def count_rows(states: torch.Tensor, *layer: torch.Tensor) -> torch.Tensor:
-        rows.append(len(states))
+    def count_call(states: torch.Tensor, *layer: torch.Tensor) -> torch.Tensor:
+        calls.append(len(states))
         return by_onednn(states, *layer)
 
     monkeypatch.setattr(linear, "mkl_lacks_avx512", lambda: True)
-    monkeypatch.setattr(linear, "by_onednn", count_rows)
+    monkeypatch.setattr(linear, "by_onednn", count_call)
     plain, faster = _network(), copy.deepcopy(_network())
     multiply_faster(faster)
     states = torch.randn(shape)
     with torch.inference_mode():
         torch.testing.assert_close(faster(states), plain(states))
         torch.testing.assert_close(faster(states.transpose(0, -2)), plain(states.transpose(0, -2)))
-    assert len(rows) == (4 if states.numel() >= FEW * 48 else 0)
+    assert len(calls) == (4 if states.numel() >= FEW * 48 else 0)  # two layers, each for two inputs
     gradients = []
     for network in (plain, faster):
         inputs = states.clone().requires_grad_()
@@ -56,7 +56,7 @@ def test_both_libraries_compute_the_same(shape: tuple[int, ...], monkeypatch: py
 
 
 @pytest.mark.parametrize(
-    ("vendor", "width", "is_narrow"),
+    ("vendor", "width", "lacks_avx512"),
     [
         ("AuthenticAMD", "AVX512", True),
         ("AuthenticAMD", "AVX2", False),
@@ -64,8 +64,8 @@ def test_both_libraries_compute_the_same(shape: tuple[int, ...], monkeypatch: py
     ],
 )
 def test_mkl_ignores_avx512_on_amd_processors(
-    vendor: str, width: str, is_narrow: bool, monkeypatch: pytest.MonkeyPatch
+    vendor: str, width: str, lacks_avx512: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: width)
     monkeypatch.setattr(machine, "_processor_field", {"vendor_id": vendor}.get)
-    assert machine.mkl_lacks_avx512() == is_narrow
+    assert machine.mkl_lacks_avx512() == lacks_avx512

@@ -11,22 +11,23 @@ import torch
 from swaymeter.tasks.models.memory import release_memory
 
 MIB = 1 << 20
+# Prints how many pages the system clears for new tensors: before a task of a worker, and in two tasks.
 PAGES_CLEARED = """
 import os, resource, sys, threading
 import torch
 from swaymeter.flows.execution import dask
 from swaymeter.flows.graph.graph import RunSettings, Step, StepId
 
-def cleared(*_):
+def print_cleared_pages(*_):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
     for _ in range(10):
         torch.ones(4 << 20)  # 16 MiB
     print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 
 def compute():  # in a thread, like Dask
-    cleared()
-    dask.attempt, dask.misfit_of_worker = cleared, lambda *_: ""
-    step = Step(StepId("score", "capital", "m"), cleared, {}, {})
+    print_cleared_pages()
+    dask.attempt, dask.misfit_of_worker = print_cleared_pages, lambda *_: ""
+    step = Step(StepId("score", "capital", "m"), print_cleared_pages, {}, {})
     for _ in range(2):
         dask.attempt_in_worker(step, None, dask.package_version())
 

@@ -21,7 +21,7 @@ CONTEXTS = ["Oslo is big.\n", "Norway's capital is Rome.\n", "Lima.\n", ""]
 QUERIES = ["Q: So?\nA:", "Where", "At \n"]
 # Answers of few letters: each has a probability far above 0, even for a model of bytes.
 ANSWERS = [["O", "Os"], ["N"], ["NY"], ["S"], ["S. L", "S."], ["Q:"]]
-TOKENIZERS = {"bytes": byte_tokenizer(), "pairs": byte_tokenizer(SEAMS)}
+TOKENIZERS = {"bytes": byte_tokenizer(), "merged bytes": byte_tokenizer(SEAMS)}
 
 
 def _log_probs(model: LanguageModel, prompt: str, aliases: Sequence[str]) -> NDArray[np.float64]:
@@ -34,6 +34,7 @@ def _log_probs(model: LanguageModel, prompt: str, aliases: Sequence[str]) -> NDA
     stops = {token for token, text in enumerate(texts) if text.startswith(("\n", "."))} | end_tokens(model)
     log_probs = []
     for sequence in sequences:
+        # The last token is any token: the last step is the end after the alias.
         steps = step_log_probs(model, sequence[:start], [*sequence[start:], 0]).double()
         longer = [other for other in sequences if other[: len(sequence)] == sequence and len(other) > len(sequence)]
         continuations = {other[len(sequence)] for other in longer}
@@ -57,7 +58,7 @@ def _by_brute_force(
 
 @pytest.mark.parametrize(
     ("family", "tokens"),
-    [("llama", "bytes")] + [(family, "pairs") for family in ("llama", "gpt2", "gpt_neox", "mistral", "bloom")],
+    [("llama", "bytes")] + [(family, "merged bytes") for family in ("llama", "gpt2", "gpt_neox", "mistral", "bloom")],
 )
 def test_scores_and_mass_match_brute_force(family: str, tokens: str) -> None:
     tokenizer: PreTrainedTokenizerFast = TOKENIZERS[tokens]

@@ -62,6 +62,7 @@ CITED: list[tuple[str, tuple[int, ...]]] = [
 
 @pytest.mark.parametrize(("reply", "expected"), CITED, ids=[reply[:40] for reply, _ in CITED])
 def test_replies_cite_passages(reply: str, expected: tuple[int, ...]) -> None:
+    # With ten passages, "(9)" could be a passage; it repeats the numeral "nine".
     passages = 3 if "(9)" not in reply else 10
     assert cited_numbers(reply, passages) == expected
 

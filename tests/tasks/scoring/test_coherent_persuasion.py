@@ -16,8 +16,8 @@ from swaymeter.tasks.scoring.coherent_persuasion import (
 from swaymeter.tasks.scoring.half_samples import draw_halves
 from swaymeter.tasks.scoring.semantic_entropy import group_answers
 
-KL = 0.75 * np.log(1.5) + 0.25 * np.log(0.5)
-TINY = float(np.float32(1e-45))
+KL = 0.75 * np.log(1.5) + 0.25 * np.log(0.5)  # of (3/4, 1/4) from (1/2, 1/2)
+TINY = float(np.float32(1e-45))  # the smallest float32
 
 
 @pytest.mark.parametrize("number", range(4))
@@ -84,7 +84,7 @@ def _answers(name: str, seed: int, *, halves: int = 12, vocabulary: int = 40) ->
 
 
 def _by_pairs(without: GroupedAnswers, with_context: GroupedAnswers, half: int | None = None) -> float:
-    """Return the score by Eq. 4, pair by pair."""
+    """Return the score by Eq. 4 of Marjanović et al. 2024, pair by pair."""
     groupings = [side.groups if half is None else side.halves[half] for side in (without, with_context)]
     means = [
         [np.mean([np.float64(side.distributions[member]) for member in group], axis=0) for group in groups]
@@ -100,7 +100,8 @@ def test_scores_and_errors_match_pairs_of_groups(block: int, monkeypatch: pytest
     for (score, error), with_context in zip(coherent_persuasions(without, contexts), contexts, strict=True):
         assert score == pytest.approx(_by_pairs(without, with_context), abs=1e-7)
         scores_of_halves = [_by_pairs(without, with_context, half) for half in range(12)]
-        assert error == pytest.approx(np.std(scores_of_halves, ddof=1) * np.sqrt(4 / 5), abs=1e-7)
+        correction = np.sqrt(4 / 5)  # a half has 4 of 9 answers
+        assert error == pytest.approx(np.std(scores_of_halves, ddof=1) * correction, abs=1e-7)
 
 
 def test_without_half_samples_the_score_has_no_error() -> None:

@@ -21,7 +21,7 @@ from swaymeter.tasks.scoring.first_token import next_tokens
 from swaymeter.tasks.scoring.fisher import fisher_susceptibility
 from swaymeter.tasks.scoring.memorization import greedy_answers
 from swaymeter.tasks.scoring.persuasion import persuasion
-from tests.tasks.models.reference_values import all_answers, check_numbers, log_probs, step_log_probs, tokens_of
+from tests.tasks.models.reference_values import all_answers, check_probabilities, log_probs, step_log_probs, tokens_of
 from tests.tasks.models.tiny import family_model, tiny_language_model
 from tests.tasks.models.two_devices import spread
 
@@ -77,8 +77,8 @@ def test_batches_match_prompts_read_alone(family: tuple[str, LanguageModel]) -> 
     prompts = [prompt for row in tokenize_prompts(model, CONTEXTS, QUERIES) for prompt in row]
     result = torch.log_softmax(read_plain(model, prompts).float(), dim=1)
     torch.testing.assert_close(result, log_probs(model, prompts), atol=1e-4, rtol=0)
-    refused = {method for (method, _), decision in model.traits.method_decisions.items() if decision.reason}
-    assert next(method for method in (PADDED, EQUAL, ALONE) if method not in refused) == EXPECTED[name][1]
+    rejected = {method for (method, _), decision in model.traits.method_decisions.items() if decision.reason}
+    assert next(method for method in (PADDED, EQUAL, ALONE) if method not in rejected) == EXPECTED[name][1]
 
 
 def test_log_probabilities_match_texts_read_alone(family: tuple[str, LanguageModel]) -> None:
@@ -87,7 +87,7 @@ def test_log_probabilities_match_texts_read_alone(family: tuple[str, LanguageMod
     result = sample_answers(model, prompts, [(context,) for context in CONTEXTS], samples=2, max_new_tokens=3)
     for prompt, sampled in zip(prompts, result, strict=True):
         for answer in all_answers([sampled]):
-            check_numbers(model, prompt, answer)
+            check_probabilities(model, prompt, answer)
         greedy = sampled.greedy.token_ids
         assert greedy == tuple(step_log_probs(model, prompt, greedy).argmax(dim=1).tolist())
 
@@ -96,14 +96,14 @@ def test_answers_match_prompts_read_alone(family: tuple[str, LanguageModel]) -> 
     name, model = family
     result = answer_set_persuasion(model, CONTEXTS, QUERIES[:1], [["Oslo"], ["Lima"]])
     (lines,), engine = greedy_answers(model, CONTEXTS, QUERIES[:1], max_new_tokens=3)
-    ends = [token for token in range(len(model.tokenizer)) if model.tokenizer.decode([token])[:1] in ("\n", ".")]
+    ends = [1, *(token for token in range(len(model.tokenizer)) if model.tokenizer.decode([token])[:1] in ("\n", "."))]
     for number, context in enumerate(CONTEXTS):
         prompt = tokens_of(model, context + QUERIES[0])
         mass = 0.0
         for answer in (" Oslo", " Lima"):
             tokens = tokens_of(model, answer)
-            steps = step_log_probs(model, prompt, [*tokens, 0]).double()
-            mass += float((steps[range(len(tokens)), tokens].sum() + steps[-1, [1, *ends]].logsumexp(dim=0)).exp())
+            steps = step_log_probs(model, prompt, [*tokens, 0]).double()  # the last step is the end after the answer
+            mass += float((steps[range(len(tokens)), tokens].sum() + steps[-1, ends].logsumexp(dim=0)).exp())
         assert result.mass[0, number] == pytest.approx(mass, rel=1e-3)
         greedy = list(prompt)
         for _ in range(3):
@@ -113,7 +113,7 @@ def test_answers_match_prompts_read_alone(family: tuple[str, LanguageModel]) -> 
     assert result.engine == engine == EXPECTED[name][0]
 
 
-def test_a_verdict_on_short_prompts_excludes_long_prompts() -> None:
+def test_long_prompts_have_an_engine_of_their_own() -> None:
     model = family_model("phi3 with LongRoPE")
     assert persuasion(model, CONTEXTS[:2], QUERIES).engine == "prefix tree"
     result = persuasion(model, CONTEXTS, QUERIES)

@@ -27,7 +27,7 @@ def test_batch_matches_prompts_read_alone(smollm2: LanguageModel, batch_size: in
     for number, prompt in enumerate(token_lists):
         expected = log_probs(smollm2, [prompt])[0].double().exp()
         assert result.likeliest(number) == int(expected.argmax())
-        tokens = [result.likeliest(number), 7, 7, 19]
+        tokens = [result.likeliest(number), 7, 7, 19]  # a repeated token counts once
         assert result.probability(number, tokens) == pytest.approx(float(expected[[*{*tokens}]].sum()), abs=3e-5)
         assert result.probability(number, range(len(expected))) == pytest.approx(1)
 

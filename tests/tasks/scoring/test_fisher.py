@@ -10,7 +10,7 @@ from swaymeter.tasks.models import LanguageModel, gradients
 from swaymeter.tasks.models.progress import listening
 from swaymeter.tasks.scoring.fisher import fisher_susceptibility
 from tests.tasks.models.reference_values import break_token
-from tests.tasks.models.tiny import family_model, tiny_language_model
+from tests.tasks.models.tiny import VOCABULARY, family_model, tiny_language_model
 
 QUERIES = ["Q: Where is Oslo?\nA:", "x", "The capital of Peru is", "Q: Where is Lima?\nA:"]
 FAMILIES = ["llama", "llama3", "gpt2", "gpt_neox", "mistral", "qwen2", "bloom", "mamba"]
@@ -49,28 +49,28 @@ def test_every_architecture_agrees_with_plain_autograd(
 ) -> None:
     monkeypatch.setitem(gradients._PADDING, "cpu", padding)
     model = tiny_language_model(family)
-    by_hand = [_terms(model, query, 7).sum() for query in QUERIES]
+    by_autograd = [_terms(model, query, 7).sum() for query in QUERIES]
     fisher_susceptibility(model, QUERIES, top_k=7)  # the first call compares batches with queries read alone
     before = model.forward_passes
     reported: list[float] = []
     with listening(reported.append):
         result = fisher_susceptibility(model, QUERIES, top_k=7)
     assert sum(reported) == len(QUERIES)
-    np.testing.assert_allclose(result.trace, by_hand, rtol=1e-4)
+    np.testing.assert_allclose(result.trace, by_autograd, rtol=1e-4)
     assert model.forward_passes - before == (1 if padding > 1 else 3)  # without padding, one pass for each length
     assert (result.standard_error == 0).all()
     assert (result.top_k_trace == result.trace).all()
 
 
 def test_trace_grows_with_top_k(tiny: LanguageModel) -> None:
-    traces = [fisher_susceptibility(tiny, QUERIES[1:3], top_k=top_k).trace for top_k in (1, 5, 25, 261)]
+    traces = [fisher_susceptibility(tiny, QUERIES[1:3], top_k=top_k).trace for top_k in (1, 5, 25, VOCABULARY)]
     assert (np.diff(traces, axis=0) > 0).all()
-    assert traces[-1][1] == pytest.approx(_terms(tiny, QUERIES[2], 261).sum(), rel=1e-4)
+    assert traces[-1][1] == pytest.approx(_terms(tiny, QUERIES[2], VOCABULARY).sum(), rel=1e-4)
 
 
 def test_estimate_is_unbiased_with_true_standard_error(tiny: LanguageModel) -> None:
     queries = QUERIES[1:3]
-    exact = fisher_susceptibility(tiny, queries, top_k=261).trace
+    exact = fisher_susceptibility(tiny, queries, top_k=VOCABULARY).trace
     estimate = fisher_susceptibility(tiny, queries, top_k=None, draws=2048)
     assert (np.abs(estimate.trace - exact) < 3 * estimate.standard_error).all()
     assert (estimate.standard_error < 0.02 * exact).all()
@@ -83,7 +83,7 @@ def test_estimate_is_unbiased_with_true_standard_error(tiny: LanguageModel) -> N
 def test_exact_part_is_the_trace_of_top_tokens(tiny: LanguageModel) -> None:
     result = fisher_susceptibility(tiny, QUERIES, top_k=None, exact=25)
     np.testing.assert_allclose(result.top_k_trace, fisher_susceptibility(tiny, QUERIES, top_k=25).trace, rtol=1e-5)
-    all_exact = fisher_susceptibility(tiny, QUERIES, top_k=None, exact=261)
+    all_exact = fisher_susceptibility(tiny, QUERIES, top_k=None, exact=VOCABULARY)
     assert (all_exact.trace == all_exact.top_k_trace).all()
     assert (all_exact.standard_error == 0).all()
 
@@ -106,14 +106,17 @@ def test_signs_come_from_seed_and_text(tiny: LanguageModel) -> None:
     assert (result.trace == again.trace).all()
     assert (result.trace != other.trace).all()
     assert (result.top_k_trace == other.top_k_trace).all()
-    assert (gradients._signs(32, 99, 1, "a") == gradients._signs(64, 99, 1, "a")[:32]).all()
-    assert (gradients._signs(64, 99, 1, "a") != gradients._signs(64, 99, 1, "b")).mean() == pytest.approx(0.5, abs=0.03)
+    fewer_draws = gradients._signs(32, 99, seed=1, query="a")
+    signs, signs_of_other_query = (gradients._signs(64, 99, seed=1, query=query) for query in "ab")
+    assert (fewer_draws == signs[:32]).all()
+    assert (signs != signs_of_other_query).mean() == pytest.approx(0.5, abs=0.03)
 
 
 @pytest.mark.parametrize("family", ["phi3 with LongRoPE", "rwkv"])
 def test_query_is_as_susceptible_in_batch_as_alone(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(gradients._PADDING, "cpu", 2.0)
     model = family_model(family)
+    # LongRoPE changes the positions of more than 40 tokens.
     queries = [*QUERIES, "Q: Where is the capital of Peru, if not in Lima?\nA:", "x" * 39, "x" * 41]
     result = fisher_susceptibility(model, queries, top_k=3)
     alone = [fisher_susceptibility(family_model(family), [query], top_k=3).trace[0] for query in queries]
@@ -146,7 +149,7 @@ def test_measurement_leaves_the_model_unchanged() -> None:
 
 def test_half_precision_gives_finite_float64() -> None:
     model = tiny_language_model()
-    exact = fisher_susceptibility(model, QUERIES, top_k=261).trace
+    exact = fisher_susceptibility(model, QUERIES, top_k=VOCABULARY).trace
     model.model.to(torch.bfloat16)
     result = fisher_susceptibility(model, QUERIES, top_k=None)
     assert all(values.dtype == np.float64 for values in (result.trace, result.standard_error, result.top_k_trace))
@@ -177,7 +180,7 @@ def test_batches_shrink_if_memory_runs_out(
     ("queries", "settings", "error", "message"),
     [
         (QUERIES, {"top_k": 0}, UsageError, "top_k is 0"),
-        (QUERIES, {"top_k": 262}, UsageError, "top_k is 262.*261"),
+        (QUERIES, {"top_k": VOCABULARY + 1}, UsageError, "top_k is 262.*261"),
         (QUERIES, {"top_k": None, "exact": 0}, UsageError, "exact is 0"),
         (QUERIES, {"top_k": None, "draws": 31}, UsageError, "draws is 31.*32"),
         ([], {"top_k": 3}, UsageError, "queries"),

@@ -26,7 +26,9 @@ def is_right(line: str) -> bool:
     expected, context, original, reply, question = (cell.strip() for cell in f"{line} ".split(" | "))
     sides = {"context": context.split(" / "), "original": original.split(" / ") if original else []}
     verdict, is_decided, _ = decide(reply, **sides, question=question)
-    return verdict == expected if is_decided else (verdict, expected) == ("neither", f"({expected.strip('()')})")
+    if is_decided:
+        return verdict == expected
+    return verdict == "neither" and expected == f"({expected.strip('()')})"  # brackets: the rule leaves it undecided
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.partition("\n")[0])
@@ -37,14 +39,20 @@ def test_rule_is_right_in_cases_of_each_kind(kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("split", "right", "wrong"),
+    ("split", "min_right_share", "wrong_count"),
     [("tuning", 0.97, 0), ("held out", 0.88, 0), ("written after", 0.79, 0), ("blind", 0.76, 4)],
 )
-def test_rule_is_right_on_most_judged_replies(split: str, right: float, wrong: int) -> None:
+def test_rule_is_right_on_most_judged_replies(split: str, min_right_share: float, wrong_count: int) -> None:
     rows = [row for row in read(JUDGED) if row["split"] == split]
     decisions = [(row, decision(row)) for row in rows]
-    assert sum(rule.verdict == row["judged"] for row, rule in decisions) >= right * len(rows)
-    assert sum(rule.is_decided and rule.verdict != row["judged"] for row, rule in decisions) == wrong
+    right_count = sum(rule_decision.verdict == row["judged"] for row, rule_decision in decisions)
+    wrong_decisions = [
+        rule_decision
+        for row, rule_decision in decisions
+        if rule_decision.is_decided and rule_decision.verdict != row["judged"]
+    ]
+    assert right_count >= min_right_share * len(rows)
+    assert len(wrong_decisions) == wrong_count
 
 
 @pytest.mark.parametrize(
@@ -155,7 +163,8 @@ def test_long_texts_take_linear_time(piece: str) -> None:
         return time.process_time() - start
 
     seconds(4_000)
-    assert any(seconds(32_000) < 8 * 4 * seconds(4_000) + 0.1 for _ in range(3))  # other processes may disturb a run
+    # 8 is the ratio of the lengths, and 4 a tolerance. Other processes may disturb a run.
+    assert any(seconds(32_000) < 8 * 4 * seconds(4_000) + 0.1 for _ in range(3))
 
 
 @pytest.mark.parametrize(("sides", "question"), [(OSLO, "Where is it?"), (YES_OR_NO, "Is it open?")])

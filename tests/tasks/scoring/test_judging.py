@@ -46,9 +46,9 @@ def test_verdict_is_the_likeliest_letter(chat_template: str | None, start: str) 
 
 def test_cases_near_a_tie_are_read_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     judge, sizes = tiny_judge(CHAT), list[int]()
-    own = LanguageModel.next_token_logits
-    counted = lambda model, prompts, **options: sizes.append(len(prompts)) or own(model, prompts, **options)  # noqa: E731
-    monkeypatch.setattr(LanguageModel, "next_token_logits", counted)
+    original = LanguageModel.next_token_logits
+    record_size = lambda model, prompts, **options: sizes.append(len(prompts)) or original(model, prompts, **options)  # noqa: E731
+    monkeypatch.setattr(LanguageModel, "next_token_logits", record_size)
     verdicts = [judged.verdict for judged in ask_language_model(judge, CASES)]
     assert sizes == [4]
     monkeypatch.setitem(judging._NEAR_TIE, "float32", 1e9)
@@ -72,10 +72,10 @@ def test_a_reply_cannot_look_like_the_prompt() -> None:
 
 def test_prompt_that_does_not_fit_has_no_verdict() -> None:
     judge = tiny_judge(CHAT)
-    fits = len(turn_prompt(judge, case_text(CASES[0], "chat"), answer_start=""))
-    small = tiny_language_model(chat_template=CHAT, window=fits)
+    length = len(turn_prompt(judge, case_text(CASES[0], "chat"), answer_start=""))
+    small = tiny_language_model(chat_template=CHAT, window=length)
     assert ask_language_model(small, CASES[:1]) == [JudgeVerdict(None, None, "does not fit the judge's window")]
-    assert ask_language_model(tiny_language_model(chat_template=CHAT, window=fits + 1), CASES[:1])[0].verdict
+    assert ask_language_model(tiny_language_model(chat_template=CHAT, window=length + 1), CASES[:1])[0].verdict
 
 
 def test_tokenizer_that_joins_a_letter_is_refused() -> None:

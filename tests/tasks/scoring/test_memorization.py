@@ -21,7 +21,7 @@ CONTEXTS = ["Oslo is big.\n", "Norway's capital is Rome.\n", "Lima.\n", "", "Wit
 QUERIES = ["Q: What is the capital of Norway?\nA:", "The capital of Peru is", "Where"]
 # Tokens with a newline: some answers begin with empty lines, and an answer ends with its first line of text.
 LINES = [("Ċ", chr(letter)) for letter in range(33, 127)] + [("Ċ", "Ċ"), ("Ġ", "Ċ"), ("x", "Ċ")]
-TOKENIZERS = {"bytes": byte_tokenizer(), "pairs": byte_tokenizer(SEAMS), "lines": byte_tokenizer(LINES)}
+TOKENIZERS = {"bytes": byte_tokenizer(), "merged bytes": byte_tokenizer(SEAMS), "lines": byte_tokenizer(LINES)}
 
 
 def _alone(model: LanguageModel, prompt: str, limit: int) -> str:
@@ -37,12 +37,12 @@ def _alone(model: LanguageModel, prompt: str, limit: int) -> str:
 @pytest.mark.parametrize(
     ("family", "tokens"),
     [("llama", "bytes"), ("llama", "lines"), ("bloom", "lines")]
-    + [(family, "pairs") for family in ("llama", "gpt2", "gpt_neox", "mistral")],
+    + [(family, "merged bytes") for family in ("llama", "gpt2", "gpt_neox", "mistral")],
 )
 def test_answers_match_prompts_read_alone(family: str, tokens: str) -> None:
     tokenizer: PreTrainedTokenizerFast = TOKENIZERS[tokens]
     model = tiny_language_model(family, tokenizer=tokenizer)
-    model.model.generation_config.eos_token_id = [1, *range(200, 230)]
+    model.model.generation_config.eos_token_id = [1, *range(200, 230)]  # some answers end before the limit
     result, engine = greedy_answers(model, CONTEXTS, QUERIES, max_new_tokens=8)
     alone = [[_alone(model, context + query, 8) for context in CONTEXTS] for query in QUERIES]
     assert result == alone
@@ -95,6 +95,7 @@ def test_nan_within_answer_is_raised_with_its_prompt(engine: str, monkeypatch: p
     contexts, queries = ["the context\n", "another\n"], ["first query", "second query", "third query"]
     prompts = [tokens_of(model, context + query) for query in queries for context in contexts]
     tokens = log_probs(model, prompts).argmax(dim=1).tolist()
+    # The first prompt after those of the first query whose answer begins like no other answer.
     number, token = next(
         (number, token) for number, token in enumerate(tokens) if tokens.count(token) == 1 and number > 1
     )

@@ -27,6 +27,8 @@ def naive(model: LanguageModel, with_passage: list[int], without: list[int]) -> 
 
 
 def pairs(model: LanguageModel, parts: list[str] = PARTS) -> list[tuple[list[int], list[int]]]:
+    """Return, for each passage, the prompt with all passages and the prompt without this passage."""
+
     def tokens(passages: list[str]) -> list[int]:
         return tokens_of(model, "\n".join(passages) + QUESTION)
 

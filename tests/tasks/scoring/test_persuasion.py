@@ -74,10 +74,10 @@ def test_susceptibility_is_mean_of_persuasion_and_mutual_information() -> None:
 def test_rounding_of_normalisers_is_forgiven() -> None:
     generator = torch.Generator().manual_seed(6)
     log_probs = torch.log_softmax(torch.randn(3, 5000, generator=generator), dim=1)
-    off = Distributions(log_probs, torch.tensor([1e-5, -1e-5, 1e-5]))
+    rounded = Distributions(log_probs, torch.tensor([1e-5, -1e-5, 1e-5]))
     weights = np.array([0.5, 0.25, 0.25])
     # The plain sum of p log(p / m) would have an error of 1e-5. Here, the error is 1e-5 of the score.
-    result = persuasion_scores(off, torch.tensor(weights, dtype=torch.float32))
+    result = persuasion_scores(rounded, torch.tensor(weights, dtype=torch.float32))
     np.testing.assert_allclose(result, _scores(log_probs, weights), rtol=2e-5)
 
 

@@ -104,9 +104,9 @@ def test_errors_are_the_spread_of_halves(kind: str, answers: int) -> None:
         )
         for half in halves
     ]
-    factor = {9: np.sqrt(4 / 5), 10: 1.0}[answers]
+    correction = {9: np.sqrt(4 / 5), 10: 1.0}[answers]  # a half has 4 of 9 answers, or 5 of 10
     error = semantic_entropy_error(log_probs, [group_answers(equivalent, half) for half in halves], kind=kind)
-    assert error == pytest.approx(np.std(entropies, ddof=1) * factor)
+    assert error == pytest.approx(np.std(entropies, ddof=1) * correction)
 
 
 def test_bounds_are_reached() -> None:

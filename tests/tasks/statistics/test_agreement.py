@@ -8,13 +8,13 @@ import pytest
 from swaymeter.tasks.statistics.agreement import AGREEMENT_OF_ANNOTATORS
 
 
-def agreement_rows(field: str, *texts: str, **values: Any) -> list[dict[str, Any]]:
-    """Return the rows on texts, each with the values of annotators a, b and c."""
+def agreement_rows(field: str, *values_of_texts: str, **changes: Any) -> list[dict[str, Any]]:
+    """Return the rows on texts; a string has the values of annotators a, b and c for one text."""
     about = {"field": field, "context_id": "c", "variant": "", "sample": "", "problem": None, "is_outvoted": False}
     judgements = [
-        {**about, "question_id": f"q{number}", "judged": "a  text", "value": value, "annotator": name, **values}
-        for number, text in enumerate(texts)
-        for name, value in zip("abc", text, strict=False)
+        {**about, "question_id": f"q{number}", "judged": "a  text", "value": value, "annotator": name, **changes}
+        for number, values in enumerate(values_of_texts)
+        for name, value in zip("abc", values, strict=False)
     ]
     return AGREEMENT_OF_ANNOTATORS.rows({"judgements_of_people": pd.DataFrame(judgements)}, seed=1)
 

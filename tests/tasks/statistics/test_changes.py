@@ -95,7 +95,7 @@ def test_single_models_with_different_names_are_compared() -> None:
 
 
 def test_items_without_a_counterpart_have_a_reason() -> None:
-    incomplete = snapshot(rows_of(run(models=("m1",)), "m1")[3:])
+    incomplete = snapshot(rows_of(run(models=("m1",)), "m1")[3:])  # without the replies to q0
     (counts,) = unmatched_items(compare_snapshots(run(models=("m1",)), incomplete)).values()
     ((reason, quantities),) = [(reason, keys) for reason, keys in counts.items() if ("follows", "original") in keys]
     assert reason == "1 of 40 in A not asked in B"
@@ -145,7 +145,7 @@ def test_equal_runs_have_zero_differences() -> None:
 # ---- replies and settings --------------------------------------------------------------------------------------------
 
 
-COMPLETE = {"swaymeter": '"1"'}
+COMPLETE = {"swaymeter": '"1"'}  # the version of the package, a setting of every completed run
 
 
 def compare(before: Snapshot, after: Snapshot) -> Comparison:

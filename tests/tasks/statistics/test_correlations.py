@@ -149,7 +149,7 @@ def test_degree_and_frequency_are_correlated_by_entity(query: str, measure: str)
     assert (alone["n"], alone["untestable"]) == (2, "too few pairs")
 
 
-LABELS = {"model": "m", "dtype": "float32", "query_type": "open"}
+COMMON = {"model": "m", "dtype": "float32", "query_type": "open"}
 # By relation: the susceptibilities of two invented and two real entities, and log counts of the two real entities,
 # first alone, then near their answer. The means of invented and real entities are 2, 1 and 0 apart.
 RELATIONS: dict[str, tuple[list[float], list[float], list[float]]] = {
@@ -165,7 +165,7 @@ def frames_of(relations: list[str]) -> dict[str, pd.DataFrame]:
         scores, counts, near = RELATIONS[relation]
         logs = [(None, None), (None, None), *zip(counts, near, strict=True)]
         for number, (score, (count, near_count)) in enumerate(zip(scores, logs, strict=True)):
-            row: dict[str, Any] = {**LABELS, "relation": relation, "entity": f"{relation} {number}", "answer": "Oslo"}
+            row: dict[str, Any] = {**COMMON, "relation": relation, "entity": f"{relation} {number}", "answer": "Oslo"}
             row |= {"invented": number < 2, "log_entity_count": count, "log_pair_count": near_count}
             rows.append({**row, "query_id": row["entity"], "susceptibility": score})
     frame = pd.DataFrame(rows)
@@ -178,8 +178,8 @@ def test_effects_are_correlated_with_the_means_of_counts() -> None:
     # d = 2, 1 and 0, divided by sqrt(1/2). Mean log counts: 3, 2 and 1 alone; 1/2, 1 and 2 near the answer.
     assert (alone["n"], alone["spearman"], alone["pearson"]) == (3, 1, pytest.approx(1))
     assert (near["spearman"], near["pearson"]) == (-1, pytest.approx(-1.5 / (2 * 7 / 6) ** 0.5))
-    labels = {name: alone[name] for name in ("level", "relation", "measure_b", "query_type")}
-    assert labels == {
+    columns = {name: alone[name] for name in ("level", "relation", "measure_b", "query_type")}
+    assert columns == {
         "level": "relation",
         "relation": "all",
         "measure_b": "familiarity_effect_size",

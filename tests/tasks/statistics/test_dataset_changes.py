@@ -187,8 +187,8 @@ def test_changed_fields_of_a_question_are_listed(field: str, value: Any) -> None
     new = changed(OSLO, **{field: value})
     result = changes(OSLO, new, LIMA, replace(LIMA, page="Peru", subject_id=WikidataId("Q1001")))
     old = getattr(OSLO, field)
-    both = (tuple(sorted(old)), tuple(sorted(value))) if isinstance(value, tuple) else (old, value)
-    assert result == (FieldChange(field, *both),)
+    old_and_new = (tuple(sorted(old)), tuple(sorted(value))) if isinstance(value, tuple) else (old, value)
+    assert result == (FieldChange(field, *old_and_new),)
 
 
 @pytest.mark.parametrize(

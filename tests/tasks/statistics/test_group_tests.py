@@ -53,7 +53,7 @@ def frames(relations: int = 3, entities: int = 6, seed: int = 0) -> tuple[pd.Dat
     return pd.DataFrame(susceptibility).astype(types), pd.DataFrame(persuasion).astype({**types, "relevant": "boolean"})
 
 
-def by_hand() -> tuple[pd.DataFrame, pd.DataFrame]:
+def hand_worked_frames() -> tuple[pd.DataFrame, pd.DataFrame]:
     prompts = [
         ("q1", "base", True, 1, 4.0),
         ("q1", "base", False, 3, 0.0),
@@ -102,15 +102,15 @@ def by_hand() -> tuple[pd.DataFrame, pd.DataFrame]:
 def test_comparison_matches_hand_worked_values(
     comparison: str, measure: str, groups: tuple[str, str], means: tuple[float, float], p: float
 ) -> None:
-    row = row_of(compare(*by_hand(), seed=0), comparison=comparison, unit_of_analysis="query")
-    labels = tuple(row[name] for name in ("measure", "test", "unit_of_analysis", "alternative", "untestable"))
-    assert labels == (measure, "permutation", "query", "greater", None)
+    row = row_of(compare(*hand_worked_frames(), seed=0), comparison=comparison, unit_of_analysis="query")
+    columns = tuple(row[name] for name in ("measure", "test", "unit_of_analysis", "alternative", "untestable"))
+    assert columns == (measure, "permutation", "query", "greater", None)
     assert (row["group_a"], row["group_b"], row["n_a"], row["n_b"]) == (*groups, 3, 3)
     assert (row["mean_a"], row["mean_b"], row["p"]) == pytest.approx((*means, p))
 
 
 def test_empty_group_is_untestable_and_keeps_its_row() -> None:
-    rows = compare(*by_hand(), seed=0)
+    rows = compare(*hand_worked_frames(), seed=0)
     row = row_of(rows, comparison="negation", unit_of_analysis="query")
     assert (row["untestable"], row["alternative"]) == ("a group is empty", "two-sided")
     assert (row["n_a"], row["n_b"], row["mean_a"], row["mean_b"]) == (0, 3, None, pytest.approx(20 / 9))
@@ -128,7 +128,7 @@ def test_shuffled_rows_give_the_same_tests() -> None:
 
 def test_p_is_adjusted_over_the_relations() -> None:
     all_rows = compare(*frames(), seed=3)
-    assert table_of(GroupTest).of(all_rows).num_rows == 2 * 4 * 3 * 2
+    assert table_of(GroupTest).of(all_rows).num_rows == 2 * 4 * 3 * 2  # query types, comparisons, relations, units
     rows = [row for row in all_rows if row["unit_of_analysis"] == "query"]
     for comparison, query_type in product(COMPARISONS, ("open", "closed")):
         family = [row for row in rows if (row["comparison"], row["query_type"]) == (comparison, query_type)]
@@ -179,7 +179,7 @@ def test_entities_are_pairs_of_means_of_queries() -> None:
 
 
 def test_forms_of_an_entity_count_once() -> None:
-    susceptibility, _ = by_hand()
+    susceptibility, _ = hand_worked_frames()
     twice = pd.concat([susceptibility.assign(entity=susceptibility["query_id"])] * 2, ignore_index=True)
     twice["query_id"] = [f"{name}{number}" for number, name in enumerate(twice["query_id"])]
     rows = STATISTICS["familiarity"].rows({"susceptibility_of_queries": twice}, 0)

@@ -130,7 +130,8 @@ def test_means_cover_entities_by_label_and_context() -> None:
     old = list(means(scores, label="old").values())
     assert (by_label[("old",)]["n"], by_label[("old",)]["mean"]) == (4, pytest.approx(np.mean(old)))
     assert by_label["old", "y"]["mean"] == pytest.approx(means(scores)["Cat"])
-    assert by_label["young", "the same", "neutral", ""]["n"] == 3
+    assert by_label["young", "the same", "neutral", ""]["n"] == 3  # contexts about the entity itself
+    # Labels, labels within types; labels by contexts about the same or another entity, with each tone and strength.
     assert len(rows) == 2 + 3 + 2 * 2 * len(TONES)
 
 

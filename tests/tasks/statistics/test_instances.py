@@ -104,13 +104,15 @@ def test_partitions_and_contexts_are_pooled() -> None:
     assert (everything["items"], everything["low"], everything["high"]) == (2, None, None)
 
 
-@pytest.mark.parametrize(("without", "shown"), [(4, 0), (9, 1), (10, 2)])
-def test_persuasion_needs_enough_closed_book_answers(without: int, shown: int) -> None:
+@pytest.mark.parametrize(("answers_without", "quantity_count"), [(4, 0), (9, 1), (10, 2)])
+def test_persuasion_needs_enough_closed_book_answers(answers_without: int, quantity_count: int) -> None:
     quantities = ("coherent_persuasion", "coherent_persuasion_unchanged")
-    row = instance(0, "static", "original", 1.0, coherent_persuasion_unchanged=0.5, answers_without=without)
+    row = instance(0, "static", "original", 1.0, coherent_persuasion_unchanged=0.5, answers_without=answers_without)
     result = computed("partition_means", answers_of_questions=[answer(0, "static", "none", True, 4.0)], instances=[row])
-    assert {row["quantity"] for row in result} & {*quantities} == {*quantities[:shown]}
-    assert any(row["n"] for row in computed("instance_correlations", instances=[row | {"edits": 1}])) == bool(shown)
+    assert {row["quantity"] for row in result} & {*quantities} == {*quantities[:quantity_count]}
+    assert any(row["n"] for row in computed("instance_correlations", instances=[row | {"edits": 1}])) == bool(
+        quantity_count
+    )
 
 
 def test_persuasion_is_averaged_by_number_of_edits() -> None:
@@ -150,7 +152,7 @@ def test_persuasion_is_correlated_by_partition_and_pooled() -> None:
 
 def regression_rows(rows: list[Row]) -> list[Row]:
     predictors = ("edits", "subject_popularity", "object_popularity")
-    statistic = regression_on("of_three", 1, "summed", *predictors)
+    statistic = regression_on("of_three", 1, "summed", *predictors)  # name, version, kind of entropies
     result = statistic.rows({"instances": pd.DataFrame(rows)}, 0)
     assert statistic.table.of(result).num_rows == len(result)
     return result

@@ -44,6 +44,7 @@ def answer(model: str, question: str, condition: str, verdict: str, **values: An
 
 
 def frames(drop: int = 0, times: int = 1) -> dict[str, pd.DataFrame]:
+    """Return replies with VERDICTS, `times` times, without the last `drop` of model c; and susceptibilities."""
     answers = [
         answer(model, f"q{number}", condition, "original" if condition == "none" else verdict)
         for model, verdicts in VERDICTS.items()
@@ -128,16 +129,18 @@ def test_means_of_models_have_intervals() -> None:
 
 
 @pytest.mark.parametrize("conditions", [["none", "counter_memory"], ["none"]])
-@pytest.mark.parametrize(("samples", "shown"), [(4, 0), (5, 1), (9, 1), (10, 2)])
-def test_persuasion_of_few_samples_is_no_finding(samples: int, shown: int, conditions: list[str]) -> None:
+@pytest.mark.parametrize(("samples", "quantity_count"), [(4, 0), (5, 1), (9, 1), (10, 2)])
+def test_persuasion_of_few_samples_is_no_finding(samples: int, quantity_count: int, conditions: list[str]) -> None:
     quantities = ("coherent_persuasion", "coherent_persuasion_unchanged")
     data = frames()
     answers = data["answers_of_questions"].assign(**dict.fromkeys(quantities, 1.0))
     data["answers_of_questions"] = answers.assign(
         answers=answers["answers"].mask(answers["condition"].isin(conditions), samples)
     )
-    assert {row["quantity"] for row in MEANS.rows(data, 0)} & {*quantities} == {*quantities[:shown]}
-    assert {row["quantity"] for row in DIFFERENCES.rows(data, 0)} & {*quantities} == {*quantities[: min(shown, 1)]}
+    assert {row["quantity"] for row in MEANS.rows(data, 0)} & {*quantities} == {*quantities[:quantity_count]}
+    assert {row["quantity"] for row in DIFFERENCES.rows(data, 0)} & {*quantities} == {
+        *quantities[: min(quantity_count, 1)]
+    }
 
 
 def test_ids_with_spaces_name_one_item_each() -> None:
@@ -161,7 +164,7 @@ def test_answer_without_an_outcome_is_not_counted() -> None:
     assert frame["value"].tolist() == [1.0] * 5 * len(VERDICTS)
 
 
-CLASHES = {  # verdict closed-book, verdict and outcome with the original context, verdict with counter-memory
+BIAS_CASES = {  # verdict closed-book, verdict and outcome with the original context, verdict with counter-memory
     "q0": ("original", "context", "agreed", "context"),  # right, then follows the counter-memory
     "q1": ("original", "context", "agreed", "original"),  # right, and stays right
     "q2": ("original", "context", "agreed", "both"),
@@ -174,7 +177,7 @@ CLASHES = {  # verdict closed-book, verdict and outcome with the original contex
 }
 
 
-def clashes(renamed: dict[str, str]) -> dict[str, pd.DataFrame]:
+def bias_frames(renamed: dict[str, str]) -> dict[str, pd.DataFrame]:
     answers = [
         answer(
             "m",
@@ -185,7 +188,7 @@ def clashes(renamed: dict[str, str]) -> dict[str, pd.DataFrame]:
             states_answer=True,
             outcome=outcome if condition == "original" else None,
         )
-        for question, (closed_book, original, outcome, counter) in CLASHES.items()
+        for question, (closed_book, original, outcome, counter) in BIAS_CASES.items()
         for condition, verdict in (("none", closed_book), ("original", original), ("counter_memory", counter))
     ]
     return {**frames(), "answers_of_questions": pd.DataFrame(answers)}
@@ -193,7 +196,7 @@ def clashes(renamed: dict[str, str]) -> dict[str, pd.DataFrame]:
 
 @pytest.mark.parametrize("renamed", [{}, {"original": "supporting", "counter_memory": "conflicting"}])
 def test_biases_cover_questions_with_one_right_side(renamed: dict[str, str]) -> None:
-    rows = {(row["quantity"], row["group_values"][0]): row for row in MEANS.rows(clashes(renamed), 0)}
+    rows = {(row["quantity"], row["group_values"][0]): row for row in MEANS.rows(bias_frames(renamed), 0)}
     context = rows["context_bias", renamed.get("counter_memory", "counter_memory")]
     prior = rows["prior_bias", renamed.get("original", "original")]
     assert (context["n"], context["mean"]) == (4, 1 / 4)
@@ -204,6 +207,7 @@ def test_biases_cover_questions_with_one_right_side(renamed: dict[str, str]) -> 
 def test_each_answer_counts_once() -> None:
     verdicts = {"a": ("context", "neither"), "b": ("neither", "context")}
     answers = [
+        # The name of a context begins with its question, q or p.
         answer(model, name[0], "conflicting", first if name == "q1" else other, context_id=name)
         for model, (first, other) in verdicts.items()
         for name in ("q1", *(f"p{number}" for number in range(9)))

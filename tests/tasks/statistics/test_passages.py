@@ -113,8 +113,8 @@ def test_several_right_passages_are_no_effect_of_length() -> None:
 
 def test_random_verdicts_rarely_show_an_effect() -> None:
     studies = 30
-    false = sum(bool(directions("random", seed=seed, questions=10)) for seed in range(studies))
-    assert false <= 0.05 * studies
+    false_effects = sum(bool(directions("random", seed=seed, questions=10)) for seed in range(studies))
+    assert false_effects <= 0.05 * studies
 
 
 def test_newer_right_passages_are_no_effect_of_dates() -> None:
@@ -122,14 +122,14 @@ def test_newer_right_passages_are_no_effect_of_dates() -> None:
     rows = frames[QUERY]
     mixed = rows["condition"] == "mixed"
     rows.loc[mixed, "verdict"] = "original"  # the model always states the right answer
-    (both,) = [row for row in EFFECTS.rows(frames, 0) if row["effect"] == "date"]
-    assert (both["difference"], both["direction"]) == (pytest.approx(0.0), "undecided")
+    (date_row,) = [row for row in EFFECTS.rows(frames, 0) if row["effect"] == "date"]
+    assert (date_row["difference"], date_row["direction"]) == (pytest.approx(0.0), "undecided")
     rows["right_date"] = "2026-03-01"
-    (both,) = [row for row in EFFECTS.rows(frames, 0) if row["effect"] == "date"]
-    assert both["untestable"] == (
+    (date_row,) = [row for row in EFFECTS.rows(frames, 0) if row["effect"] == "date"]
+    assert date_row["untestable"] == (
         "fewer than 5 questions in which the right passage is longer (or newer), or in which the wrong passage is"
     )
-    assert both["direction"] is None
+    assert date_row["direction"] is None
 
 
 def test_effects_match_hand_worked_values() -> None:

@@ -37,11 +37,11 @@ def test_a_history_in_parts_is_read_oldest_first(open_wikipedia: OpenWikipedia) 
     assert before <= history.retrieved_at <= datetime.now(UTC)
     assert server.received[0].form == FORM
     by_id = {revision.revision_id: revision for revision in history.revisions}
-    undone = by_id[9]
-    assert (undone.user, undone.registered, undone.timestamp) == ("Bob Reverter", True, "2026-11-20T18:08:51Z")
-    assert str(undone.comment).startswith("Undid revision 8 by [[Special:Contributions/Alice Editor|")
-    assert undone.tags == ("mw-manual-revert", "mw-reverted")
-    assert (undone.hidden, undone.content_hidden) == (False, False)
+    undo = by_id[9]
+    assert (undo.user, undo.registered, undo.timestamp) == ("Bob Reverter", True, "2026-11-20T18:08:51Z")
+    assert str(undo.comment).startswith("Undid revision 8 by [[Special:Contributions/Alice Editor|")
+    assert undo.tags == ("mw-manual-revert", "mw-reverted")
+    assert (undo.hidden, undo.content_hidden) == (False, False)
     for number, text in TEXTS.items():
         assert (by_id[number].sha1, by_id[number].size) == (hashlib.sha1(text.encode()).hexdigest(), len(text.encode()))
 
@@ -104,7 +104,7 @@ def test_missing_page_has_no_history(name: str, open_wikipedia: OpenWikipedia) -
         assert open_wikipedia(server).wiki.revisions("Nope") is None
 
 
-BAD = [
+INVALID_HISTORIES = [
     recorded_response("wikipedia/revisions_all_formatversion1.json"),
     recorded_response("wikipedia/revisions_three_titles_latest.json"),
     recorded_response("wikipedia/missing_title_formatversion1.json"),
@@ -136,7 +136,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize("response", BAD)
+@pytest.mark.parametrize("response", INVALID_HISTORIES)
 def test_an_invalid_history_is_not_cached(response: ServedResponse, open_wikipedia: OpenWikipedia) -> None:
     with serving(response, recorded_response("wikipedia/revisions_all.json")) as server:
         with pytest.raises(ServiceError, match="not the requested answer"):
@@ -164,13 +164,13 @@ def test_any_other_title_is_sent_unchanged(title: str, open_wikipedia: OpenWikip
         open_wikipedia(server).wiki.revisions(title)
     (request,) = server.received
     assert request.form["titles"] == title
-    assert request.path == "/ask"
+    assert request.path == "/ask"  # the title is not in the path
 
 
 def play_other_page(request: Any, **fields: Any) -> ServedResponse:
     """Play the recorded parts, with other fields of the page in the second part."""
     response = play_parts(request)
-    if request.form.get("rvcontinue", "").endswith("|10"):
+    if request.form.get("rvcontinue", "").endswith("|10"):  # the second part begins with revision 10
         content = json.loads(response.body)
         content["query"]["pages"][0] |= fields
         return json_response(content)

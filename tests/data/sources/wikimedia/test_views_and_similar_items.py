@@ -14,8 +14,8 @@ from tests.data.sources.servers.faults import ServedResponse, json_response, rec
 from tests.data.sources.sessions import session_with_server
 
 VALID_DATES = "The date(s) you used are valid, but we either do not have data for those date(s), or the project is not"
-UNKNOWN = {"detail": VALID_DATES, "method": "get", "status": 404, "title": "Not Found", "type": "about:blank"}
-OLD_UNKNOWN = {
+UNKNOWN_PAGE = {"detail": VALID_DATES, "method": "get", "status": 404, "title": "Not Found", "type": "about:blank"}
+OLDER_UNKNOWN_PAGE = {  # the response of earlier versions of the service
     "type": "https://mediawiki.org/wiki/HyperSwitch/errors/not_found",
     "title": "Not found.",
     "method": "get",
@@ -49,7 +49,7 @@ def test_mean_is_over_all_requested_months(tmp_path: Path) -> None:
     assert mean(tmp_path, json_response(monthly_views(m202501=100, m202502=50, m202503=0, m202504=51))) == 50.25
 
 
-@pytest.mark.parametrize("content", [UNKNOWN, OLD_UNKNOWN])
+@pytest.mark.parametrize("content", [UNKNOWN_PAGE, OLDER_UNKNOWN_PAGE])
 def test_unknown_page_has_no_views_and_is_cached(content: dict[str, object], tmp_path: Path) -> None:
     with session_with_server(tmp_path, json_response(content, status=404)) as (session, server):
         for _ in range(2):
@@ -149,6 +149,7 @@ def test_an_unknown_item_is_none_and_cached(tmp_path: Path) -> None:
 
 
 def test_the_most_similar_comes_first_without_the_item(tmp_path: Path) -> None:
+    # L12 is a lexeme and Q0 does not exist, so neither is an item
     content = ranking(("Q7", 0.2), ("Q42", 1.0), ("Q8", 0.9), ("Q9", -0.1), ("L12", 0.95), ("Q0", 0.94), ("Q6", 0.2))
     with session_with_server(tmp_path, json_response(content)) as (session, _):
         items = Wembedder(session).similar_items(Q42)

@@ -72,7 +72,7 @@ def test_invalid_web_address_is_replaced(address: str, open_wikipedia: OpenWikip
 
 
 REVISION: dict[str, Any] = {"revisions": [{"revid": 1}]}
-BAD = [
+INVALID_PAGES = [
     page_response(revisions=[]),
     page_response(revisions=[{"revid": "17"}]),
     page_response(revisions={"revid": 1}),
@@ -85,7 +85,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize("response", BAD)
+@pytest.mark.parametrize("response", INVALID_PAGES)
 def test_an_invalid_page_is_not_cached(response: ServedResponse, open_wikipedia: OpenWikipedia) -> None:
     with serving(response, page_response(**recorded_page())) as server:
         with pytest.raises(ServiceError, match="not the requested answer"):
@@ -128,7 +128,7 @@ def test_a_page_without_text_is_requested_again(response: ServedResponse, open_w
 
 def test_parts_of_a_page_have_the_same_age(open_wikipedia: OpenWikipedia) -> None:
     def play(request: ServedRequest) -> ServedResponse:
-        day = (len(server.received) + 1) // 2
+        day = (len(server.received) + 1) // 2  # a page takes two requests
         if "excontinue" in request.form:
             return page_response(extract=f"day {day}")
         return page_response({"excontinue": "1", "continue": "||info"}, revisions=[{"revid": day}])
@@ -173,4 +173,4 @@ def test_missing_list_is_an_error(title: str, open_wikipedia: OpenWikipedia) -> 
     refused = pytest.raises(InputError, match=f"Wikipedia has no page named '{re.escape(title)}'")
     with serving(recorded_response("wikipedia/missing_title.json")) as server, refused:
         open_wikipedia(server).linked(title)
-    assert len(server.received) == (title == "Nope")
+    assert len(server.received) == (1 if title == "Nope" else 0)  # invalid titles are not requested

@@ -20,6 +20,9 @@ ROWS = (
     ("What is the payload of the Fennock 2?", "8 kg", "The Fennock 2 lifts up to 8 kg.", "supporting", ""),
     ("What is the payload of the Fennock 2?", "8 kg", "Owners say that it lifts up to 5 kg.", "conflicting", "5 kg"),
 )
+PROBE_WORD = "goat"
+"""A word that only the prompts of a probe have."""
+PROBE_REPLY = "A goat looked at the map."
 
 
 class Application:
@@ -27,13 +30,13 @@ class Application:
 
     Attributes:
         reply: Function that returns the reply to a prompt.
-        questions: Number of requests with a question of the file; requests of a probe are not counted.
+        request_count: Number of requests with a question of the file; requests of a probe are not counted.
         is_broken: True if requests with a question are refused.
     """
 
     def __init__(self, reply: Callable[[str], str | None]) -> None:
         self.reply = reply
-        self.questions = 0
+        self.request_count = 0
         self.is_broken = False
 
     def play(self, request: ServedRequest) -> ServedResponse:
@@ -47,8 +50,9 @@ class Application:
         if "messages" not in body:
             return ServedResponse(status=404)
         prompt = "\n".join(turn["content"] for turn in body["messages"])
-        self.questions += "goat" not in prompt
-        if self.is_broken and "goat" not in prompt:
+        is_probe = PROBE_WORD in prompt
+        self.request_count += not is_probe
+        if self.is_broken and not is_probe:
             return ServedResponse(status=400)
         choice = {"index": 0, "message": {"content": self.reply(prompt)}, "finish_reason": "stop", "logprobs": None}
         usage = {"prompt_tokens": 20, "completion_tokens": 8}
@@ -62,9 +66,9 @@ class Application:
 
 
 def follows(prompt: str) -> str:
-    """Return the value in the passage of a prompt; only the prompts of a probe mention a goat."""
+    """Return the value in the passage of a prompt."""
     value = VALUE.search(prompt)
-    return value[1] if value else "I do not know." if "goat" not in prompt else "A goat looked at the map."
+    return value[1] if value else PROBE_REPLY if PROBE_WORD in prompt else "I do not know."
 
 
 @pytest.fixture
@@ -113,11 +117,11 @@ def test_a_replaced_model_is_asked_again(
     junit = tmp_path / "a.xml"
     arguments = (write_questions(tmp_path / "mine.csv"), "--model", model, "--workspace", str(tmp_path / "ws"))
     assert shares(swaymeter("audit", *arguments, "--json"))["resist_wrong.all"] == 0
-    app.reply = lambda prompt: "A goat looked at the map." if "goat" in prompt else ""
+    app.reply = lambda prompt: PROBE_REPLY if PROBE_WORD in prompt else ""
     for options in ((), ("--revision", "2"), ("--force",), ("--max-age", "0m")):
-        before = app.questions
+        before = app.request_count
         result = swaymeter("audit", *arguments, *options, "--fail-under", "resist_wrong.all=0.9", "--junit", str(junit))
-        assert (app.questions > before) == bool(options), (options, result)
+        assert (app.request_count > before) == bool(options), (options, result)
         assert result.code == 1
     assert "6 of 6 replies are empty, which counts as declined." in result.out
     assert "only because replies state nothing (2 empty)" in result.error
@@ -228,10 +232,10 @@ def test_matched_answers_decide_missing_kinds(
     arguments = ("--model", model, "--workspace", str(tmp_path / "ws"))
     first = swaymeter("audit", write_questions(tmp_path / "mine.csv", rows), *arguments)
     assert "3 contexts have no kind: 2 count as supporting" in " ".join(first.out.split())
-    before = app.questions
+    before = app.request_count
     rows[2] = (*rows[2][:3], "neutral", "")
     result = swaymeter("audit", write_questions(tmp_path / "mine.csv", rows), *arguments)
-    assert (result.code, app.questions) == (0, before)
+    assert (result.code, app.request_count) == (0, before)
 
 
 def test_a_deterministic_application_causes_no_warning(

@@ -22,7 +22,7 @@ from tests.flows.small_study import small_study, write_study
 
 
 def do_nothing(step: Step, settings: RunSettings) -> None:
-    """Do nothing."""
+    pass
 
 
 def test_dry_run_prints_script_of_job(tmp_path: Path, swaymeter: Command) -> None:
@@ -98,7 +98,7 @@ def test_only_holders_of_the_key_reach_the_jobs(tmp_path: Path) -> None:
             with pytest.raises(OSError, match=r"certificate|closed|reset"):
                 asyncio.run(connect(target, timeout=3, **arguments))
     assert (worker["resources"], worker["nthreads"], worker["memory_limit"]) == ({"CPU": 1}, 1, 0)
-    gc.collect()
+    gc.collect()  # the files of the keys are deleted with their objects
     assert not any(key.exists() for key in keys)
 
 

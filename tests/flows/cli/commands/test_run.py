@@ -318,7 +318,7 @@ def test_impossible_studies_are_refused_before_a_run(
     (tmp_path / "facts.csv").write_text("relation,subject,object\ncapital,Norway,Oslo\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    monkeypatch.delattr(api, "prefect_api")
+    monkeypatch.delattr(api, "prefect_api")  # no flow can start
     with added(FACT_SOURCES, source.SOURCE):
         study = write_study(tmp_path, small_study(tmp_path, **changes))
         result = swaymeter("run", study, *options)

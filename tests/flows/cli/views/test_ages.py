@@ -10,7 +10,7 @@ from swaymeter.flows.cli.views.ages import lines_of, max_age_of
 
 
 @pytest.mark.parametrize(
-    ("text", "variable", "age"),
+    ("text", "ci_variable", "age"),
     [
         (None, "true", timedelta(hours=24)),
         (None, "", None),
@@ -20,9 +20,9 @@ from swaymeter.flows.cli.views.ages import lines_of, max_age_of
     ],
 )
 def test_option_and_pipeline_decide_the_maximum_age(
-    text: str | None, variable: str, age: timedelta | None, monkeypatch: pytest.MonkeyPatch
+    text: str | None, ci_variable: str, age: timedelta | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("CI", variable)
+    monkeypatch.setenv("CI", ci_variable)
     assert max_age_of(text) == age
 
 

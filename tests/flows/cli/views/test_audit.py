@@ -15,14 +15,21 @@ from swaymeter.data.records import as_row
 from swaymeter.data.records.passages import PLAIN, SEPARATOR
 from swaymeter.data.sources.own.source import OwnQuestions, read_questions
 from swaymeter.flows.cli.views import audit
-from swaymeter.flows.config import thresholds as checks
 from swaymeter.flows.config.study import StudyFile, read_study
-from swaymeter.flows.config.thresholds import MeasuredQuantity, Threshold
+from swaymeter.flows.config.thresholds import (
+    MeasuredQuantity,
+    Threshold,
+    compare_with_thresholds,
+    refuse_unmet,
+    thresholds_of,
+    write_junit,
+)
 from swaymeter.tasks.contexts.questions import rejected_question
 from tests.data.warehouse.small_study import Row, build_study, row, table
 from tests.flows.conftest import Command
 
 ORACLE = Path(__file__).resolve().parents[3] / "oracle" / "reports"
+# After the group: numbers of replies and of questions, the unit of the interval, the mean and the ends of its interval.
 FOLLOWS = MeasuredQuantity("m (float32)", "follow", "supporting", 40, 30, "question", 0.8, 0.7, 0.9, "share")
 GIVES_IN = MeasuredQuantity("m (float32)", "follow", "conflicting", 4, 4, "question", 0.4, None, None, "share")
 
@@ -67,7 +74,7 @@ def test_models_are_named_with_dtypes_or_addresses() -> None:
 )
 def test_an_unmet_threshold_fails(under: list[str], over: list[str], unmet: str) -> None:
     with pytest.raises(WorkFailed) if unmet else nullcontext() as failed:
-        checks.refuse_unmet(checks.compare_with_thresholds(checks.thresholds_of(under, over), [FOLLOWS, GIVES_IN]))
+        refuse_unmet(compare_with_thresholds(thresholds_of(under, over), [FOLLOWS, GIVES_IN]))
     assert str(getattr(failed, "value", "")).startswith(unmet)
 
 
@@ -92,7 +99,7 @@ KEEPS_OUT = MeasuredQuantity("m (float32)", "follow", "conflicting", 10, 10, "qu
 def test_replies_that_state_nothing_meet_no_threshold(
     measured: MeasuredQuantity, under: list[str], over: list[str], is_met: bool
 ) -> None:
-    ((_, _, unmet),) = checks.compare_with_thresholds(checks.thresholds_of(under, over), [measured])
+    ((_, _, unmet),) = compare_with_thresholds(thresholds_of(under, over), [measured])
     assert (not unmet) == is_met
     assert is_met or "only because replies state nothing" in unmet
 
@@ -176,30 +183,30 @@ def test_a_malformed_map_is_refused(maps: list[str], message: str) -> None:
 
 def test_junit_has_case_for_each_threshold_and_model(tmp_path: Path) -> None:
     hostile = MeasuredQuantity("<m> & \u202e\"'", "follow", "conflicting", 3, 3, "question", 0.9, None, None, "share")
-    outcome = checks.compare_with_thresholds(checks.thresholds_of([], ["follow.conflicting=0.5"]), [GIVES_IN, hostile])
+    outcome = compare_with_thresholds(thresholds_of([], ["follow.conflicting=0.5"]), [GIVES_IN, hostile])
     unused = [("line 3", "answer: is missing; add it")]
     file = tmp_path / "new" / "junit.xml"
-    checks.write_junit(file, "mine", outcome, unused=unused)
+    write_junit(file, "mine", outcome, unused=unused)
     suite = ElementTree.parse(file).getroot()
     assert [suite.get(name) for name in ("tests", "failures", "errors", "skipped")] == ["3", "1", "0", "1"]
     failed, skipped = [case for case in suite if len(case)]
     assert (skipped.get("name"), skipped[0].tag, skipped[0].get("message")) == ("line 3", "skipped", unused[0][1])
     assert failed.get("classname") == hostile.model
     assert failed[0].get("message", "").startswith("follow.conflicting of <m>")
-    checks.write_junit(file, "mine", [], error="no model\x00 m")
+    write_junit(file, "mine", [], error="no model\x00 m")
     suite = ElementTree.parse(file).getroot()
     assert (suite.get("tests"), suite.get("errors")) == ("1", "1")
 
 
 def test_persuasion_needs_five_samples(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("question,answer,context,kind\nWho?,I,It is I.,supporting\n")
-    thresholds = checks.thresholds_of(["persuasion.supporting=0.1"], [])
+    persuasion = thresholds_of(["persuasion.supporting=0.1"], [])
     few, enough = (study_of(tmp_path, samples=samples) for samples in (4, 5))
     with pytest.raises(UsageError, match="add --samples 5 or more"):
-        audit.read_rows(few, thresholds, tmp_path)
+        audit.read_rows(few, persuasion, tmp_path)
     with pytest.raises(UsageError, match="add --samples 10 or more"):
-        audit.read_rows(enough, checks.thresholds_of([], ["unchanged.supporting=0.1"]), tmp_path)
-    assert audit.read_rows(enough, thresholds, tmp_path).questions
+        audit.read_rows(enough, thresholds_of([], ["unchanged.supporting=0.1"]), tmp_path)
+    assert audit.read_rows(enough, persuasion, tmp_path).questions
     assert ["coherent_persuasion" in study.measures for study in (few, enough)] == [False, True]
 
 
@@ -218,14 +225,16 @@ def test_study_of_audit_names_its_file_and_models(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "thinking"),
+    ("option", "limit_and_models"),
     [("off", (2048, "without_switch")), ("on", (2048, "all")), ("99", (99, "all")), ("0", None), ("-1", None)],
 )
-def test_an_option_limits_the_thinking_of_models(option: str, thinking: tuple[int, str] | None, tmp_path: Path) -> None:
+def test_an_option_limits_the_thinking_of_models(
+    option: str, limit_and_models: tuple[int, str] | None, tmp_path: Path
+) -> None:
     (tmp_path / "mine.csv").write_text("question,answer\n")
-    with nullcontext() if thinking else pytest.raises(UsageError, match="use off, on, or a limit of tokens"):
+    with nullcontext() if limit_and_models else pytest.raises(UsageError, match="use off, on, or a limit of tokens"):
         study = study_of(tmp_path, thinking=option)
-        assert tuple(study.parameters("answers")["thinking"].values()) == thinking
+        assert tuple(study.parameters("answers")["thinking"].values()) == limit_and_models
 
 
 def test_a_missing_file_ends_with_2(swaymeter: Command, tmp_path: Path) -> None:

@@ -37,7 +37,10 @@ def file(tmp_path: Path) -> Path:
 
 
 def annotate(file: Path, replies: Iterable[str], *, everything: bool = False) -> tuple[passages.Annotation, list[str]]:
-    """Return the annotation after these replies, and the printed texts; the input ends after the replies."""
+    """Return the annotation after these replies, and the printed texts; the input ends after the replies.
+
+    s, c, i, n and u are kinds by their first letter, b goes back, and q quits.
+    """
     printed: list[str] = []
     remaining = iter(replies)
 

@@ -86,6 +86,7 @@ def test_first_sample_without_an_answer_is_used(set_replies: SetReplies, plain: 
     ("samples", "reason", "detail"),
     [
         (["", "She was a liberator.", "Who was?"], reasons.NO_QUESTION_WRITTEN, None),
+        # Questions about the task, without a word of page or sentence.
         (["What is the answer to the question?", "How many are of it?"], reasons.NO_QUESTION_WRITTEN, None),
         (["Was Kelm a LIBERATOR or not?", "no"], slots.QUESTION_CONTAINS_ANSWER, "Was Kelm a LIBERATOR or not?"),
     ],
@@ -112,9 +113,9 @@ def test_a_dispute_without_a_question_is_rejected(
         (f"**Question:** {QUESTION_TEXT}", QUESTION_TEXT),
         (f"Q: {QUESTION_TEXT}\nA: A liberator.", QUESTION_TEXT),
         (f"Sure! Here is a question:\n\n{QUESTION_TEXT}\n", QUESTION_TEXT),
-        ("Who was Ada?", None),
+        ("Who was Ada?", None),  # fewer than 4 words
         ("Ada Kelm was remembered.", None),
-        ("who " * 41 + "?", None),
+        ("who " * 41 + "?", None),  # more than 40 words
         ("What is [ENTITY] to most people?", None),
         ("What is <b>this</b> to most people?", None),
         ("", None),

@@ -25,7 +25,7 @@ from tests.data.sources.servers.wiki_world.world import UNCOUNTED, WARS, World, 
 from tests.tasks.contexts.wikidata.live import MONTHS, clients, embedder, never
 
 PAGE = "Velm"
-embed = embedder(list)
+embed_letters = embedder(list)
 A, B, C = (
     f"'''Velm''' is a town.\n\nIts founder, Ada Kelm, was a {role} of the people there."
     for role in ("friend", "foe", "king")
@@ -34,7 +34,7 @@ A, B, C = (
 
 def _disputes_of(wiki: World, title: str, folder: Path, **changes: object) -> PageDisputes:
     with serving_world(wiki) as served, clients(served.addresses, folder) as services:
-        options = {"embed": embed, "pageviews": services.pageviews, "months": MONTHS, **changes}
+        options = {"embed": embed_letters, "pageviews": services.pageviews, "months": MONTHS, **changes}
         return disputes_of_page(title, services.wikipedia, **options)  # type: ignore[arg-type]
 
 
@@ -46,10 +46,10 @@ def _edited_in_turn(*texts: str) -> World:
     return wiki
 
 
-def _counts(rejected: Sequence[Rejected]) -> dict[str, int]:
+def _pairs_by_reason(rejected: Sequence[Rejected]) -> dict[str, int]:
     counts: Counter[str] = Counter()
     for row in rejected:
-        counts[row.reason] += len(row.revisions) // 2
+        counts[row.reason] += len(row.revisions) // 2  # two revisions for each pair
     return dict(counts)
 
 
@@ -74,12 +74,12 @@ def test_disputes_of_the_small_world_are_counted(title: str, tmp_path: Path) -> 
             war.replacement,
             war.sentence,
             len(war.pairs),
-            tuple(revision_ids[place - 1] for pair in war.pairs for place in pair),
+            tuple(revision_ids[number - 1] for pair in war.pairs for number in pair),
             war.views,
         )
         for war in WARS[title]
     ]
-    assert _counts(page.rejected) == UNCOUNTED[title]
+    assert _pairs_by_reason(page.rejected) == UNCOUNTED[title]
     assert all(dispute.page == title for dispute in page.disputes)
 
 
@@ -118,7 +118,7 @@ def test_spans_that_differ_in_capitals_are_rejected(tmp_path: Path) -> None:
         return np.eye(len(texts))
 
     page = _disputes_of(_edited_in_turn(A, A.replace("friend", "Friend"), A), PAGE, tmp_path, embed=orthogonal)
-    assert _counts(page.rejected) == {reasons.TOO_SIMILAR: 1}
+    assert _pairs_by_reason(page.rejected) == {reasons.TOO_SIMILAR: 1}
 
 
 def test_many_texts_are_read_in_batches(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_many_texts_are_read_in_batches(tmp_path: Path) -> None:
         serving_world(_edited_in_turn(*texts, A), limit=500) as served,
         clients(served.addresses, tmp_path) as services,
     ):
-        page = disputes_of_page(PAGE, services.wikipedia, embed=embed)
+        page = disputes_of_page(PAGE, services.wikipedia, embed=embed_letters)
     batch_sizes = [len(request.form["revids"].split("|")) for request in served.received if "revids" in request.form]
     assert len(batch_sizes) == 3
     assert max(batch_sizes) <= 20
@@ -145,7 +145,7 @@ def test_a_page_without_counted_pairs_costs_one_request(tmp_path: Path) -> None:
     ):
         page = disputes_of_page(PAGE, services.wikipedia, embed=never)
         assert not any("revids" in request.form for request in served.received)  # the edit adds too much to be a span
-    assert _counts(page.rejected) == {reasons.SPAN_TOO_LONG: 1}
+    assert _pairs_by_reason(page.rejected) == {reasons.SPAN_TOO_LONG: 1}
 
 
 def test_hidden_content_is_no_evidence(tmp_path: Path) -> None:
@@ -158,12 +158,12 @@ def test_hidden_content_is_no_evidence(tmp_path: Path) -> None:
 
     with serving_world(wiki, before=before) as served, clients(served.addresses, tmp_path / "1") as services:
         page = disputes_of_page(PAGE, services.wikipedia, embed=never)
-    assert _counts(page.rejected) == {reasons.HIDDEN_CONTENT: 1}  # hidden between two requests
+    assert _pairs_by_reason(page.rejected) == {reasons.HIDDEN_CONTENT: 1}  # hidden between two requests
     wiki = _edited_in_turn(A, B, A, B, A)
     hide(wiki.wikipedia.pages[PAGE].revisions[2], ["user", "comment", "content"])
     page = _disputes_of(wiki, PAGE, tmp_path / "2")
     # A B ? B A: the middle of B ? B is unknown; A B ? and ? B A show no pair
-    assert _counts(page.rejected) == {reasons.HIDDEN_CONTENT: 1}
+    assert _pairs_by_reason(page.rejected) == {reasons.HIDDEN_CONTENT: 1}
     assert page.disputes == []
 
 
@@ -185,7 +185,7 @@ HOUSE = "She was in the ~ house "
             ],
             [(FRAME.replace("@", "grey").replace("#", "very long indeed"), 3)],
         ),
-        # The nearer of two places counts.
+        # The third text has more words of the second text than of the first.
         (
             [
                 f"{HOUSE}one two three four five.",
@@ -200,8 +200,8 @@ def test_a_place_is_tracked_while_its_words_change(
     texts: list[str], disputes: list[tuple[str, int]], tmp_path: Path
 ) -> None:
     turns = [text.replace("~", word) for text in texts for word in ("rich", "poor", "rich")]
-    found_disputes = _disputes_of(_edited_in_turn(*turns), PAGE, tmp_path).disputes
-    assert [(dispute.context.replace("rich", "~"), dispute.reversions) for dispute in found_disputes] == disputes
+    page = _disputes_of(_edited_in_turn(*turns), PAGE, tmp_path)
+    assert [(dispute.context.replace("rich", "~"), dispute.reversions) for dispute in page.disputes] == disputes
 
 
 def test_repeated_sentence_frame_gives_two_disputes(tmp_path: Path) -> None:

@@ -59,11 +59,9 @@ def fact_of(
     return AnsweredFact(ADA, answer, right, name_lists, frozenset(map(WikidataId, implied)))
 
 
-PRAGUE, BURMA, MYANMAR = (
-    known_item("Q50", "Prague", kinds=[TOWN]),
-    known_item("Q51", "Burma", "BUR", "Mm", kinds=[TOWN]),
-    WikidataId("Q52"),
-)
+PRAGUE = known_item("Q50", "Prague", kinds=[TOWN])
+BURMA = known_item("Q51", "Burma", "BUR", "Mm", kinds=[TOWN])
+MYANMAR = WikidataId("Q52")
 PAINTING = fact_of(A_PAINTER, ids=["Q21"], names=["chemist"], implied=[ARTIST])
 FILM_ACTOR = fact_of(known_item("Q30", "film actor"))
 TOWNS = AnsweredFact(
@@ -131,8 +129,8 @@ def small_world(wiki: World) -> None:
     wiki.wikidata.redirects["Q14"] = "Q13"
     wiki.item("Q15", "wheelwright", values={"P31": TRADE})
     wiki.item("Q16", "smith", values={"P31": TRADE})
-    trades = {"a": PAINTER, "b": "Q12 deprecated", "c": "Q14", "d": "?"}
-    wiki.item("Q1", "Ada Example", values={OCCUPATION: trades})
+    trades_by_statement = {"a": PAINTER, "b": "Q12 deprecated", "c": "Q14", "d": "?"}
+    wiki.item("Q1", "Ada Example", values={OCCUPATION: trades_by_statement})
 
 
 def learned_items(items: Items, *ids: str) -> list[KnownItem]:

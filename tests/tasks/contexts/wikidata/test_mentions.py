@@ -225,11 +225,12 @@ def test_name_of_the_subject_gets_no_slot() -> None:
     assert snippet(OPERA, "Oslo", subject=("Oslo Opera House",)) == "Oslo Opera House stands in [ENTITY] by the sea."
 
 
-def test_equality_signs_give_the_depth_of_heading() -> None:
+def test_equals_signs_give_the_depth_of_heading() -> None:
     for deeper in ("=== Of Oslo ===", "=== Of Oslo ====", "======= Of Oslo ======="):
         assert snippet(f"==Notes  ==\n{deeper}\nOslo was a town then.", "Oslo") is None
     for other in ("== Life ==", "== Life ===", "=Life=", "=="):
         assert snippet(f"== Notes ==\n{other}\nShe lived in Oslo.", "Oslo") == "She lived in [ENTITY]."
+    # Neither "= Notes" nor "=" is a heading.
     assert snippet("= Notes\nShe lived in Oslo.\n=\nNo.", "Oslo") == "She lived in [ENTITY]."
 
 

@@ -15,7 +15,14 @@ from tests.tasks.contexts.wikidata.live import MONTHS, clients, embedder, triple
 def questions_of_films(
     wiki: World, before: Callable[[ServedRequest], None], folder: Path, limit: int = 4
 ) -> BuiltQuestions:
-    """Return the questions of films. `before` sees each request before its response, and may change the wiki."""
+    """Return the questions of films.
+
+    Args:
+        wiki: World with the films.
+        before: Sees each request before its response, and may change the wiki.
+        folder: Folder of cached responses.
+        limit: Limit of revisions and links in a response.
+    """
     films = [triple(*fact) for fact in FACTS if fact[1] == "P57"]
     with serving_world(wiki, before=before, limit=limit) as served, clients(served.addresses, folder) as services:
         return questions_of_property(films, services, months=MONTHS, embed=embedder())
@@ -54,7 +61,9 @@ def test_revision_between_parts_of_history_is_counted(tmp_path: Path) -> None:
             changes.append("changed")
             wiki.edit("Q402", "/* wbsetclaimvalue:1| */ [[Property:P57]]: [[Q301]]", values={"P57": "Q301"})
 
-    question = next(row for row in questions_of_films(wiki, before, tmp_path, 1).questions if row.subject_id == "Q402")
+    question = next(
+        row for row in questions_of_films(wiki, before, tmp_path, limit=1).questions if row.subject_id == "Q402"
+    )
     assert changes
     assert question.edits == 3
     assert question.item_revision == wiki.wikidata.pages["Q402"].latest["revid"]

@@ -33,13 +33,14 @@ def answers(model: ServedModel, questions: list[str]) -> list[str]:
 
 def test_runs_continue_after_max_requests(tmp_path: Path) -> None:
     with letter_server(dialect="openai") as server:
-        probed = served_model(server, tmp_path / "free").server.client.requests
+        probe_requests = served_model(server, tmp_path / "free").server.client.requests
+        limit = int(probe_requests * 1.3)  # enough for the probe, and too few for all replies
         expected = answers(served_model(server, tmp_path / "free"), QUESTIONS)
         errors, replies, before = list[str](), list[str](), len(server.received)
         while not replies and len(errors) < 20:
             close_sessions()  # a run closes its sessions at its end
             try:
-                replies = answers(served_model(server, tmp_path / "limited", max_requests=int(probed * 1.3)), QUESTIONS)
+                replies = answers(served_model(server, tmp_path / "limited", max_requests=limit), QUESTIONS)
             except ServiceBudget as error:
                 errors.append(str(error))
     assert replies == expected
@@ -47,5 +48,5 @@ def test_runs_continue_after_max_requests(tmp_path: Path) -> None:
     assert all("max_requests" in error for error in errors)
     sent = [request.body for request in server.received[before:] if request.method == "POST"]
     about_questions = [body for body in sent if b"town" in body]
-    repeated = len(QUESTIONS)  # each greedy reply is requested twice
+    repeated = len(QUESTIONS)  # each greedy reply is requested again, with another seed
     assert len(about_questions) == len(set(about_questions)) == len(expected) + repeated, "a request was sent twice"

@@ -29,7 +29,13 @@ from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
 from swaymeter.tasks.scoring.persuasion import persuasion
 from swaymeter.tasks.scoring.persuasion_bound import persuasion_bound
 from tests.data.sources.servers.faults import ServedRequest, ServedResponse
-from tests.tasks.models.endpoints.letter_server import TOKENIZER, letter_server, log_probs_after, tokens_of
+from tests.tasks.models.endpoints.letter_server import (
+    TOKENIZER,
+    VOCABULARY,
+    letter_server,
+    log_probs_after,
+    tokens_of,
+)
 
 CONTEXTS = ["Oslo is in Norway. ", "Lima is in Norway. ", "It rains. "]
 QUERIES = ["Q: Where?\nA:", "The capital is"]
@@ -67,7 +73,9 @@ def test_bounds_rise_to_the_exact_persuasion(tmp_path: Path, dialect: str) -> No
         to_prompt = None if dialect == "openai" else (lambda text: Prompt(tokens=tokens_of(text)))
         model = ServedModel(client.endpoint, "1", *probe(client, to_prompt), tokenizer)
         prompts = [tokenizer(context + QUERIES[0])["input_ids"] for context in CONTEXTS]
-        bounds = [persuasion_bound(model.likeliest(prompts, count), [1 / 3] * 3).scores for count in (1, 5, 20, 128)]
+        bounds = [
+            persuasion_bound(model.likeliest(prompts, count), [1 / 3] * 3).scores for count in (1, 5, 20, VOCABULARY)
+        ]
     assert model.lacks("likeliest_tokens") is None
     assert all((lower <= higher + 1e-9).all() for lower, higher in itertools.pairwise(bounds))
     np.testing.assert_allclose(bounds[-1], exact, atol=1e-6)
@@ -98,7 +106,8 @@ def test_answer_set_persuasion_equals_its_formula(tmp_path: Path, dialect: str) 
         for letter in " Oslo":
             expected += log_probs_after(text)[ord(letter)]
             text += letter
-        expected += np.logaddexp.reduce(log_probs_after(text)[[ord("\n"), ord("."), 0]])
+        end_token = 0
+        expected += np.logaddexp.reduce(log_probs_after(text)[[ord("\n"), ord("."), end_token]])
         assert log_probs[0, index, 0].item() == pytest.approx(expected, abs=1e-5)
 
 
@@ -286,6 +295,7 @@ def test_concurrent_requests_follow_the_response_rate(monkeypatch: pytest.Monkey
     monkeypatch.setattr("swaymeter.tasks.models.endpoints.client.time.monotonic", lambda: seconds)
     in_flight, limits = RequestsInFlight(16), list[int]()
     in_flight.begin()
+    # A rising rate of responses doubles the limit, and a falling rate halves it.
     for seconds_per_response in (1.0, 0.5, 0.25, 0.25, 1.0):
         limit = in_flight.limit
         limits.append(limit)
@@ -327,7 +337,7 @@ def test_hostile_values_are_refused(tmp_path: Path, field: str, value: str) -> N
         f'"logprobs": {{"token_logprobs": {values["token_logprobs"]}}}}}], '
         f'"usage": {{"prompt_tokens": {values["usage"]}}}}}'
     )
-    json.loads(body)
+    json.loads(body)  # the body is valid JSON
     with letter_server(override=lambda request: ServedResponse(body) if request.method == "POST" else None) as server:
         served = Vllm(Client(Endpoint("made-up", server.address), tmp_path))
         if (field, value) == ("token_logprobs", "-1e999"):
@@ -352,7 +362,7 @@ def test_malformed_version_is_ignored(tmp_path: Path, version: str) -> None:
 def test_token_beyond_the_vocabulary_fails_the_probe(tmp_path: Path) -> None:
     def override_response(request: ServedRequest) -> ServedResponse | None:
         body = json.loads(request.body) if request.method == "POST" else {}
-        if body.get("max_tokens") != 1 or body["logprobs"] != 1:
+        if body.get("max_tokens") != 1 or body["logprobs"] != 1:  # not the request for the likeliest token
             return None
         return ServedResponse('{"choices": [{"text": "a", "token_ids": [500], "logprobs": {"token_logprobs": [-1]}}]}')
 
@@ -363,13 +373,15 @@ def test_token_beyond_the_vocabulary_fails_the_probe(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("has_ids", [True, False])
 def test_thoughts_are_split_from_the_text(tmp_path: Path, has_ids: bool) -> None:
-    text = "<think>abc</think>Oslo"
-    reply = Reply(text, token_ids=tokens_of(text) if has_ids else (), token_log_probs=(-1.0,) * 18 + (-0.5,) * 4)
+    thoughts, log_probs_of_answer = "<think>abc</think>", (-0.5,) * len("Oslo")
+    text = f"{thoughts}Oslo"
+    all_log_probs = (-1.0,) * len(thoughts) + log_probs_of_answer
+    reply = Reply(text, token_ids=tokens_of(text) if has_ids else (), token_log_probs=all_log_probs)
     with letter_server() as server:
         model = served_model(server, tmp_path)
     answer = model._answer(reply, single_line=False, header="", limit=None)
     # Without ids, the tokens of the answer are unknown.
-    ids, log_probs = (tokens_of("Oslo"), (-0.5,) * 4) if has_ids else ((), ())
+    ids, log_probs = (tokens_of("Oslo"), log_probs_of_answer) if has_ids else ((), ())
     assert (answer.text, answer.token_ids, answer.token_log_probs) == ("Oslo", ids, log_probs)
 
 
@@ -385,7 +397,7 @@ def test_log_probs_end_with_the_answer(tmp_path: Path, fields: str) -> None:
     line = model._answer(reply, single_line=True, header="", limit=None)
     limited = model._answer(reply, single_line=False, header="", limit=3)
     assert (line.text, line.state) == ("Oslo", "complete")
-    assert line.token_log_probs == (values[:5] if tokens else ())
+    assert line.token_log_probs == (values[: len("Oslo\n")] if tokens else ())
     assert (limited.text, limited.state) == (("Osl", "truncated") if tokens else (text, "complete"))
     assert limited.token_log_probs == (values[:3] if tokens else values)
 

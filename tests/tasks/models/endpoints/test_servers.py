@@ -37,6 +37,7 @@ RELATIONS = range(3)
 FIRST = slice(0, 2)  # two of the oracle's contexts: llama.cpp takes half a second for a whole distribution
 TURNS = [{"role": "user", "content": "Name a city."}]
 TOP_COUNTS = (1, 5, 20, 1000)
+ALL_TOKENS = 60_000  # more than the vocabulary has
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +71,7 @@ class PlainClient:
 
     def log_probs_after(self, tokens: list[int]) -> Any:
         """Return the log-distribution of the next token, (V,), in nats."""
-        body = {"prompt": tokens, "n_predict": 1, "n_probs": 60_000, "temperature": 0.0}
+        body = {"prompt": tokens, "n_predict": 1, "n_probs": ALL_TOKENS, "temperature": 0.0}
         request = urllib.request.Request(f"{self._address}/completion", json.dumps(body).encode())
         with urllib.request.urlopen(request) as response:
             top = json.load(response)["completion_probabilities"][0]["top_logprobs"]

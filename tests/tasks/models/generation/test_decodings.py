@@ -19,7 +19,7 @@ from swaymeter.tasks.models.generation.decoding import DECODINGS, Decoding, deco
 from swaymeter.tasks.models.generation.readers import PLAIN, SLOTS, engine_of_answers
 from swaymeter.tasks.models.generation.sample import sample_answers
 from swaymeter.tasks.models.network import MethodDecision
-from tests.tasks.models.generation.test_thoughts import OPENING, prompts_of, thinking_model
+from tests.tasks.models.generation.test_thoughts import CHAT_OPENS_THOUGHTS, prompts_of, thinking_model
 from tests.tasks.models.reference_values import all_answers, log_probs, token_ids, tokens_of
 from tests.tasks.models.tiny import byte_tokenizer, tiny_language_model, tiny_network
 
@@ -28,6 +28,9 @@ QUESTIONS = ["Where is Oslo?", "Who?", "What is the capital of Norway, if not Li
 CONTEXTS = ["", "It is Lima. ", "Nobody knows. ", "All towns are elsewhere, far away, and this is long. "]
 PAIRS = [(context, question) for question in QUESTIONS for context in CONTEXTS]
 NOISE = 2e-3
+"""The largest change of a logit by rounding or noise."""
+SEED, MAX_TOKENS = 5, 6
+"""The default seed of `_sample`, and its limit of the tokens of an answer."""
 
 
 def decoding_with(name: str, **parameters: float) -> Decoding:
@@ -88,6 +91,7 @@ def _probabilities(seed: int, rows: int, entries: int) -> tuple[Distribution, Di
 def test_distributions_follow_the_formulas(decoding: Decoding, dtype: torch.dtype) -> None:
     with_context, without_context = _probabilities(1, 200, 7)
     expected = [_combine_by_hand(decoding, *pair) for pair in zip(with_context, without_context, strict=True)]
+    # Logits are log-probabilities up to a constant, here 3.
     logits = [
         torch.from_numpy(np.log(distribution) + 3.0).to(dtype) for distribution in (with_context, without_context)
     ]
@@ -96,6 +100,7 @@ def test_distributions_follow_the_formulas(decoding: Decoding, dtype: torch.dtyp
 
 @pytest.mark.parametrize(
     ("decoding", "expected"),
+    # With a weight of 1, the probabilities are 0.5² / 0.2 = 1.25, 0.3² / 0.3 and 0.2² / 0.5, divided by their sum 1.63.
     [
         (decoding_with("cad"), [1.25 / 1.63, 0.3 / 1.63, 0.08 / 1.63]),
         (decoding_with("cad", weight=0.0), [0.5, 0.3, 0.2]),
@@ -118,8 +123,9 @@ def test_divergences_in_nats_reach_their_limit() -> None:
 @pytest.mark.parametrize(
     ("probabilities", "satisfies"),
     [
+        # The bounds are 0.01 / 0.25 = 0.04 and 0.25 * 0.5 = 0.125.
         ([0.5, 0.4, 0.05, 0.03, 0.01, 0.01], [False, False, True, False, False, False]),
-        # A single token is above the bound.
+        # The bounds are 0.02 and 0.2. A single token above the upper bound satisfies the constraint.
         ([0.8, 0.1, 0.05, 0.03, 0.015, 0.005], [True, True, True, True, False, False]),
     ],
 )
@@ -153,7 +159,7 @@ def test_errors_bound_the_effect_of_rounding(decoding: Decoding) -> None:
         change = decoding.log_probs(noisy[0], noisy[1]) - decoding.log_probs(with_context, without_context)
         largest = torch.maximum(largest, (change.amax(dim=1) - change.amin(dim=1)) / 2)
     assert (largest <= error * (1 + 1e-9)).all()
-    assert (largest > error / 8).any()
+    assert (largest > error / 8).any()  # the bound is not far above the effect
     assert (decoding.error(with_context, without_context, 0.0) == 0).all()
 
 
@@ -197,7 +203,7 @@ def _texts(model: LanguageModel) -> tuple[list[list[int]], list[list[int] | None
 
 def _sample(model: LanguageModel, decoding: Decoding | None, **options: Any) -> list[SampledAnswers]:
     prompts, contextless = _texts(model)
-    settings = {"samples": 3, "max_new_tokens": 6, "temperature": 0.8, "seed": 5, **options}
+    settings = {"samples": 3, "max_new_tokens": MAX_TOKENS, "temperature": 0.8, "seed": SEED, **options}
     return sample_answers(model, prompts, PAIRS, decoding=decoding, contextless=contextless, **settings)
 
 
@@ -259,10 +265,13 @@ def test_answers_equal_those_of_a_loop(decoding: Decoding, engine: str, model: L
     contrasted = _sample(model, decoding, batch_size=5, **settings)
     for index, (prompt, contextless) in enumerate(zip(*_texts(model), strict=True)):
         arguments = decoding, model, prompt, contextless
-        _check(contrasted[index].greedy, _loop(*arguments, lambda step, distribution: int(distribution.argmax()), 6))
+        _check(
+            contrasted[index].greedy,
+            _loop(*arguments, lambda step, distribution: int(distribution.argmax()), MAX_TOKENS),
+        )
         for sample, answer in enumerate(contrasted[index].samples):
-            points = typed_generator(5, model.name, *PAIRS[index], sample).random(12)
-            _check(answer, _loop(*arguments, _draw_at(points, **settings), 6))
+            points = typed_generator(SEED, model.name, *PAIRS[index], sample).random(12)
+            _check(answer, _loop(*arguments, _draw_at(points, **settings), MAX_TOKENS))
     assert engine_of_answers(model, []) == engine
     ordinary = _sample(model, None, **settings)
     is_equal = [
@@ -270,6 +279,7 @@ def test_answers_equal_those_of_a_loop(decoding: Decoding, engine: str, model: L
         for tokens, ordinary_tokens in zip(token_ids(contrasted), token_ids(ordinary), strict=True)
     ]
     assert not all(is_equal)
+    # A question has three samples and a greedy answer. Without a context, these answers are the ordinary ones.
     assert [is_equal[4 * index : 4 * index + 4] for index, (context, _) in enumerate(PAIRS) if not context] == [
         [True] * 4
     ] * 3
@@ -307,7 +317,7 @@ def test_families_read_both_prompts_in_one_pass(family: str) -> None:
             prompt,
             contextless_prompt,
             lambda step, distribution: int(distribution.argmax()),
-            6,
+            MAX_TOKENS,
         )
         _check(sampled_answers.greedy, expected)
 
@@ -340,7 +350,7 @@ def test_a_question_without_its_contexts_is_read_once(monkeypatch: pytest.Monkey
 
 
 def test_thoughts_are_contrasted_and_precede_both_texts() -> None:
-    model = thinking_model(OPENING, closes=10.0, ends=8.0)
+    model = thinking_model(CHAT_OPENS_THOUGHTS, closes=10.0, ends=8.0)
     prompts, cad = prompts_of(model), decoding_with("cad")
     contextless: list[tuple[int, ...]] = [prompt[-20:] for prompt in prompts]
     identities = [(str(prompt),) for prompt in prompts]

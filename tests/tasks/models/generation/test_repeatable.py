@@ -38,7 +38,7 @@ def test_rounding_depends_on_the_engines_of_answers() -> None:
     model.traits.method_decisions |= {(SLOTS, False): MethodDecision(), (PADDED, False): MethodDecision(rounding=1.0)}
     assert rounding(model) == small
     model.traits.method_decisions[SLOTS, False] = MethodDecision(reason="for this test")
-    assert rounding(model) == 2.0
+    assert rounding(model) == 2.0  # twice the rounding of padded batches
 
 
 def test_rounding_decides_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,11 +8,13 @@ from swaymeter.tasks.models.capabilities import SampledAnswers, SampleOptions
 from swaymeter.tasks.models.generation.sample import sample_answers
 from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
 from swaymeter.tasks.models.prompts.template_options import PromptForm, end_tokens
-from tests.tasks.models.reference_values import all_answers, check_numbers, token_ids, tokens_of
+from tests.tasks.models.reference_values import all_answers, check_probabilities, token_ids, tokens_of
 from tests.tasks.models.tiny import CHAT, tiny_language_model
 
 QUESTIONS = ["Where is Oslo?", "Who?", "What is the capital of Norway, if not Lima?", "When was that?", "Why?"]
 IDENTITIES = [(question, "none") for question in QUESTIONS]
+MAX_TOKENS = 20
+"""The default limit of the tokens of an answer."""
 
 
 def _prompts(model: LanguageModel) -> list[tuple[int, ...]]:
@@ -28,12 +30,12 @@ def test_answers_end_at_different_steps(tiny_chat: LanguageModel, answered: list
     ends = end_tokens(tiny_chat)
     lengths = {len(answer.token_ids) for answer in all_answers(answered)}
     assert len(lengths) > 3
-    assert max(lengths) <= 20
+    assert max(lengths) <= MAX_TOKENS
     for answer in all_answers(answered):
         is_complete = answer.state != "truncated"
         assert is_complete == (answer.token_ids[-1] in ends)
         assert not ends & set(answer.token_ids[:-1])
-        assert is_complete or len(answer.token_ids) == 20
+        assert is_complete or len(answer.token_ids) == MAX_TOKENS
         assert len(answer.token_log_probs) == len(answer.token_ids)
         assert answer.text == answer.text.strip()
 
@@ -60,7 +62,7 @@ def test_probabilities_are_the_models_own_at_every_step(
 ) -> None:
     for prompt, sampled in zip(_prompts(tiny_chat)[:2], answered, strict=False):
         for answer in all_answers([sampled]):
-            check_numbers(tiny_chat, prompt, answer)
+            check_probabilities(tiny_chat, prompt, answer)
             assert answer.mean_distribution.dtype == np.float32
             assert answer.mean_distribution.sum() == pytest.approx(1, abs=1e-5)
 

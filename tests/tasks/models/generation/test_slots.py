@@ -20,7 +20,7 @@ from swaymeter.tasks.models.generation.tree import Node, Tree, sort_by_prefix
 from tests.tasks.models.reference_values import (
     all_answers,
     break_token,
-    check_numbers,
+    check_probabilities,
     ignore_position_ids,
     running_out_of_memory,
     token_ids,
@@ -50,7 +50,7 @@ def _sample(model: LanguageModel, prompts: Sequence[str] = PROMPTS, **options: A
 def _check(model: LanguageModel, engine: str) -> None:
     for text, sampled_answers in zip(PROMPTS, _sample(model, samples=2), strict=True):
         for answer in all_answers([sampled_answers]):
-            check_numbers(model, tokens_of(model, text), answer)
+            check_probabilities(model, tokens_of(model, text), answer)
     assert engine_of_answers(model, []) == engine
 
 
@@ -106,7 +106,7 @@ def test_out_of_memory_reduces_prompts_in_flight(caplog: pytest.LogCaptureFixtur
     with running_out_of_memory(model, over=200):
         sampled = _sample(model, prompts, batch_size=7)
     assert "memory ran out; prompts are answered in smaller batches" in caplog.text
-    assert model.traits.prompts_at_once == 3
+    assert model.traits.prompts_at_once == 3  # half of seven
     assert token_ids(sampled) == token_ids(expected)
 
 
@@ -154,6 +154,7 @@ def test_common_prefixes_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shared == 4
     assert sum(read_tokens) == sum(map(len, prompts)) - shared * len(prefix) + nodes
     answers = all_answers(sampled)
+    # Equal answers to a prompt are one object. A prompt has five answers.
     assert len({id(answer) for answer in answers}) == len(
         {(index // 5, answer.token_ids) for index, answer in enumerate(answers)}
     )
@@ -219,7 +220,7 @@ def test_prompts_are_sorted_by_their_prefixes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lengths", "calls"),
+    ("lengths", "calls"),  # a call has at most eight slots
     [([30] * 9, [8, 1]), ([5, 5, 300, 5, 5, 5], [2, 2, 2]), ([60, 1, 1], [2, 1]), ([1, 3, 2, 1], [4])],
 )
 def test_a_call_is_not_mostly_padding(lengths: list[int], calls: list[int]) -> None:

@@ -1,4 +1,4 @@
-"""Answers after thoughts. Their probabilities are conditioned on the thoughts.
+"""Answers after thoughts: the probabilities of answers are conditioned on the thoughts.
 
 The models are random. Tokens that open or end thoughts, or end an answer, have raised logits.
 """
@@ -15,15 +15,16 @@ from swaymeter.tasks.models.capabilities import SampledAnswers
 from swaymeter.tasks.models.generation.answers import AnswerEnd, Thoughts
 from swaymeter.tasks.models.generation.sample import sample_answers
 from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
-from tests.tasks.models.reference_values import all_answers, check_numbers, step_log_probs, token_ids, tokens_of
+from tests.tasks.models.reference_values import all_answers, check_probabilities, step_log_probs, token_ids, tokens_of
 from tests.tasks.models.tiny import CHAT, byte_tokenizer, tiny_language_model
 
 QUESTIONS = ["Where is Oslo?", "Who?", "What is the capital of Norway, if not Lima?"]
-IDENTITIES = [(question, "none") for question in QUESTIONS]
-OPENING = CHAT.replace("<turn>assistant\n", "<turn>assistant\n<think>\n")
+IDENTITIES = [(question, "none") for question in QUESTIONS]  # random draws depend on them
+CHAT_OPENS_THOUGHTS = CHAT.replace("<turn>assistant\n", "<turn>assistant\n<think>\n")
 Merges = Sequence[tuple[str, str]]
 OPTIONS: dict[str, Any] = {"samples": 6, "seed": 3, "temperature": 1.0, "max_new_tokens": 12}
-TOKENS = {"opens": "<think>", "closes": "</think>", "ends": "<end>", "seam": "%T"}
+# The last token is a mark of thoughts, %, with the first letter of the answer.
+TOKENS = {"opens": "<think>", "closes": "</think>", "ends": "<end>", "closes_and_answers": "%T"}
 HARMONY = "<|channel|>analysis<|message|>So.<|end|><|start|>assistant<|channel|>final<|message|>Oslo"
 
 
@@ -39,9 +40,11 @@ def thinking_model(template: str, *, special: bool = False, merges: Merges = (),
     return model
 
 
-@pytest.fixture(scope="module", params=[OPENING, CHAT], ids=["opened", "written"])
+@pytest.fixture(
+    scope="module", params=[CHAT_OPENS_THOUGHTS, CHAT], ids=["prompt opens thoughts", "model opens thoughts"]
+)
 def thinker(request: pytest.FixtureRequest) -> LanguageModel:
-    opens = {} if request.param == OPENING else {"opens": 9.0}
+    opens = {} if request.param == CHAT_OPENS_THOUGHTS else {"opens": 9.0}
     return thinking_model(request.param, closes=10.0, ends=8.0, **opens)
 
 
@@ -64,8 +67,8 @@ def test_probabilities_of_answers_are_conditioned_on_thoughts(thinker: LanguageM
                 assert (answer.text, answer.token_ids, answer.token_log_probs) == ("", (), ())
                 continue
             assert not answer.thought_ids or closes in answer.thought_ids
-            check_numbers(thinker, (*prompt, *answer.thought_ids), answer)
-            assert len(answer.token_ids) <= 12
+            check_probabilities(thinker, (*prompt, *answer.thought_ids), answer)
+            assert len(answer.token_ids) <= OPTIONS["max_new_tokens"]
             assert "</think>" not in answer.thoughts
     kinds = {
         (bool(answer.thought_ids), answer.state == "unfinished_thoughts", bool(answer.text))
@@ -121,8 +124,8 @@ def test_answers_contain_no_thoughts(limit: int | None) -> None:
     assert not any(answer.text.startswith("<think>") for answer in answers)
 
 
-def test_end_token_of_thoughts_begins_no_answer() -> None:
-    model = thinking_model(OPENING, merges=[("%", "T")], seam=9.0, ends=8.0)
+def test_token_over_the_end_of_thoughts_is_cut() -> None:
+    model = thinking_model(CHAT_OPENS_THOUGHTS, merges=[("%", "T")], closes_and_answers=9.0, ends=8.0)
     model.tokenizer.response_template = {"fields": {"thinking": {"open": "<think>", "close": "%"}}}
     ends, percent = AnswerEnd(model, "chat"), model.tokenizer.convert_tokens_to_ids("%")
     texts = []
@@ -132,7 +135,7 @@ def test_end_token_of_thoughts_begins_no_answer() -> None:
                 texts.append(answer.text)
                 assert answer.thought_ids[-1] == percent
                 assert answer.text == ends.text(answer.token_ids)
-                check_numbers(model, (*prompt, *answer.thought_ids), answer)
+                check_probabilities(model, (*prompt, *answer.thought_ids), answer)
     assert any(texts)
 
 
@@ -167,22 +170,22 @@ def _decode(model: LanguageModel, tokens: Sequence[int]) -> str:
 
 
 @pytest.mark.parametrize("end", ["</think>\n\nOslo", ""])
-def test_tokens_of_long_thoughts_are_rarely_decoded_twice(end: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tokens_of_long_thoughts_are_decoded_few_times(end: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model = thinking_model(CHAT)
     reader, tokens = Thoughts(model, prompts_of(model)[0]), reply_tokens(model, f"<think>{'so, ' * 500}{end}")
-    decode, decoded = model.tokenizer.decode, list[int]()
+    decode, decoded_counts = model.tokenizer.decode, list[int]()
 
-    def counted(ids: list[int], **options: Any) -> str:
-        decoded.append(len(ids))
+    def count_and_decode(ids: list[int], **options: Any) -> str:
+        decoded_counts.append(len(ids))
         return str(decode(ids, **options))
 
-    monkeypatch.setattr(model.tokenizer, "decode", counted)
+    monkeypatch.setattr(model.tokenizer, "decode", count_and_decode)
     assert reader.split(tokens)[1] is bool(end)
-    assert sum(decoded) < 5 * len(tokens)
+    assert sum(decoded_counts) < 5 * len(tokens)
 
 
 def test_prompt_may_open_the_thoughts() -> None:
-    model = thinking_model(OPENING)
+    model = thinking_model(CHAT_OPENS_THOUGHTS)
     reader = Thoughts(model, prompts_of(model)[0])
     assert reader.split(reply_tokens(model, "So.\n</think>\nOslo"))[1]
     assert reader.split(reply_tokens(model, "Oslo.")) == (reply_tokens(model, "Oslo."), False)

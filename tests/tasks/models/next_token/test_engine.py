@@ -44,16 +44,23 @@ def _largest_difference(
     return largest
 
 
-def _engine(model: LanguageModel) -> str:
+def _chosen_engine(model: LanguageModel) -> str:
+    """Return the engine for CONTEXTS and QUERIES; the model stores the choice, so that later calls compare nothing."""
     return engine(model, tokenize_prompts(model, CONTEXTS, QUERIES))
 
 
-@pytest.mark.parametrize("seam", [False, True], ids=["bytes", "tokens over the seam"])
+def _longest_compared(model: LanguageModel) -> int:
+    """Return the length of the longest prompt of the comparison; the key False excludes the positions of LongRoPE."""
+    _, longest = model.traits.method_decisions[PREFIX_TREE, False].compared
+    return len(longest)
+
+
+@pytest.mark.parametrize("has_seams", [False, True], ids=["bytes", "tokens over the end of a context"])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_engine_equals_prompts_read_alone(family: str, seam: bool) -> None:
-    model = tiny_language_model(family, tokenizer=byte_tokenizer(SEAMS if seam else ()))
+def test_engine_equals_prompts_read_alone(family: str, has_seams: bool) -> None:
+    model = tiny_language_model(family, tokenizer=byte_tokenizer(SEAMS if has_seams else ()))
     assert _largest_difference(model, CONTEXTS, QUERIES) < 1e-4
-    assert _engine(model) == PREFIX_TREE
+    assert _chosen_engine(model) == PREFIX_TREE
 
 
 @pytest.mark.parametrize(("contexts", "queries"), [(1, 5), (6, 1), (1, 1)])
@@ -66,16 +73,16 @@ def test_windows_of_layers_may_differ(attention: str) -> None:
     model = family_model("olmo3")
     model.model.set_attn_implementation(attention)
     assert _largest_difference(model, CONTEXTS, QUERIES) < 1e-4
-    assert _engine(model) == PREFIX_TREE
+    assert _chosen_engine(model) == PREFIX_TREE
 
 
 def test_contexts_are_read_once_before_all_queries() -> None:
     model = tiny_language_model()
-    _engine(model)
+    _chosen_engine(model)
     before = model.forward_passes
     queries = [f"The capital of {number} is" for number in range(20)]
     list(next_token_by_query(model, tokenize_prompts(model, CONTEXTS[:2], queries)))
-    assert model.forward_passes - before == 2
+    assert model.forward_passes - before == 2  # one for the contexts, one for the tree of queries
 
 
 def test_longer_or_shorter_prompts_are_compared_again() -> None:
@@ -94,16 +101,16 @@ def test_compared_prompts_include_new_tokens() -> None:
     longest = max(map(len, prompts[0]))
     for new_tokens, length in ((0, longest), (20, longest + 20), (10, longest + 20), (500, 128)):
         assert engine(model, prompts, new_tokens=new_tokens) == PREFIX_TREE
-        assert len(model.traits.method_decisions[PREFIX_TREE, False].compared[1]) == length
+        assert _longest_compared(model) == length
 
 
 @pytest.mark.parametrize(
-    ("window", "many_prompts", "is_whole"),
+    ("window", "many_prompts", "is_compared_in_full"),
     [(64, 3, False), (24, 3, True), (64, 2, True)],
-    ids=["no window", "a window between", "many prompts"],
+    ids=["window beyond the prompts", "window within the prompts", "two long prompts are many"],
 )
 def test_long_prompts_are_compared_by_their_beginnings(
-    window: int, many_prompts: int, is_whole: bool, monkeypatch: pytest.MonkeyPatch
+    window: int, many_prompts: int, is_compared_in_full: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(alone.FAR, "cpu", 20)
     monkeypatch.setattr(alone, "_MANY", many_prompts)
@@ -114,8 +121,8 @@ def test_long_prompts_are_compared_by_their_beginnings(
         before = model.forward_passes
         assert engine(model, tokenize_prompts(model, ["x" * (length - 4)], ["Who?", "What"])) == PREFIX_TREE
         passes.append(model.forward_passes > before)
-        longest = len(model.traits.method_decisions[PREFIX_TREE, False].compared[1])
-    assert (passes, longest) == (([True, False, True], 34) if is_whole else ([True, False, False], 20))
+        longest = _longest_compared(model)
+    assert (passes, longest) == (([True, False, True], 34) if is_compared_in_full else ([True, False, False], 20))
 
 
 @pytest.mark.parametrize("family", ["llama", "mistral", "gpt2", "olmo3"])
@@ -123,7 +130,7 @@ def test_long_contexts_and_queries_are_read_in_chunks(family: str, monkeypatch: 
     monkeypatch.setitem(reading.CHUNK, "cpu", 6)
     model = family_model(family) if family == "olmo3" else tiny_language_model(family)
     assert _largest_difference(model, CONTEXTS, QUERIES) < 1e-4
-    assert _engine(model) == PREFIX_TREE
+    assert _chosen_engine(model) == PREFIX_TREE
     with running_out_of_memory(model, over=6 * len(CONTEXTS)):
         assert len(list(next_token_by_query(model, tokenize_prompts(model, CONTEXTS, QUERIES)))) == len(QUERIES)
 
@@ -139,6 +146,7 @@ def test_passes_stay_within_the_memory_budget() -> None:
     entry_bytes = VOCABULARY * 4
     contexts = [f"{number} is a number.\n" for number in range(10)]
     queries = [f"Is it {number}?" for number in range(100)]
+    # Half of the budget is for the results of a batch, here of 7 queries; a quarter is for a forward pass.
     budget = 2 * 7 * len(contexts) * entry_bytes
     prompts = tokenize_prompts(model, contexts, queries)
     largest = 0
@@ -159,7 +167,7 @@ def test_out_of_memory_halves_the_batch(caplog: pytest.LogCaptureFixture) -> Non
     queries = [f"Is it {number}?" for number in range(40)]
     prompts = tokenize_prompts(model, contexts, queries)
     expected = [log_probs(model, [row[index] for row in prompts]) for index in range(len(queries))]
-    _engine(model)
+    _chosen_engine(model)
     with running_out_of_memory(model, over=64):
         for index, distributions in next_token_by_query(model, prompts):
             torch.testing.assert_close(distributions.log_probs(), expected[index], atol=1e-4, rtol=0)
@@ -168,7 +176,7 @@ def test_out_of_memory_halves_the_batch(caplog: pytest.LogCaptureFixture) -> Non
 
 def test_prompt_too_large_for_memory_is_an_error() -> None:
     model = tiny_language_model()
-    _engine(model)
+    _chosen_engine(model)
     with running_out_of_memory(model, over=3), pytest.raises(ScoreError, match="single context and query"):
         list(next_token_by_query(model, tokenize_prompts(model, CONTEXTS, QUERIES)))
 
@@ -188,13 +196,13 @@ def test_unsupported_models_are_read_plainly_with_warning(
 ) -> None:
     model = load()
     assert _largest_difference(model, CONTEXTS, QUERIES) < 1e-4
-    assert _engine(model) == PLAIN
+    assert _chosen_engine(model) == PLAIN
     (warning, *_) = [record.message for record in caplog.records if "would be faster" in record.message]
     assert warning.startswith(f"{model.name} is not read by prefix tree, which would be faster: {reason}")
     assert (model.reading or "").startswith(f"not by prefix tree: {reason}")
 
 
-def test_running_out_of_memory_is_no_verdict() -> None:
+def test_no_engine_is_chosen_if_memory_runs_out() -> None:
     model = tiny_language_model()
     with running_out_of_memory(model, over=3), pytest.raises(ScoreError, match="memory runs out"):
         engine(model, tokenize_prompts(model, CONTEXTS, QUERIES))
@@ -204,7 +212,7 @@ def test_bfloat16_models_are_read_by_prefix_tree() -> None:
     model = tiny_language_model()
     model.model.to(torch.bfloat16)
     model.dtype = "bfloat16"
-    assert _engine(model) == PREFIX_TREE
+    assert _chosen_engine(model) == PREFIX_TREE
     for _, distributions in next_token_by_query(model, tokenize_prompts(model, CONTEXTS, QUERIES)):
         assert distributions.logits.dtype == torch.bfloat16
         torch.testing.assert_close(
@@ -235,7 +243,7 @@ def test_plain_passes_have_a_limit_of_tokens(monkeypatch: pytest.MonkeyPatch, ca
 
 def test_out_of_memory_halves_plain_batches(caplog: pytest.LogCaptureFixture) -> None:
     model = tiny_language_model("bloom")
-    _engine(model)
+    _chosen_engine(model)
     with running_out_of_memory(model, over=400):
         assert _largest_difference(model, CONTEXTS, QUERIES) < 1e-4
     assert "prompts are read" in caplog.text

@@ -21,6 +21,7 @@ from swaymeter.tasks.scoring.persuasion import persuasion
 from tests.tasks.models.reference_values import log_probs, tokens_of
 from tests.tasks.models.tiny import tiny_language_model
 
+NEW_TOKENS = 24
 TEXTS = ["Q: Where?\nA:", "x", "The capital of Norway is Oslo.\nQ: What is the capital of Norway?\nA:", "Oslo", "x"]
 
 
@@ -36,10 +37,10 @@ def test_padded_batch_equals_prompts_read_alone(family: str, batch_size: int) ->
 @pytest.mark.parametrize(
     ("answer", "uncertain_draws"),
     [
-        (lambda model: greedy_answers(model, ["x", "Oslo.\n"], TEXTS[:1], max_new_tokens=24), 0),
+        (lambda model: greedy_answers(model, ["x", "Oslo.\n"], TEXTS[:1], max_new_tokens=NEW_TOKENS), 0),
         (
             lambda model: sample_answers(
-                model, [[*b"Oslo"], [*b"Where"]], [("a",), ("b",)], samples=1, max_new_tokens=24
+                model, [[*b"Oslo"], [*b"Where"]], [("a",), ("b",)], samples=1, max_new_tokens=NEW_TOKENS
             ),
             2,
         ),
@@ -56,11 +57,13 @@ def test_growing_prompts_are_not_compared_at_each_step(
     answer(model)
     # The comparison takes 9 passes: four prompts alone for each of two engines, and a batch.
     passes = [first - 9, model.forward_passes - first]
-    assert passes[0] == passes[1] in range(24, 24 + uncertain_draws + 1)
+    assert passes[0] == passes[1] in range(NEW_TOKENS, NEW_TOKENS + uncertain_draws + 1)
 
 
-def test_compared_prompts_of_one_token_have_equal_length() -> None:
-    assert [len(prompt) for prompt in ComparedPrompts.of([7], [7] * 5).all] == [3, 3, 5, 5]
+def test_two_short_and_two_long_prompts_are_compared() -> None:
+    prompts = ComparedPrompts.of([7], [7] * 5).all
+    # A context of at least one token and a tail of two: prompts with the short context, then with the long context.
+    assert [len(prompt) for prompt in prompts] == [3, 3, 5, 5]
 
 
 SEQUENCES = [[1, 2, 3], [1, 2, 4], [1, 2], [5], [1, 2, 3]]

@@ -16,12 +16,15 @@ from swaymeter.tasks.models.prompts import template_options
 from swaymeter.tasks.models.prompts.answer_prompts import answer_header, answer_prompt
 from swaymeter.tasks.models.prompts.template_options import end_tokens, prompt_form
 from tests.tasks.models.chat_formats import CHAT_FORMATS, chat_model
-from tests.tasks.models.tiny import CHAT, SEAMS, byte_tokenizer, tiny_language_model
+from tests.tasks.models.tiny import CHAT, SEAMS, SPECIAL, byte_tokenizer, tiny_language_model
 
-NO_SYSTEM = "{% if messages[0]['role'] == 'system' %}{{ raise_exception('no system turn') }}{% endif %}" + CHAT
-SILENT = CHAT.replace("{% for message in messages %}", "{% for message in messages if message.role != 'system' %}")
+REFUSES_SYSTEM = "{% if messages[0]['role'] == 'system' %}{{ raise_exception('no system turn') }}{% endif %}" + CHAT
+OMITS_SYSTEM = CHAT.replace(
+    "{% for message in messages %}", "{% for message in messages if message.role != 'system' %}"
+)
+END = SPECIAL.index("<end>")
 CONTEXT = "Oslo is in Peru.\nThe lake is deep.\nQuite so: T e.\n\nThe end."
-LOUD = CHAT.replace("message['content']", "message['content'] | upper")
+UPPERCASES = CHAT.replace("message['content']", "message['content'] | upper")
 
 
 def _text(model: LanguageModel, *texts: str, prompts: AnswerPrompts | None = None) -> str:
@@ -108,7 +111,7 @@ def test_embedded_model_gets_its_chat_format(smollm2: LanguageModel) -> None:
     assert {smollm2.tokenizer.convert_ids_to_tokens(token) for token in end_tokens(smollm2)} == {"<|im_end|>"}
 
 
-@pytest.mark.parametrize("template", [NO_SYSTEM, SILENT])
+@pytest.mark.parametrize("template", [REFUSES_SYSTEM, OMITS_SYSTEM])
 def test_system_text_joins_users_turn_if_needed(template: str) -> None:
     text = _text(tiny_language_model(chat_template=template), "Where is Oslo?", prompts().system)
     assert text.startswith("<turn>user\nYou answer questions")
@@ -142,7 +145,7 @@ def test_templates_that_write_no_question_are_refused(template: Any, message: st
         answer_prompt(model, "Where?")
 
 
-@pytest.mark.parametrize("part", ["[:1000]", "[-1000:]"], ids=["end", "start"])
+@pytest.mark.parametrize("part", ["[:1000]", "[-1000:]"], ids=["loses the end", "loses the start"])
 def test_a_template_that_cuts_turns_is_refused(part: str) -> None:
     model = tiny_language_model(chat_template=CHAT.replace("message['content']", f"message['content']{part}"))
     assert "Where?" in _text(model, "Where?", "Oslo. " * 100)
@@ -153,7 +156,7 @@ def test_a_template_that_cuts_turns_is_refused(part: str) -> None:
 
 
 def test_models_may_have_several_system_texts() -> None:
-    """The template refuses the system turn of a loud text; the loud text therefore joins the user's turn."""
+    """The template refuses a system turn with the word LOUD; the text of this turn joins the user's turn."""
     picky = (
         "{% if 'LOUD' in messages[0].content and messages[0].role == 'system' %}{{ raise_exception('') }}{% endif %}"
     )
@@ -226,17 +229,17 @@ def test_published_form_has_no_generation_prompt(smollm2: LanguageModel) -> None
         f"<|im_start|>system\n{published.system}<|im_end|>\n"
         "<|im_start|>user\nContext: This article is about Mars. It is Ann. Question: Who? Answer:<|im_end|>\n"
     )
-    alone = smollm2.tokenizer.decode(answer_prompt(smollm2, "Who?", page="Mars", prompts=published).tokens)
-    assert f"system\n{published.system}<|im_end|>" in alone
-    assert "user\nThis article is about Mars. Question: Who? Answer:<|im_end|>\n" in alone
+    without_context = smollm2.tokenizer.decode(answer_prompt(smollm2, "Who?", page="Mars", prompts=published).tokens)
+    assert f"system\n{published.system}<|im_end|>" in without_context
+    assert "user\nThis article is about Mars. Question: Who? Answer:<|im_end|>\n" in without_context
     assert answer_header(smollm2, published) == "assistant\n"
     assert answer_header(smollm2, prompts()) == ""
     ends = AnswerEnd(smollm2, "chat", answer_header(smollm2, published))
-    answer = tuple(smollm2.tokenizer("<|im_start|>assistant\nAnn<|im_end|>")["input_ids"])
-    assert ends.answer(answer, (), np.zeros(1)).text == "Ann"
-    assert ends.answer(answer[3:], (), np.zeros(1)).text == "Ann"
-    word = tuple(smollm2.tokenizer("assistant professor<|im_end|>")["input_ids"])
-    assert ends.answer(word, (), np.zeros(1)).text == "assistant professor"
+    header_and_answer = tuple(smollm2.tokenizer("<|im_start|>assistant\nAnn<|im_end|>")["input_ids"])
+    assert ends.answer(header_and_answer, (), np.zeros(1)).text == "Ann"
+    assert ends.answer(header_and_answer[3:], (), np.zeros(1)).text == "Ann"  # without the header, three tokens
+    like_header = tuple(smollm2.tokenizer("assistant professor<|im_end|>")["input_ids"])
+    assert ends.answer(like_header, (), np.zeros(1)).text == "assistant professor"
 
 
 def test_default_of_several_templates_is_used() -> None:
@@ -244,7 +247,7 @@ def test_default_of_several_templates_is_used() -> None:
     model.tokenizer.chat_template = {"rag": "{{ raise_exception('for documents') }}", "default": CHAT}
     assert prompt_form(model) == "chat"
     assert _text(model, "Who?").startswith("<turn>system\n")
-    assert end_tokens(model) == {1}
+    assert end_tokens(model) == {END}
 
 
 def test_error_of_a_template_names_the_question() -> None:
@@ -293,28 +296,28 @@ def test_prompt_is_the_same_on_every_day(date_format: str, date: str) -> None:
 
 def test_end_tokens_come_from_model_tokenizer_and_template() -> None:
     model = tiny_language_model(chat_template=CHAT.replace("<end>", "<turn>"))
-    model.model.generation_config.eos_token_id = [1, 9]
-    assert end_tokens(model) == {1, 9, model.tokenizer.convert_tokens_to_ids("<turn>")}
+    model.model.generation_config.eos_token_id = [END, 9]
+    assert end_tokens(model) == {END, 9, model.tokenizer.convert_tokens_to_ids("<turn>")}
     # A template that changes the letters of the answer hides the end of its turn.
-    assert end_tokens(tiny_language_model(chat_template=LOUD.replace("<end>", "<cls>"))) == {1}
+    assert end_tokens(tiny_language_model(chat_template=UPPERCASES.replace("<end>", "<cls>"))) == {END}
 
 
-CHARACTERS = "The – 東京 🙂"
+MULTIBYTE = "The – 東京 🙂"
 
 
 @pytest.mark.parametrize(
-    ("load", "context", "has_byte_tokens"),
+    ("load", "context", "tokens_are_bytes"),
     [
         (partial(tiny_language_model, chat_template=None), CONTEXT, True),
         (partial(tiny_language_model, chat_template=CHAT), CONTEXT, True),
-        (partial(tiny_language_model, chat_template=CHAT), CHARACTERS, True),
-        (partial(tiny_language_model, tokenizer=ByT5Tokenizer()), CHARACTERS, True),  # type: ignore[arg-type]
-        (partial(chat_model, "llama-2-chat"), CHARACTERS, False),
-        (partial(chat_model, "gemma"), CHARACTERS, False),
+        (partial(tiny_language_model, chat_template=CHAT), MULTIBYTE, True),
+        (partial(tiny_language_model, tokenizer=ByT5Tokenizer()), MULTIBYTE, True),  # type: ignore[arg-type]
+        (partial(chat_model, "llama-2-chat"), MULTIBYTE, False),
+        (partial(chat_model, "gemma"), MULTIBYTE, False),
     ],
 )
 def test_context_is_cut_as_little_as_possible(
-    load: Callable[..., LanguageModel], context: str, has_byte_tokens: bool
+    load: Callable[..., LanguageModel], context: str, tokens_are_bytes: bool
 ) -> None:
     uncut = load(window=8192)
     prompts = [answer_prompt(uncut, "Who?", context[:end]).tokens for end in range(len(context) + 1)]
@@ -323,7 +326,7 @@ def test_context_is_cut_as_little_as_possible(
         prompt = answer_prompt(model, "Who?", context, reserved_tokens=7)
         assert prompt.tokens == [tokens for tokens in prompts if len(tokens) <= len(prompts[-1]) - excess][-1]
         cut = len(prompts[-1]) - len(prompt.tokens)
-        assert prompt.context_cut == cut if has_byte_tokens else prompt.context_cut >= excess
+        assert prompt.context_cut == cut if tokens_are_bytes else prompt.context_cut >= excess
 
 
 @pytest.mark.parametrize("excess", range(1, 40, 3))

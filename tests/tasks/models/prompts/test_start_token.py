@@ -28,6 +28,8 @@ from tests.tasks.models.tiny import CHAT, byte_tokenizer, tiny_language_model
 ORACLE = Path(__file__).parents[3] / "oracle" / "start_token"
 EXPECTED: Any = json.loads((ORACLE / "expected.json").read_text(encoding="utf-8"))
 CONTEXTS, QUERIES = EXPECTED["contexts"], EXPECTED["queries"]
+VOCABULARY, WINDOW = 368, 256
+"""The size of the model's vocabulary, and the largest number of tokens that it reads."""
 
 
 @pytest.fixture(scope="module")
@@ -77,10 +79,11 @@ def test_answers_of_a_set_follow_the_start_token(model: LanguageModel) -> None:
     result = answer_set_persuasion(model, [context, CONTEXTS[1]], [query], [[answer]], terminators=["\n"])
     prompt, with_answer = (model.tokenizer(context + text)["input_ids"] for text in (query, f"{query} {answer}"))
     assert with_answer[: len(prompt)] == prompt
+    # The last token is any token: the last step is the end after the answer.
     log_probs_of_steps = step_log_probs(model, prompt, [*with_answer[len(prompt) :], 0]).double()
     ends = {
         model.model.config.eos_token_id,
-        *(token for token in range(368) if model.tokenizer.decode([token]).startswith("\n")),
+        *(token for token in range(VOCABULARY) if model.tokenizer.decode([token]).startswith("\n")),
     }
     log_prob = sum(float(log_probs_of_steps[step, token]) for step, token in enumerate(with_answer[len(prompt) :]))
     assert result.mass[0, 0] == pytest.approx(
@@ -141,4 +144,4 @@ def test_the_start_token_counts_for_the_window(model: LanguageModel) -> None:
     prompt = answer_prompt(model, "Where is Oslo?", context, reserved_tokens=6)
     assert prompt.tokens[0] == 0
     assert prompt.context_cut > 0
-    assert len(prompt.tokens) + 6 <= 256
+    assert len(prompt.tokens) + 6 <= WINDOW

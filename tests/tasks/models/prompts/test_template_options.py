@@ -18,9 +18,9 @@ from swaymeter.tasks.scoring.followed import whose_answer
 from tests.tasks.models.tiny import CHAT, tiny_language_model
 
 TAIL = "{% if add_generation_prompt %}<turn>assistant\n{% endif %}"
-EMPTY = "<think>\n\n</think>\n\n"
+EMPTY_THOUGHTS = "<think>\n\n</think>\n\n"
 # Templates in which thinking is on by default, is off by default, depends on a word, or is always on.
-ON = CHAT + "{% if enable_thinking is defined and not enable_thinking %}" + EMPTY + "{% endif %}"
+ON = CHAT + "{% if enable_thinking is defined and not enable_thinking %}" + EMPTY_THOUGHTS + "{% endif %}"
 OFF = "{% if not thinking is defined %}{% set thinking = false %}{% endif %}" + CHAT
 OFF += "{% if thinking %}<think>{% else %}</think>{% endif %}"
 EFFORT = "{% if reasoning_effort not in ['none', 'high'] %}{{ raise_exception('') }}{% endif %}"
@@ -79,18 +79,19 @@ def test_models_think_if_their_template_opens_thoughts() -> None:
 
 def test_prompt_is_written_with_the_keywords() -> None:
     model = tiny_language_model(chat_template=ON)
-    assert _prompt_text(model).endswith(f"<turn>assistant\n{EMPTY}")
+    assert _prompt_text(model).endswith(f"<turn>assistant\n{EMPTY_THOUGHTS}")
     assert _prompt_text(model, thinking=True).endswith("<turn>assistant\n")
     assert _prompt_text(model, template_options={"enable_thinking": True}).endswith("<turn>assistant\n")
-    loud = tiny_language_model(chat_template=ON.replace("message['content']", "message['content'] ~ (style or '')"))
-    text = _prompt_text(loud, template_options={"style": "<end> {{ 6 * 7 }}"})
-    assert text.endswith(EMPTY)
+    styled = tiny_language_model(chat_template=ON.replace("message['content']", "message['content'] ~ (style or '')"))
+    text = _prompt_text(styled, template_options={"style": "<end> {{ 6 * 7 }}"})
+    assert text.endswith(EMPTY_THOUGHTS)
     assert "<end> {{ 6 * 7 }}" in text
-    styles = [replace(prompts(), template_options={"style": style}) for style in ("a", "<end>")]
-    marks = [
-        answer_prompt(loud, "Where?", prompts=styled).tokens.count(loud.tokenizer.eos_token_id) for styled in styles
-    ]
-    assert marks[0] == marks[1]
+    end_counts = []
+    for style in ("a", "<end>"):
+        style_prompts = replace(prompts(), template_options={"style": style})
+        tokens = answer_prompt(styled, "Where?", prompts=style_prompts).tokens
+        end_counts.append(tokens.count(styled.tokenizer.eos_token_id))
+    assert end_counts[0] == end_counts[1]  # "<end>" is ordinary text
 
 
 def test_keyword_that_a_template_lacks_is_refused() -> None:
@@ -106,6 +107,7 @@ def test_keyword_that_a_template_lacks_is_refused() -> None:
 
 
 REPORT = Path(__file__).resolve().parents[3] / "oracle" / "reports" / "08-models-that-think"
+"""Reported replies with their right verdicts, and a reported chat template."""
 
 
 @pytest.mark.parametrize("case", json.loads((REPORT / "cases.json").read_text(encoding="utf-8")))

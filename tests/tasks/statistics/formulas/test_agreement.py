@@ -14,7 +14,7 @@ from swaymeter.tasks.statistics.formulas.agreement import (
 )
 from swaymeter.tasks.statistics.formulas.intervals import _sample_counts
 
-FIVE = [
+FIVE_VERDICTS = [
     [6, 1, 0, 1, 0],  # sum 8
     [2, 5, 0, 1, 0],  # sum 8
     [0, 0, 2, 2, 0],  # sum 4
@@ -29,7 +29,7 @@ FIVE = [
         # p_o = 35/50, p_e = (25 * 30 + 25 * 20) / 2500 = 1/2
         ([[20, 5], [10, 15]], 0.4),
         # p_o = 28/40, p_e = (8*10 + 8*7 + 4*2 + 16*18 + 4*3) / 1600 = 444/1600
-        (FIVE, (28 / 40 - 444 / 1600) / (1 - 444 / 1600)),
+        (FIVE_VERDICTS, (28 / 40 - 444 / 1600) / (1 - 444 / 1600)),
         ([[3, 0], [0, 4]], 1.0),
         ([[1, 2], [2, 4]], 0.0),  # agreement as by chance
         ([[0, 1], [1, 0]], -1.0),

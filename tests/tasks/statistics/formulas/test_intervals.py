@@ -109,14 +109,15 @@ def test_equal_values_count_once_per_cluster(value: float) -> None:
 
 def test_the_effective_size_follows_from_the_design_effect() -> None:
     values, clusters = [1, 1, 1, 0, 0, 0, 0, 0, 0, 1], [0, 0, 0, 1, 1, 2, 2, 3, 4, 4]
-    mean, n, k = 0.4, 10, 5
+    # The names are those of the docstring of formulas/intervals.py; m counts the ones, which are rarer than the zeros.
+    mean, n, k, m = 0.4, 10, 5, 4
     sums = {0: (3, 3), 1: (0, 2), 2: (0, 2), 3: (0, 1), 4: (1, 2)}  # sum and number of the values of each cluster
     variance = k / (k - 1) * sum((total - mean * size) ** 2 for total, size in sums.values()) / n**2
     effect = variance / (mean * (1 - mean) / (n - 1))
     assert effect > 1
     t_ratio = stats.t.ppf(0.975, n - 1) / stats.t.ppf(0.975, k - 1)
     n_d, n_k, w = n / effect * t_ratio**2, n**2 / (9 + 4 + 4 + 1 + 4), 1.959964**2 / 2 * n / k
-    assert effective_size(values, clusters) == (pytest.approx((4 + w) / (4 / n_d + w / n_k)), k)
+    assert effective_size(values, clusters) == (pytest.approx((m + w) / (m / n_d + w / n_k)), k)
 
 
 @pytest.mark.parametrize(("clusters", "size"), [(5, 40), (12, 8), (60, 2)])

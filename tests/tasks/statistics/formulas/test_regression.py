@@ -26,7 +26,7 @@ N = 60
 SUBJECTS = RNG.integers(0, 15, N)
 EDITS = RNG.geometric(0.2, N) + 0.0
 VIEWS = RNG.lognormal(5, 2, N)
-MOVED = 3 + 0.4 * EDITS + RNG.normal(0, 1, 15)[SUBJECTS] + RNG.normal(0, 1, N)
+PERSUASION = 3 + 0.4 * EDITS + RNG.normal(0, 1, 15)[SUBJECTS] + RNG.normal(0, 1, N)
 PREDICTORS = {"edits": EDITS, "views": VIEWS}
 
 
@@ -35,24 +35,27 @@ def design(predictors: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]
 
 
 def test_coefficients_solve_the_normal_equations() -> None:
-    result, x = regression(("moved", MOVED), PREDICTORS, SUBJECTS), design(PREDICTORS)
-    beta = np.linalg.solve(x.T @ x, x.T @ MOVED)
-    residuals = MOVED - x @ beta
+    result, x = regression(("persuasion", PERSUASION), PREDICTORS, SUBJECTS), design(PREDICTORS)
+    beta = np.linalg.solve(x.T @ x, x.T @ PERSUASION)
+    residuals = PERSUASION - x @ beta
     errors = np.sqrt(residuals @ residuals / (N - 3) * np.diag(np.linalg.inv(x.T @ x)))
     p = 2 * stats.t.sf(np.abs(beta / errors), N - 3)
     half = stats.t.ppf(0.975, N - 3) * errors
     assert [coefficient.predictor for coefficient in result.coefficients] == [CONSTANT, "edits", "views"]
     for i, coefficient in enumerate(result.coefficients):
         expected = (beta[i], errors[i], beta[i] - half[i], beta[i] + half[i], p[i])
+        # Beta, its standard error, the interval and p.
         assert coefficient[1:6] == pytest.approx(expected, abs=1e-9)
-    assert result.r_squared == pytest.approx(1 - residuals @ residuals / np.sum((MOVED - MOVED.mean()) ** 2), abs=1e-9)
+    assert result.r_squared == pytest.approx(
+        1 - residuals @ residuals / np.sum((PERSUASION - PERSUASION.mean()) ** 2), abs=1e-9
+    )
     assert (result.n, result.clusters, result.untestable) == (N, 15, None)
 
 
 def test_cluster_errors_match_the_sandwich_formula() -> None:
-    result, x = regression(("moved", MOVED), PREDICTORS, SUBJECTS), design(PREDICTORS)
+    result, x = regression(("persuasion", PERSUASION), PREDICTORS, SUBJECTS), design(PREDICTORS)
     bread = np.linalg.inv(x.T @ x)
-    residuals = MOVED - x @ (bread @ x.T @ MOVED)
+    residuals = PERSUASION - x @ (bread @ x.T @ PERSUASION)
     sums = np.array([(x * residuals[:, None])[subject == SUBJECTS].sum(axis=0) for subject in range(15)])
     covariance = bread @ (sums.T @ sums) @ bread * (15 / 14) * ((N - 1) / (N - 3))
     errors = np.sqrt(np.diag(covariance))
@@ -62,26 +65,26 @@ def test_cluster_errors_match_the_sandwich_formula() -> None:
 
 
 @pytest.mark.parametrize(
-    ("moved", "predictors", "rows", "reason"),
+    ("outcome", "predictors", "rows", "reason"),
     [
-        (MOVED, {"edits": np.ones(N), "views": VIEWS}, N, "edits: no spread"),
-        (MOVED, {"edits": EDITS, "twice": 2 * EDITS + 1}, N, "twice: follows from the predictors before it"),
-        (MOVED, PREDICTORS, 4, "4 rows are too few for 2 predictors"),
-        (MOVED, PREDICTORS, 0, "0 rows are too few for 2 predictors"),
-        (np.ones(N), PREDICTORS, N, "moved: no spread"),
+        (PERSUASION, {"edits": np.ones(N), "views": VIEWS}, N, "edits: no spread"),
+        (PERSUASION, {"edits": EDITS, "twice": 2 * EDITS + 1}, N, "twice: follows from the predictors before it"),
+        (PERSUASION, PREDICTORS, 4, "4 rows are too few for 2 predictors"),
+        (PERSUASION, PREDICTORS, 0, "0 rows are too few for 2 predictors"),
+        (np.ones(N), PREDICTORS, N, "persuasion: no spread"),
     ],
     ids=["constant", "collinear", "few", "none", "outcome"],
 )
 def test_untestable_regression_has_a_reason(
-    moved: NDArray[np.float64], predictors: Mapping[str, NDArray[np.float64]], rows: int, reason: str
+    outcome: NDArray[np.float64], predictors: Mapping[str, NDArray[np.float64]], rows: int, reason: str
 ) -> None:
     first_rows = {name: values[:rows] for name, values in predictors.items()}
-    result = regression(("moved", moved[:rows]), first_rows, SUBJECTS[:rows])
+    result = regression(("persuasion", outcome[:rows]), first_rows, SUBJECTS[:rows])
     assert (result.untestable, result.coefficients, result.r_squared) == (reason, (), None)
 
 
 def test_few_clusters_have_no_errors() -> None:
-    (_, edits, _) = regression(("moved", MOVED), PREDICTORS, SUBJECTS % 3).coefficients
+    (_, edits, _) = regression(("persuasion", PERSUASION), PREDICTORS, SUBJECTS % 3).coefficients
     assert (edits.cluster_standard_error, edits.cluster_p) == (None, None)
     assert edits.p < 1
 
