@@ -3,11 +3,9 @@
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -122,12 +120,3 @@ def program(server_environment: dict[str, str], server_client: httpx.Client) -> 
         )
 
     return start
-
-
-def wait_until(condition: Callable[[], Any], seconds: float = 60) -> Any:
-    """Wait until a condition is true, and return its value; AssertionError after these seconds."""
-    deadline = time.monotonic() + seconds
-    while not (value := condition()):
-        assert time.monotonic() < deadline, f"waited {seconds:.0f} s in vain"
-        time.sleep(0.2)
-    return value

@@ -8,9 +8,12 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
+from swaymeter.data.errors import StudyFileError
 from swaymeter.flows.api import Study
+from swaymeter.flows.config.study import StudyFile, read_study
 from swaymeter.flows.execution.executor import Executor
 from swaymeter.flows.execution.progress import Progress
 from swaymeter.flows.execution.task import Outcome, Task, Workers
@@ -21,24 +24,10 @@ from swaymeter.flows.study_graph import graph_of
 from tests.data.warehouse.small_study import row
 
 PREPARED: tuple[Stage, ...] = ("fetch", "build")
-SOUND: dict[str, Any] = {
-    "name": "small",
-    "facts": {"relations": ["capital", "father"], "real_entities": 2, "invented_entities": 1},
-    "contexts": {"base": 1, "assertive": 1, "negation": 0},
-    "questions": {"partitions": ["static"], "per_partition": 3},
-    "models": [{"name": "a-model", "dtype": "float32", "device": "cpu"}],
-    "measures": {"persuasion": {}, "answers": {"samples": 2}},
-}
+_CONTENT = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+SOUND: dict[str, Any] = _CONTENT["study"]
 """The content of a valid study file."""
-METADATA = {
-    "started_at": "2026-03-01T12:00:00+00:00",
-    "finished_at": "2026-03-01T12:00:03+00:00",
-    "forward_passes": 1,
-    "swaymeter_version": "0",
-    "torch_version": "0",
-    "transformers_version": "0",
-    "hardware": "0",
-}
+METADATA: dict[str, Any] = _CONTENT["metadata"]
 """Metadata of a score file."""
 
 
@@ -70,6 +59,21 @@ def write_study(folder: Path, study: Any) -> str:
     return str(file)
 
 
+def changed_study(folder: Path, **changes: Any) -> StudyFile:
+    """Return the study SOUND with these sections in place of its own."""
+    return read_study(write_study(folder, SOUND | changes))
+
+
+def error_message(folder: Path, **changes: Any) -> str:
+    """Return the message that refuses the changed study, without the name of the file."""
+    with pytest.raises(StudyFileError) as raised:
+        changed_study(folder, **changes)
+    file, message = str(folder / "study.yaml"), str(raised.value)
+    assert message.startswith(f"{file}: ")
+    assert "\n" not in message
+    return message.removeprefix(f"{file}: ")
+
+
 def load_study(folder: Path, **changes: Any) -> Study:
     """Write and load the small study with these changes."""
     return Study.load(write_study(folder, small_study(folder, **changes)))
@@ -94,7 +98,7 @@ _folder = tempfile.TemporaryDirectory(prefix="swaymeter-tests-")
 _prepared: dict[str, Path] = {}
 
 
-def score(study: Study, *, seconds: float = 3.0, prompts: int = 6) -> Study:
+def score(study: Study) -> Study:
     """Write one row to each missing score file, and return the study."""
     while True:
         nodes = [node for node in study.graph if node.id.stage == "score" and node.step and node.state != "done"]
@@ -105,7 +109,7 @@ def score(study: Study, *, seconds: float = 3.0, prompts: int = 6) -> Study:
             for role in node.step.outputs:
                 output = node.step.table(role)
                 rows = output.table.of([row(output.table)])
-                output.write(rows, {**METADATA, "seconds": seconds, "prompts": prompts})
+                output.write(rows, METADATA)
             study.workspace.forget_failure(str(node.id), node.step.key)
         study = renew(study)
 
@@ -138,12 +142,12 @@ class ReportingWorkers(Workers):
 def executor(
     renew_graph: Callable[[], Graph],
     selection: Selection | None = None,
-    workers: Workers | None = None,
+    after_step: Callable[[Step], None] = lambda step: None,
     progress: Progress | None = None,
     pool: ThreadPoolExecutor | None = None,
 ) -> Executor:
     """Return an executor that runs tasks in a pool of threads or, without a pool, in this thread."""
-    display, workers = progress or Progress(), workers or Workers()
+    display, workers = progress or Progress(), ReportingWorkers(after_step)
     settings = RunSettings(renew_graph().workspace.root)
 
     def submit(task: Task, upstream: Mapping[str, bool]) -> Any:
@@ -155,12 +159,7 @@ def executor(
     return Executor(renew_graph, selection or Selection(), submit, display, workers)
 
 
-def run(
-    renew_graph: Callable[[], Graph],
-    selection: Selection | None = None,
-    after_step: Callable[[Step], None] = lambda step: None,
-    progress: Any = None,
-) -> Graph:
-    """Run the steps of a graph in this thread; call `after_step` with each step after its run."""
+def run(renew_graph: Callable[[], Graph], *options: Any, **named_options: Any) -> Graph:
+    """Run the steps of a graph in this thread, with the options of `executor`."""
     with renew_graph().workspace.lock():
-        return executor(renew_graph, selection, ReportingWorkers(after_step), progress).run()
+        return executor(renew_graph, *options, **named_options).run()

@@ -3,15 +3,15 @@
 import json
 import shutil
 import subprocess
-import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.waiting import wait_until
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = (
@@ -66,10 +66,7 @@ class Browser:
 
     def wait(self, expression: str) -> None:
         """Wait until a JavaScript expression is true."""
-        deadline = time.monotonic() + PATIENCE
-        while not self.ask(expression):
-            assert time.monotonic() < deadline, f"waited for {expression}"
-            time.sleep(0.02)
+        wait_until(lambda: self.ask(expression), PATIENCE)
 
     def emulate(self, width: int, theme: str, media: str = "screen") -> None:
         """Set the width of the window in pixels, the theme that the reader prefers, and the medium."""
@@ -108,22 +105,24 @@ class Browser:
                 return message
 
 
-@contextmanager
-def running_browser(home: Path) -> Iterator[Browser]:
-    """Run a browser, with its profile in an empty folder, for the time of the context."""
+@pytest.fixture(scope="package")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """Yield a running browser, whose profile was empty at its start."""
+    home = tmp_path_factory.mktemp("browser")
     client = pytest.importorskip("websockets.sync.client")
     process = subprocess.Popen(
         [str(CHROMIUM), *FLAGS, f"--user-data-dir={home}", "about:blank"],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
+    port_file = home / "DevToolsActivePort"
+
+    def debugging_port() -> list[str]:
+        assert process.poll() is None, "chromium ended early"
+        return port_file.read_text().split()[:1] if port_file.exists() else []
+
     try:
-        port_file, deadline = home / "DevToolsActivePort", time.monotonic() + PATIENCE
-        while not (port_file.exists() and port_file.read_text().strip()):
-            assert process.poll() is None, "chromium ended early"
-            assert time.monotonic() < deadline, "chromium did not start"
-            time.sleep(0.05)
-        port = port_file.read_text().split()[0]
+        (port,) = wait_until(debugging_port, PATIENCE)
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/json") as answer:
             targets = json.load(answer)
         address = next(target["webSocketDebuggerUrl"] for target in targets if target["type"] == "page")

@@ -1,13 +1,12 @@
 """Frames of small studies, a report and a browser, shared by all tests that change none of them."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from swaymeter.reports.report import write_report
-from tests.reports.browser import Browser, running_browser
+from tests.reports.browser import browser  # noqa: F401
 from tests.reports.hostile import HOSTILE
 from tests.reports.pixels import without_pixels
 from tests.reports.study import CARD, MODEL, frames, tables
@@ -56,10 +55,3 @@ def report(tmp_path_factory: pytest.TempPathFactory, study_frames: dict[str, pd.
 def html(report: Path) -> str:
     """The page of the report."""
     return (report / "index.html").read_text(encoding="utf-8")
-
-
-@pytest.fixture(scope="package")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """A running browser."""
-    with running_browser(tmp_path_factory.mktemp("browser")) as running:
-        yield running

@@ -10,7 +10,7 @@ from swaymeter.data.dataset.snapshot import as_state
 from swaymeter.reports.changes import NumberTable, section, write_two_runs
 from swaymeter.tasks.statistics.changes import changes_of_run, compare_items
 from tests.data.dataset.test_snapshot import reply, snapshot
-from tests.reports.hostile import HOSTILE, without_controls
+from tests.reports.hostile import HOSTILE, assert_harmless
 from tests.reports.page_parser import PageParser
 
 TEXT = "\n".join(HOSTILE).replace("\x00", "")
@@ -28,9 +28,8 @@ def test_hostile_texts_stay_text(tmp_path: Path) -> None:
     html = (tmp_path / "page.html").read_text(encoding="utf-8")
     page = PageParser(html)
     page.assert_self_contained()
-    page.assert_inner_links_arrive()
     assert page.policy().keys() == {"default-src", "img-src", "style-src", "base-uri", "form-action"}
-    assert without_controls(tmp_path)
+    assert_harmless(tmp_path)
     assert not {"script", "img"} & {tag for tag, _ in page.elements}
     links = [attributes["href"] for tag, attributes in page.elements if tag == "a"]
     assert [link.partition("#")[0] for link in links] == ["a/report/index.html", "a/report/answers.html"]

@@ -31,7 +31,7 @@ from swaymeter.reports.tables import TABLES, FilledTable, Table, filled
 from swaymeter.tasks.measures import MEASURES
 from tests.extensions import measure
 from tests.registries import added
-from tests.reports.hostile import HOSTILE, hostile_card, without_controls
+from tests.reports.hostile import HOSTILE, assert_harmless, hostile_card
 from tests.reports.page_parser import PageParser
 from tests.reports.pixels import without_pixels
 from tests.reports.study import CARD, MODEL, frames, tables
@@ -99,7 +99,7 @@ def test_hostile_names_are_escaped_and_break_no_figure(
     assert '<dt>Prompt, system</dt><dd class="text"><bdi>own &lt;script&gt;' in html
     for escaped in ("&lt;script&gt;alert(1)&lt;/script&gt;", "{{ 7 * 7 }}", HOSTILE[2]):
         assert escaped in html
-    assert without_controls(tmp_path / "report")
+    assert_harmless(tmp_path / "report")
     for path in (tmp_path / "report").rglob("*.*"):
         assert set(path.name) <= set("abcdefghijklmnopqrstuvwxyz0123456789-.")
         assert len(path.name) < 160
@@ -255,7 +255,6 @@ def test_the_page_names_unused_engines(html: str) -> None:
 
 def test_the_page_is_self_contained(parsed: PageParser) -> None:
     parsed.assert_self_contained()
-    parsed.assert_inner_links_arrive()
     assert sum(tag == "script" and "type" not in attributes for tag, attributes in parsed.elements) == 1
 
 

@@ -73,10 +73,10 @@ def build_study(
 
 
 @contextmanager
-def warehouse_of(folder: Path, study: Study, exports: Path | None = None) -> Iterator[Warehouse]:
-    """Write and open `study.duckdb` with only the tables that a study fills; `opened` gets `exports`."""
+def warehouse_of(folder: Path, study: Study) -> Iterator[Warehouse]:
+    """Write and open `study.duckdb` with only the tables that a study fills."""
     tables = [table for table in TABLES if table.name in study]
-    with opened(build_study(folder / "study.duckdb", study, tables), TABLES, exports=exports) as warehouse:
+    with opened(build_study(folder / "study.duckdb", study, tables), TABLES) as warehouse:
         yield warehouse
 
 

@@ -14,8 +14,7 @@ from swaymeter.flows.config.study import STUDIES, StudyFile, read_study
 from swaymeter.flows.stages.plan import workspace_of
 from swaymeter.tasks.frequency import FREQUENCY_SOURCES
 from swaymeter.tasks.measures import MEASURES
-from tests.flows.config.study_files import error_message
-from tests.flows.small_study import SOUND, write_study
+from tests.flows.small_study import SOUND, error_message, write_study
 
 
 @pytest.mark.parametrize("name", [path.stem for path in STUDIES.glob("*.yaml")])

@@ -15,7 +15,7 @@ from swaymeter.data.sources.source import FactsOptions, FactSource, FetchedFacts
 from swaymeter.flows.stages import refusals
 from swaymeter.tasks.measures import MEASURES
 from tests.extensions import measure
-from tests.flows.config.study_files import changed_study, error_message
+from tests.flows.small_study import changed_study, error_message
 from tests.registries import added
 
 WIKIDATA = {"source": "wikidata"}

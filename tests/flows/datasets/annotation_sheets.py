@@ -7,9 +7,7 @@ import pandas as pd
 
 from swaymeter.data.records import Question
 from swaymeter.flows.api import Study
-from swaymeter.flows.datasets import annotate
 from swaymeter.flows.graph.graph import StepId
-from swaymeter.flows.stages.contents import Contents
 from tests.flows.small_study import renew
 
 Values = Mapping[str, Mapping[str, str]]
@@ -31,11 +29,6 @@ def fill(file: Path, values: Values) -> Path:
     ]
     sheet.to_excel(file, index=False) if is_xlsx else sheet.to_csv(file, index=False)
     return file
-
-
-def judge(contents: Contents, file: Path, annotator: str, values: Values, *, conflicts: bool = False) -> Path:
-    annotate.export(contents, file, annotator, conflicts=conflicts)
-    return fill(file, values)
 
 
 def values_of_choices(questions: Sequence[Question], *choices: str) -> dict[str, dict[str, str]]:

@@ -13,13 +13,18 @@ from swaymeter.flows.graph.graph import StepId
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.stages.contents import Contents
 from swaymeter.flows.study_graph import graph_of
-from tests.flows.datasets.annotation_sheets import discard_questions, judge, values_of_choices
+from tests.flows.datasets.annotation_sheets import Values, discard_questions, fill, values_of_choices
 from tests.flows.small_study import load_study, prepare, renew, run
 
 
 @pytest.fixture
 def contents(tmp_path: Path) -> Contents:
     return prepare(load_study(tmp_path)).contents
+
+
+def judge(contents: Contents, file: Path, annotator: str, values: Values, *, conflicts: bool = False) -> Path:
+    annotate.export(contents, file, annotator, conflicts=conflicts)
+    return fill(file, values)
 
 
 def judged_contents(tmp_path: Path, *files: Path) -> Contents:

@@ -4,7 +4,7 @@ from typing import Any
 
 import httpx
 
-from tests.flows.conftest import wait_until
+from tests.waiting import wait_until
 
 SCORING = """
 import sys

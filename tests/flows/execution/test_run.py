@@ -15,7 +15,8 @@ from swaymeter.flows.execution import run
 from swaymeter.flows.execution.interrupt import GO_ON
 from swaymeter.flows.execution.task import Outcome, Workers
 from swaymeter.flows.graph.graph import RunSettings
-from tests.flows.conftest import unconfigured_environment, wait_until
+from tests.flows.conftest import unconfigured_environment
+from tests.waiting import wait_until
 
 QUESTIONS = """question,answer,context,kind,context_answer
 When does it open?,9 a.m.,It opens at 9 a.m.,supporting,

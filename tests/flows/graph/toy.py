@@ -74,11 +74,11 @@ class Toy:
         keys = [step.key_without_number for step in steps if kind == "force" or step.id.stage == "fetch"]
         self.rerun_numbers = self.rerun_numbers.with_new(kind, keys)
 
-    def run(self, selection: Selection | None = None, progress: Any = None) -> list[StepId]:
+    def run(self, selection: Selection | None = None) -> list[StepId]:
         """Run the graph, and return the steps that ran, in order."""
         before = len(self.ran)
         self.shared_results.clear()  # earlier runs share no results with this run
-        run(self.graph, selection, progress=progress)
+        run(self.graph, selection)
         return self.ran[before:]
 
     def states(self) -> dict[StepId, str]:

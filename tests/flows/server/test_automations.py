@@ -14,7 +14,7 @@ import yaml
 from prefect.server.utilities.user_templates import render_user_template_sync
 
 from swaymeter.flows.server.settings import HEARTBEAT_SECONDS
-from tests.flows.conftest import wait_until
+from tests.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[3]
 STUDY = """

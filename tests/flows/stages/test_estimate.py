@@ -91,7 +91,7 @@ def test_a_partly_done_pass_counts_whole_by_force(tmp_path: Path) -> None:
 
 
 def test_time_is_estimated_from_measured_seconds(tmp_path: Path) -> None:
-    study = score(prepare(load_study(tmp_path)), seconds=3.0, prompts=6)
+    study = score(prepare(load_study(tmp_path)))  # each file of scores took 3 seconds for 6 prompts
     for file in study.workspace.root.glob("scores/capital/*/persuasion-*.parquet"):
         file.unlink()
     listed = lines(renew(study))

@@ -17,8 +17,8 @@ from swaymeter.reports.publish import ModelEntry
 from swaymeter.reports.publish.publication import hub_licence
 from tests.data.warehouse.small_study import small_study
 from tests.registries import only
-from tests.reports.hostile import HOSTILE, hostile_card, without_controls
-from tests.reports.publish.conftest import DRAWN, STUDY, StudyDatabase, publish_study
+from tests.reports.hostile import HOSTILE, assert_harmless, hostile_card
+from tests.reports.publish.conftest import DRAWN, STUDY, Publish
 from tests.reports.study import MODEL
 
 
@@ -83,39 +83,34 @@ def test_the_hub_gets_the_common_licence() -> None:
 
 
 @pytest.mark.parametrize("name", ["notes.txt", "manifest.json"])
-def test_a_folder_with_other_files_is_refused(tmp_path: Path, study_database: StudyDatabase, name: str) -> None:
+def test_a_folder_with_other_files_is_refused(tmp_path: Path, publish_study: Publish, name: str) -> None:
     (tmp_path / name).write_text('{"key": "", "files": {}}')
     with pytest.raises(WorkspaceError, match="not a publication folder"):
-        publish_study(study_database, tmp_path)
+        publish_study(tmp_path)
     assert os.listdir(tmp_path) == [name]
 
 
 def test_an_earlier_publication_is_replaced(
-    tmp_path: Path, study_database: StudyDatabase, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, publish_study: Publish, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(publishing, "_write_figures_and_tables", Mock())
-    publish_study(study_database, tmp_path / "paper")
+    publish_study(tmp_path / "paper")
     (tmp_path / "paper" / "document.log").touch()
-    publish_study(study_database, tmp_path / "paper")
+    publish_study(tmp_path / "paper")
     assert not (tmp_path / "paper" / "document.log").exists()
     (tmp_path / "paper" / "data" / "notes.txt").touch()
     with pytest.raises(WorkspaceError, match=r"did not write: data/notes\.txt; move these files away"):
-        publish_study(study_database, tmp_path / "paper")
+        publish_study(tmp_path / "paper")
     assert (tmp_path / "paper" / "data" / "notes.txt").exists()
     assert os.listdir(tmp_path) == ["paper"]
 
 
 def test_a_hostile_study_is_published_as_text(
-    tmp_path: Path, study_database: StudyDatabase, hostile: dict[str, pd.DataFrame], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, publish_study: Publish, hostile: dict[str, pd.DataFrame], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(publishing, "printed", lambda drawn, limits: {"pdf": b""})
-    frames, text = {**study_database.frames, **hostile}, "\n".join(HOSTILE)
+    text = "\n".join(HOSTILE)
     card = dataclasses.replace(hostile_card(), created_at=STUDY.card.created_at)
     with only(publishing.FIGURES, DRAWN):
-        publish_study(
-            dataclasses.replace(study_database, frames=frames),
-            tmp_path / "paper",
-            card=card,
-            models={text: ModelEntry(text, text)},
-        )
-    assert without_controls(tmp_path / "paper")
+        publish_study(tmp_path / "paper", hostile, card=card, models={text: ModelEntry(text, text)})
+    assert_harmless(tmp_path / "paper")
