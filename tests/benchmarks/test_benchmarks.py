@@ -21,8 +21,8 @@ def test_made_up_judges_decide_undecided_replies() -> None:
     counts = verdicts.counted(rows)
     assert [counts[name] for name in verdicts.COLUMNS] == [4, 1, 1, 0, 2]
     assert counts["shares"] == pytest.approx(
-        # two of the four wrong verdicts are sides if the right verdict is a side, otherwise three
-        {"wrong side": 1 / 4, "right, perfect judge": 3 / 4, "wrong side, 10% judge": (1 + 0.05 + 0.075) / 4}
+        # two of the four verdicts other than `both` are sides, and three of the four other than `neither`
+        {"wrong side": 1 / 4, "right, perfect judge": 3 / 4, "wrong side, 10% judge": (1 + 0.1 * (2 + 3) / 4) / 4}
     )
 
 
@@ -33,7 +33,8 @@ def test_all_ways_give_the_same_scores() -> None:
     prompts = tokenize_prompts(model, contexts, queries)
     expected = persuasion(model, contexts, queries).scores
     assert expected.max() > 0.01
-    for scores in (ways.by_engine(model, prompts), ways.best_plain(model, prompts, 7), ways.published(model, prompts)):
+    plain = ways.best_plain(model, prompts, batch=7)
+    for scores in (ways.by_engine(model, prompts), plain, ways.published(model, prompts)):
         np.testing.assert_allclose(scores, expected, atol=1e-4)
 
 
@@ -41,9 +42,9 @@ def test_ratios_are_taken_round_by_round() -> None:
     order: list[str] = []
 
     def side(name: str) -> Side:
-        def compute(places: list[int]) -> Any:
+        def compute(positions: list[int]) -> Any:
             order.append(name)
-            return np.array(places, dtype=np.float64)
+            return np.array(positions, dtype=np.float64)
 
         return Side(name, compute, lambda number: [2 * number, 2 * number + 1])
 
@@ -52,4 +53,4 @@ def test_ratios_are_taken_round_by_round() -> None:
     assert order == ["a", "b", "a", "b", "b", "a", "a", "b"]  # the first two calls are not timed
     assert slow.rows(range(6)).tolist() == [0, 1, 2, 3, 4, 5]
     slow.seconds, fast.seconds = [8.0, 2.0, 3.0], [2.0, 1.0, 1.0]
-    assert times(slow, fast) == 3.0
+    assert times(slow, fast) == 3.0  # the median of 4, 2 and 3

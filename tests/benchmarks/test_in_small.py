@@ -19,6 +19,7 @@ from tests.tasks.models.tiny import save_language_model
 
 pytestmark = pytest.mark.benchmark
 ROOT = Path(__file__).resolve().parents[2]
+# Runs a script as if the packages that a bare GPU machine lacks were not installed.
 BARE_MACHINE = """
 import runpy, sys
 for name in ("prefect", "duckdb", "pandas", "pyarrow", "requests", "rich", "swaymeter.data.warehouse"):
@@ -40,14 +41,14 @@ def one_server(api: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PREFECT_API_URL", api)
 
 
-def run_small(script: str, out: Path, *options: str, python: tuple[str, ...] = ()) -> Any:
+def run_small(script: str, out: Path, *options: str, python_options: tuple[str, ...] = ()) -> Any:
     """Run a benchmark with little work and return the content of its JSON file.
 
-    A forked process runs the benchmark; a new Python does if `python` has options, or if the benchmark starts servers.
+    A forked process runs the benchmark; a new Python does with `python_options`, or for the benchmark of servers.
     """
     command = [str(ROOT / "benchmarks" / f"{script}.py"), "--quick", "--out", str(out), *options]
-    if python or script == "servers":
-        command = [sys.executable, *python, *command]
+    if python_options or script == "servers":
+        command = [sys.executable, *python_options, *command]
         completed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         code, output = completed.returncode, completed.stdout + completed.stderr
     else:
@@ -57,7 +58,8 @@ def run_small(script: str, out: Path, *options: str, python: tuple[str, ...] = (
     assert code == 0, output
     (file,) = out.glob("*.json")
     content = json.loads(file.read_text(encoding="utf-8"))
-    assert file.stem.endswith(content["machine"]["name"].lower().rpartition(" ")[2])
+    last_word_of_machine = content["machine"]["name"].lower().rpartition(" ")[2]
+    assert file.stem.endswith(last_word_of_machine)
     assert all(f"**{table['title']}**" in output for table in content["tables"])
     return content
 
@@ -71,14 +73,15 @@ def test_benchmark_of_answers_runs_in_small(model: Path, tmp_path: Path) -> None
         assert setting["engine"] == "slots"
         assert setting["mean_tokens"]["engine"] > 1
     exact, rounded = content["settings"]
-    assert exact["equal_answers"] == {"2": 1.0}
+    assert exact["equal_answers"] == {"2": 1.0}  # with 2 prompts at once, all answers stay the same
     assert exact["largest_difference"]["log_probability"] < 1e-4
     assert exact["largest_difference"]["distribution"] < 1e-4
     assert 0.2 < rounded["equal_answers"]["2"] <= 1
 
 
 def test_answers_of_a_shape_need_no_weights(tmp_path: Path) -> None:
-    content = run_small("answers", tmp_path, "--shape", "llama-3-8b", "--dtype", "float32", python=("-c", BARE_MACHINE))
+    options = ("--shape", "llama-3-8b", "--dtype", "float32")
+    content = run_small("answers", tmp_path, *options, python_options=("-c", BARE_MACHINE))
     (setting,) = content["settings"]
     assert content["model"] == "llama-3-8b"
     assert setting["largest_difference"]["log_probability"] < 1e-4
@@ -106,15 +109,16 @@ def test_benchmark_of_scoring_runs_in_small(model: Path, tmp_path: Path) -> None
 
 def test_scoring_of_shapes_runs_on_bare_machine(tmp_path: Path) -> None:
     options = ("--models", *scoring.SHAPES, "--dtype", "bfloat16", "--tokens-a-pass", "1000")
-    content = run_small("scoring", tmp_path, *options, python=("-c", BARE_MACHINE))
+    content = run_small("scoring", tmp_path, *options, python_options=("-c", BARE_MACHINE))
     assert [setting["model"] for setting in content["settings"]] == ["pythia-6.9b", "llama-3-8b"]
     assert content["tokens_a_pass"] == 1000
     for setting in content["settings"]:
         assert setting["engine"] == "prefix tree"
         assert 0 <= setting["kl_from_plain"] < setting["mean_persuasion"] / 20
         assert setting["tflops"] / setting["ceiling_tflops"] == pytest.approx(setting["share_of_ceiling"])
-        seconds_a_query = np.median([128 / rate for rate in setting["prompts_a_second"]["engine"]])
-        assert setting["seconds_of_published_queries"] == pytest.approx(122 * 100 * 4 * seconds_a_query)
+        contexts, published_queries = 128, 122 * 100 * 4  # 122 relations with 100 entities and 4 query forms
+        seconds_a_query = np.median([contexts / rate for rate in setting["prompts_a_second"]["engine"]])
+        assert setting["seconds_of_published_queries"] == pytest.approx(published_queries * seconds_a_query)
 
 
 def test_benchmark_of_verdicts_runs_in_small(model: Path, tmp_path: Path) -> None:

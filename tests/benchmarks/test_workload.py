@@ -27,7 +27,7 @@ def test_an_entity_keeps_its_place_in_every_size(entities: int) -> None:
     assert queries == texts.queries(100)[: 4 * entities]
 
 
-def test_every_query_has_four_or_eight_relevant_contexts() -> None:
+def test_four_or_eight_base_contexts_name_an_entity() -> None:
     texts = workload.texts()
     for per_entity, total in ((4, 128), (8, 256)):
         contexts = texts.contexts(32, {"base": per_entity})

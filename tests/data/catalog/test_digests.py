@@ -9,6 +9,7 @@ from swaymeter.data.records import PARTITIONS
 from tests.data.conftest import Change
 
 Digests = dict[str, str]
+# Each ends with the quotation mark after the template in relations.yaml.
 TEMPLATE, OTHER_TEMPLATE = 'The capital of {entity} is"', 'The capital city of {entity} is"'
 
 

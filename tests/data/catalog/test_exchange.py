@@ -71,7 +71,9 @@ def test_bundled_sentences_are_exchanged_word_by_word(text: str, exchanged: str)
     assert GENDER(exchanged) == text != exchanged
 
 
-LETTERS = (("işçi", "doktor"), ("king", "queen"), ("mason", "cook"))
+PAIRS = (("işçi", "doktor"), ("king", "queen"), ("mason", "cook"))
+# The lower case of the Kelvin sign is k, and the capital of the long s is S.
+KELVIN_SIGN, LONG_S = "\u212a", "\u017f"
 
 
 @pytest.mark.parametrize(
@@ -83,10 +85,10 @@ LETTERS = (("işçi", "doktor"), ("king", "queen"), ("mason", "cook"))
             "A poor surgeon drives a bus.",
         ),
         ((("his", "her"), ("him", "her")), "I saw her today with her book.", "I saw him today with his book."),
-        (LETTERS, "İşçi çalışır.", "Doktor çalışır."),
-        (LETTERS, "IŞÇI", "DOKTOR"),
-        (LETTERS, "a \u212aing", "a Queen"),
-        (LETTERS, "a ma\u017fon", "a cook"),
+        (PAIRS, "İşçi çalışır.", "Doktor çalışır."),
+        (PAIRS, "IŞÇI", "DOKTOR"),
+        (PAIRS, f"a {KELVIN_SIGN}ing", "a Queen"),
+        (PAIRS, f"a ma{LONG_S}on", "a cook"),
     ],
 )
 def test_pairs_may_be_phrases_of_any_letters(pairs: tuple[tuple[str, str], ...], text: str, exchanged: str) -> None:

@@ -11,7 +11,7 @@ from swaymeter.data.errors import InputError, UnknownName
 from tests.data.conftest import Change
 
 
-def words(item: str, quantity: str, model: str | None = None, **by: str) -> list[str]:
+def printed(item: str, quantity: str, model: str | None = None, **by: str) -> list[str]:
     values = catalog.published(item, quantity)
     return [value.words for value in values if value.model == model and by.items() <= value.by.items()]
 
@@ -58,10 +58,10 @@ CASES: list[tuple[list[str], str, str, str | None, Mapping[str, str]]] = [
 
 
 @pytest.mark.parametrize(("expected", "item", "quantity", "model", "by"), CASES)
-def test_words_keep_the_digits_of_the_papers(
+def test_values_keep_the_digits_that_papers_print(
     expected: list[str], item: str, quantity: str, model: str | None, by: Mapping[str, str]
 ) -> None:
-    assert words(item, quantity, model, **by) == expected
+    assert printed(item, quantity, model, **by) == expected
 
 
 def test_misprints_are_named_beside_the_value() -> None:

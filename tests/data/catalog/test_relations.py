@@ -17,9 +17,8 @@ PUBLISHED = [
     for line in (Path(__file__).parent / "published_predicates.txt").read_text(encoding="utf-8").splitlines()
     if not line.startswith("#")
 ]
-OTHER_NAMES = {
-    "http://yago-knowledge.org/resource/director": "groupDirector"
-}  # the relation of schema.org's predicate is named director
+# The predicate http://schema.org/director has the relation `director`.
+RELATION_OF_PREDICATE = {"http://yago-knowledge.org/resource/director": "groupDirector"}
 NAMES = {
     "a slot and quotes": '{answer} "quoted"',
     "right to left": "نجيب محفوظ",
@@ -51,10 +50,10 @@ def test_every_published_predicate_has_a_relation() -> None:
 def test_relation_of_yago_is_named_after_its_predicate() -> None:
     for relation in RELATIONS:
         if relation.yago:
-            local = OTHER_NAMES.get(relation.yago[0], re.split("[/#]", relation.yago[0])[-1])
+            local = RELATION_OF_PREDICATE.get(relation.yago[0], re.split("[/#]", relation.yago[0])[-1])
             assert relation.name == ("reverse" + local[0].upper() + local[1:] if relation.reverse else local)
-    homes = ("http://schema.org/", "http://yago-knowledge.org/resource/")
-    assert all(iri.startswith(homes) for relation in RELATIONS for iri in relation.yago)
+    prefixes = ("http://schema.org/", "http://yago-knowledge.org/resource/")
+    assert all(iri.startswith(prefixes) for relation in RELATIONS for iri in relation.yago)
 
 
 def test_a_reversed_relation_turns_the_forward_one_around() -> None:
@@ -89,18 +88,18 @@ def test_assertion_and_negation_restate_their_base_sentence() -> None:
             assert re.findall(r"\{\w+\}", base) == re.findall(r"\{\w+\}", negation)
 
 
-def test_published_form_is_the_completion_asserted_and_denied() -> None:
+def test_published_form_asserts_and_denies_the_open_query() -> None:
     for relation in RELATIONS:
         published = replace(relation, contexts=catalog.published_form(relation))  # validates the templates, too
         (base,), (assertive,), (negation,) = (published.contexts[kind] for kind in CONTEXT_KINDS)
         assert base == f"{relation.open[1]} {{answer}}.\n"
         assert assertive.casefold() == f"Without any doubt, {base}".casefold()
         remaining = [word for word in words(negation) if word not in {"not", "do", "does", "did"}]
-        assert (Counter(words(base)) - Counter(remaining)).keys() <= {"includes", "included"}
+        assert (Counter(words(base)) - Counter(remaining)).keys() <= {"includes", "included"}  # "does not include"
         assert has_word(negation, "not")
     other = replace(RELATIONS[0], open=(RELATIONS[0].open[0], "{entity} is governed from"))
     assert catalog.published_form(other)["negation"] == ("{entity} is not governed from {answer}.\n",)
-    for beginning in (  # a verb that no rule denies, and verbs of relative clauses
+    for beginning in (  # a verb that is neither "be" nor "include", and verbs of relative clauses
         "{entity} chose",
         "The person who is married to {entity} lives in",
         "The person {entity} is married to lives in",

@@ -103,7 +103,7 @@ def test_only_the_newest_file_of_part_is_read(tmp_path: Path, monkeypatch: pytes
     )
 
 
-def test_disputes_counted_again_replace_the_numbers(tmp_path: Path) -> None:
+def test_questions_take_counts_from_a_recounted_dispute(tmp_path: Path) -> None:
     store(tmp_path, DISPUTED, replace(DISPUTED, object="Iraq", question_id="other"), part="Persian Gulf")
     before = Dataset.of(tmp_path)
     store(tmp_path, RECOUNTED_DISPUTE, part="Persian Gulf")
@@ -124,7 +124,7 @@ def test_disputes_counted_again_replace_the_numbers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "other", [{"page": "Gulf"}, {"object": "Iraq"}, {"replacement": "Iraq"}, {"context": "Iran and another coast."}]
 )
-def test_numbers_of_another_dispute_are_not_used(other: dict[str, str]) -> None:
+def test_counts_of_another_dispute_are_not_used(other: dict[str, str]) -> None:
     assert with_current_counts([DISPUTED], [replace(RECOUNTED_DISPUTE, **other)]) == [DISPUTED]
 
 

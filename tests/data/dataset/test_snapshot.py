@@ -9,6 +9,7 @@ import pytest
 
 from swaymeter.data.dataset.dataset import Dataset
 from swaymeter.data.dataset.snapshot import (
+    BETWEEN,
     COLUMNS,
     IDS,
     QUERY_NAMES,
@@ -34,6 +35,7 @@ def snapshot(replies: Iterable[Mapping[str, Any]] = (), **values: Any) -> Snapsh
 
 
 def reply(name: str, model: str = "m", texts: str = "a", **values: Any) -> dict[str, Any]:
+    """Return a reply to a question; `texts` is the digest of the texts of the question and context."""
     identity = {"model": model, "dtype": "float32", "question_id": name, "context_id": "c", "texts": texts}
     return {**identity, **VALUES, **values}
 
@@ -51,4 +53,4 @@ def test_a_prompt_that_is_no_object_is_refused(text: str) -> None:
     with pytest.raises(DamagedFile, match=r"study\.duckdb has a prompt that is not a JSON object"):
         _settings([{"prompt_name": None, "prompt": text}], "study.duckdb")
     with pytest.raises(DamagedFile, match="an item that cannot be read"):
-        Snapshot.from_items({("reply", "m", "float32", "q\x1fc"): text})
+        Snapshot.from_items({("reply", "m", "float32", f"q{BETWEEN}c"): text})

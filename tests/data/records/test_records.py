@@ -58,6 +58,7 @@ QUESTION = Question(
     "CC0",
     ("x",),
 )
+# At least one record of each table; most values only differ from each other.
 RECORDS = [
     QUERY,
     CONTEXT,

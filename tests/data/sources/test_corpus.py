@@ -108,14 +108,14 @@ def test_few_long_rows_are_in_memory_at_once(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())])
-def test_an_undecodable_parquet_row_is_counted(kind: pa.DataType, tmp_path: Path) -> None:
-    file, is_packed = tmp_path / "shard.parquet", pa.types.is_dictionary(kind)
-    texts = pa.array([b"a", b"\xff" if not is_packed else None, b"\xc3\xbc"]).cast(pa.large_binary()).cast(pa.binary())
-    column = texts.cast(pa.string()).cast(kind) if is_packed else pa.Array.from_buffers(pa.string(), 3, texts.buffers())
-    pq.write_table(pa.table({"text": column if is_packed else column.cast(kind)}), file)
+def test_a_parquet_row_without_readable_text_is_counted(kind: pa.DataType, tmp_path: Path) -> None:
+    file, is_dict = tmp_path / "shard.parquet", pa.types.is_dictionary(kind)
+    texts = pa.array([b"a", b"\xff" if not is_dict else None, b"\xc3\xbc"]).cast(pa.large_binary()).cast(pa.binary())
+    column = texts.cast(pa.string()).cast(kind) if is_dict else pa.Array.from_buffers(pa.string(), 3, texts.buffers())
+    pq.write_table(pa.table({"text": column if is_dict else column.cast(kind)}), file)
     shard = Reading(file, "text")
     assert documents(shard) == ["a", "ü"]
-    assert (shard.unreadable, shard.problem) == (1, "row 2 has no text" if is_packed else "row 2 is not UTF-8")
+    assert (shard.unreadable, shard.problem) == (1, "row 2 has no text" if is_dict else "row 2 is not UTF-8")
 
 
 @pytest.mark.parametrize("ending", [".jsonl.zst", ".jsonl.gz", ".parquet", ".txt.zst"])

@@ -11,7 +11,8 @@ from tests.data.sources.sessions import session_with_server
 from tests.data.sources.word_index import WordIndex
 
 INDEX = "v4_rpj_llama_s4"
-WASHINGTON = (3014, 310, 7660)
+WASHINGTON, WASHINGTON_COUNT = (3014, 310, 7660), 2349754
+"""Tokens of "University of Washington", and their count in the recorded response."""
 
 
 def response(name: str) -> ServedResponse:
@@ -32,8 +33,8 @@ def test_counts_are_requested_as_documented(tmp_path: Path) -> None:
     ]
     with session_with_server(tmp_path, *script) as (session, server):
         api = InfiniGramApi(session, INDEX)
-        assert (api.count(WASHINGTON), api.count(WASHINGTON)) == (2349754, 2349754)
-        assert (api.spellings("University of Washington"), api.count(WASHINGTON)) == ((WASHINGTON,), 2349754)
+        assert (api.count(WASHINGTON), api.count(WASHINGTON)) == (WASHINGTON_COUNT, WASHINGTON_COUNT)
+        assert (api.spellings("University of Washington"), api.count(WASHINGTON)) == ((WASHINGTON,), WASHINGTON_COUNT)
         assert api.count(()) == 7
         assert api.near([[(5613, 4086, 9068)], [(6483, 6509)] * 5], 5000) == 6
         assert api.occurrences(WASHINGTON) == [Occurrence(0, 40), Occurrence(0, 4000), Occurrence(2, 18)]
@@ -113,20 +114,20 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("answer", "message"), REFUSED.values(), ids=REFUSED)
-def test_nonsense_is_an_error_and_not_cached(answer: ServedResponse, message: str, tmp_path: Path) -> None:
-    with session_with_server(tmp_path, *[answer] * 2, response("count")) as (session, server):
+@pytest.mark.parametrize(("refused", "message"), REFUSED.values(), ids=REFUSED)
+def test_nonsense_is_an_error_and_not_cached(refused: ServedResponse, message: str, tmp_path: Path) -> None:
+    with session_with_server(tmp_path, *[refused] * 2, response("count")) as (session, server):
         api = InfiniGramApi(session, INDEX)
         while len(server.received) < 2:
             with pytest.raises(ServiceError, match=message):
                 api.count(WASHINGTON)
-        assert api.count(WASHINGTON) == 2349754
+        assert api.count(WASHINGTON) == WASHINGTON_COUNT
 
 
 @pytest.mark.parametrize("error", ["internal_error", "timed_out"])
 def test_transient_error_is_tried_again(error: str, tmp_path: Path) -> None:
     with session_with_server(tmp_path, response(error), response("count")) as (session, _):
-        assert InfiniGramApi(session, INDEX).count(WASHINGTON) == 2349754
+        assert InfiniGramApi(session, INDEX).count(WASHINGTON) == WASHINGTON_COUNT
     with (
         session_with_server(tmp_path / "2", response(error)) as (session, _),
         pytest.raises(ServiceError, match="after 2 tries"),
@@ -135,9 +136,9 @@ def test_transient_error_is_tried_again(error: str, tmp_path: Path) -> None:
 
 
 def test_wrong_number_of_occurrences_is_refused(tmp_path: Path) -> None:
-    answer = json_response({"cnt": 2, "approx": False, "ptrs_by_shard": [[40]]})
+    too_few = json_response({"cnt": 2, "approx": False, "ptrs_by_shard": [[40]]})
     with (
-        session_with_server(tmp_path, answer) as (session, _),
+        session_with_server(tmp_path, too_few) as (session, _),
         pytest.raises(ServiceError, match="its list has length 1, but its field cnt says 2"),
     ):
         InfiniGramApi(session, INDEX).occurrences(WASHINGTON)
@@ -151,11 +152,12 @@ POSITIONS = {
     "blocked": ({"token_ids": [], "blocked": True}, (0, 0, False, False)),
     "a whole document": ({"token_ids": [5, 5], "doc_len": 2}, (0, 0, True, True)),
 }
+"""Fields of a response with token 5, which is token 100 of the part; first, at, begins and ends of the passage."""
 
 
-@pytest.mark.parametrize(("answer", "expected"), POSITIONS.values(), ids=POSITIONS)
-def test_position_of_the_name_is_inferred_or_unknown(answer: dict[str, Any], expected: Any, tmp_path: Path) -> None:
-    with session_with_server(tmp_path, json_response({"doc_ix": 0, "doc_len": 99} | answer)) as (session, _):
+@pytest.mark.parametrize(("fields", "expected"), POSITIONS.values(), ids=POSITIONS)
+def test_position_of_the_name_is_inferred_or_unknown(fields: dict[str, Any], expected: Any, tmp_path: Path) -> None:
+    with session_with_server(tmp_path, json_response({"doc_ix": 0, "doc_len": 99} | fields)) as (session, _):
         passage = InfiniGramApi(session, INDEX).passage(Occurrence(0, 200), (5,), 6)
     assert (passage.first, passage.at, passage.begins, passage.ends) == expected
 
@@ -167,16 +169,15 @@ WRONG: list[dict[str, Any]] = [
     {"token_ids": [1, *WASHINGTON, None]},
     {"token_ids": [*WASHINGTON, -1]},
     {"token_ids": [*WASHINGTON, 2**40]},
-    {"doc_len": 9, "needle_offset": 1},
+    {"doc_len": 9, "needle_offset": 1},  # the passage is shorter than requested
 ]
-"""The passage of the last response is shorter than requested."""
 
 
 @pytest.mark.parametrize("wrong", WRONG)
 def test_document_without_name_or_end_is_refused(wrong: dict[str, Any], tmp_path: Path) -> None:
-    answer = json.loads(response("document").body) | wrong
+    document = json.loads(response("document").body) | wrong
     with (
-        session_with_server(tmp_path, json_response(answer)) as (session, _),
+        session_with_server(tmp_path, json_response(document)) as (session, _),
         pytest.raises(ServiceError, match="not the requested"),
     ):
         InfiniGramApi(session, INDEX).passage(Occurrence(2, 18), WASHINGTON, 1000)

@@ -64,7 +64,7 @@ def test_no_program_computes_a_cell(tmp_path: Path) -> None:
     rows = [row(judged=text) for text in HOSTILE]
     write_judgements(tmp_path / "v.xlsx", rows)
     with zipfile.ZipFile(tmp_path / "v.xlsx") as packed:
-        assert b"<f" not in packed.read("xl/worksheets/sheet1.xml")
+        assert b"<f" not in packed.read("xl/worksheets/sheet1.xml")  # the tag of formulas
     cells = [cell for line in load_workbook(tmp_path / "v.xlsx").active.iter_rows() for cell in line if cell.value]
     assert {cell.data_type for cell in cells} == {"s"}
     write_judgements(tmp_path / "v.csv", rows)

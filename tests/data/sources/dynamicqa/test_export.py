@@ -9,7 +9,7 @@ from swaymeter.data.sources import sample
 from swaymeter.data.sources.dynamicqa import published as dynamicqa
 from swaymeter.data.sources.dynamicqa.export import from_questions, write_questions
 from swaymeter.data.sources.dynamicqa.layout import COLUMNS, FILES
-from tests.data.dataset_samples import changed as other_texts
+from tests.data.dataset_samples import changed as changed_question
 from tests.data.dataset_samples import disputed, question
 from tests.data.sources.dynamicqa.small_dynamicqa import (
     DISPUTED,
@@ -94,9 +94,9 @@ def test_only_changed_cells_of_a_row_differ(tmp_path: Path) -> None:
     expected = {**ROW, "question": "Where is it?", "s_pop": "8", "s_pop_new": "8.0", "num_edits": "2.0"}
     write(file.parent, "static", expected, PERU)
     assert exported(tmp_path / "out", [changed, lima])[file.name] == file.read_bytes()
-    other_contexts = other_texts(oslo, original_context="It is Oslo.", counter_memory_context="It is Lima.")
+    with_other_contexts = changed_question(oslo, original_context="It is Oslo.", counter_memory_context="It is Lima.")
     write(file.parent, "static", {**ROW, "context": "It is [ENTITY]."}, PERU)
-    assert exported(tmp_path / "out", [other_contexts, lima])[file.name] == file.read_bytes()
+    assert exported(tmp_path / "out", [with_other_contexts, lima])[file.name] == file.read_bytes()
 
 
 @with_published
@@ -160,7 +160,7 @@ def test_an_unwritable_folder_changes_no_file(tmp_path: Path) -> None:
 def test_the_bundled_questions_are_read_back() -> None:
     for partition in PARTITIONS:
         rows, omitted = from_questions(sample.questions(partition), partition)
-        read = dynamicqa.questions_of(rows, partition, "laid")
+        read = dynamicqa.questions_of(rows, partition, "questions.csv")
         assert omitted == []
         for bundled, again in zip(sample.questions(partition), read, strict=True):
             assert again == replace(

@@ -1,3 +1,4 @@
+import codecs
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,9 @@ from tests.data.sources.dynamicqa.small_dynamicqa import DISPUTED, PERU, ROW, wr
 
 HEADER = ",".join(COLUMNS["disputable"])
 SOUND = "0,7,Gulf,What?,It is Iran.,Iran,Peru,12,./result/Gulf-1/2,5"
+CONTENT = f"{HEADER}\r\n{SOUND}\r\n"
+CLEAR_SCREEN = "\x1b[2J"
+"""A control sequence of terminals."""
 
 
 @pytest.mark.parametrize("cell", ["", " a ", "two\nlines", 'say "no"', "a,b", "\t", "Ωμέγα 🙂", "\u2028", "'", '"'])
@@ -34,9 +38,9 @@ def test_a_missing_column_is_refused_unless_optional(partition: Partition, tmp_p
                 read_rows(file, partition)
 
 
-def changed(old: str, new: str, text: str = f"{HEADER}\r\n{SOUND}\r\n") -> bytes:
-    assert old in text
-    return text.replace(old, new).encode()
+def changed(old: str, new: str) -> bytes:
+    assert old in CONTENT
+    return CONTENT.replace(old, new).encode()
 
 
 NOT_PUBLISHED: list[tuple[bytes, str]] = [
@@ -44,9 +48,9 @@ NOT_PUBLISHED: list[tuple[bytes, str]] = [
     (changed("s_pop", "s_pop,notes"), "line 1: has the columns , id, .*s_pop, notes; expected"),
     (changed("s_pop", "s_pop,obj"), "line 1: has the columns"),
     (changed("obj,replace_name", "replace_name,obj"), "line 1: has the columns"),
-    (changed(HEADER, "\x1b[2J" + HEADER), "line 1: has the columns  ?.2J, id"),
+    (changed(HEADER, CLEAR_SCREEN + HEADER), "line 1: has the columns  ?.2J, id"),
     (changed(",", ";"), "line 1: has no column id"),
-    (b"\xef\xbb\xbf" + changed(",", ","), "line 1: has the columns"),
+    (codecs.BOM_UTF8 + CONTENT.encode(), "line 1: has the columns"),
     (b"<!DOCTYPE html><html></html>\n", "line 1: has no column id"),
     (changed(SOUND, f"{SOUND}\r\n1,8,Gulf"), "line 3: has 3 cells, and the header 10"),
     (changed(SOUND, f"{SOUND},more"), "line 2: has 11 cells, and the header 10"),

@@ -218,6 +218,6 @@ def test_a_failed_download_says_what_to_do(tmp_path: Path) -> None:
     assert str(raised.value).endswith("with DynamicQA's CSV files under `questions`, or use `source: sample`")
 
 
-def test_a_spent_budget_stays_a_budget_error(tmp_path: Path) -> None:
+def test_too_many_requests_raise_service_budget(tmp_path: Path) -> None:
     with session_with_server(tmp_path, ServedResponse(status=429)) as (session, _), pytest.raises(ServiceBudget):
         downloaded("static", session)

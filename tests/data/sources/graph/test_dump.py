@@ -149,10 +149,10 @@ def test_a_killed_load_is_repeated(tmp_path: Path) -> None:
 def test_a_dump_changed_while_loading_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = write_dump(tmp_path, "a.ttl", TURTLE)
 
-    def change(*message: object) -> None:
+    def change_file(*message: object) -> None:  # at the first message of the load
         file.write_text(TURTLE + "yago:Norway yago:n 8 .\n")
 
-    monkeypatch.setattr("swaymeter.data.sources.graph.dump.log.info", change)
+    monkeypatch.setattr("swaymeter.data.sources.graph.dump.log.info", change_file)
     with pytest.raises(InputError, match=r"a\.ttl.* changed while it was loaded"):
         shared_dump([file], tmp_path / "graphs")
     assert graphs(tmp_path / "graphs") == unfinished(tmp_path / "graphs") == []
@@ -221,7 +221,7 @@ def test_a_file_is_needed_until_it_is_loaded(tmp_path: Path) -> None:
         shared_dump([file], folder)
 
 
-def test_an_unwritable_folder_remembers_nothing(tmp_path: Path) -> None:
+def test_a_digest_needs_files_but_no_writable_folder(tmp_path: Path) -> None:
     file = write_dump(tmp_path, "a.ttl", TURTLE)
     assert dump_digest([file], file / "graphs") == dump_digest([file], tmp_path / "graphs")
     with pytest.raises(InputError, match="at least one file"):
@@ -242,7 +242,7 @@ def test_a_damaged_dump_is_loaded_only_once(tmp_path: Path, caplog: pytest.LogCa
             with pytest.raises(InputError, match=r"a\.nt, line 5 is not valid RDF") as caught:
                 shared_dump([sound, damaged], tmp_path / "graphs")
             messages.append(str(caught.value))
-        assert len(caplog.messages) == 2
+        assert len(caplog.messages) == 2  # the first load logs each file
         assert len(set(messages)) == 1
         damaged.write_text(TRIPLES)
         assert len(shared_dump([sound, damaged], tmp_path / "graphs").select(ALL).rows) == 4

@@ -72,14 +72,14 @@ def test_row_with_blank_node_is_dropped_and_counted(endpoint: Endpoint) -> None:
     assert len(endpoint.select(result())) == 0
 
 
-def test_a_refused_query_raises_the_server_s_message(endpoint: Endpoint) -> None:
+def test_error_of_refused_query_has_server_message(endpoint: Endpoint) -> None:
     with pytest.raises(ServiceError, match=r"400 Bad Request.*error at 1:26: expected one of LATERAL") as refused:
         endpoint.select("error at 1:26: expected one of LATERAL, SERVICE, [_]")
     assert not isinstance(refused.value, ServiceTimeout)
 
 
 @pytest.mark.parametrize(
-    "answer",
+    "content",
     [
         '{"head":{},"boolean":true}',
         "<!doctype html><title>Hello</title>",
@@ -94,18 +94,18 @@ def test_a_refused_query_raises_the_server_s_message(endpoint: Endpoint) -> None
         '{"error": {"code": 7}, "results": {"bindings": []}}',
     ],
 )
-def test_invalid_result_is_error_of_service(answer: str, endpoint: Endpoint) -> None:
+def test_invalid_result_is_error_of_service(content: str, endpoint: Endpoint) -> None:
     with pytest.raises(ServiceError, match=r"YAGO \(http://127") as refused:
-        endpoint.select(answer)
+        endpoint.select(content)
     assert refused.type is ServiceError
 
 
 @pytest.mark.parametrize(
-    "answer", [{"error": "Operation timed out."}, {"exception": {"message": "the query was cancelled"}}]
+    "content", [{"error": "Operation timed out."}, {"exception": {"message": "the query was cancelled"}}]
 )
-def test_an_error_about_time_is_a_timeout(answer: object, endpoint: Endpoint) -> None:
+def test_an_error_about_time_is_a_timeout(content: object, endpoint: Endpoint) -> None:
     with pytest.raises(ServiceTimeout, match=r"YAGO \(http.*(timed out|cancelled).*; choose fewer entities or pairs"):
-        endpoint.select(json.dumps(answer))
+        endpoint.select(json.dumps(content))
 
 
 # Texts that would end a string, an IRI or a pattern in a query without escapes.

@@ -1,4 +1,4 @@
-"""Facts and pairs of a graph: names, degrees and rejected pairs, and slow, wrong and truncated answers of services."""
+"""Facts and pairs of a graph: names, degrees and rejected pairs, and slow, wrong and truncated responses."""
 
 import json
 import logging
@@ -228,7 +228,7 @@ def test_alphabetically_first_english_name_is_used(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("batch", [1, 100])
-def test_a_generic_instance_has_its_class_s_name(batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_generic_instance_has_its_class_name(batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(yago, "BATCH", batch)
     store = graph(
         tmp_path,
@@ -270,6 +270,7 @@ def test_an_entity_has_all_of_its_objects(tmp_path: Path, monkeypatch: pytest.Mo
     parts = yago.facts(recorded, catalog.relation("reverseDirector"), pairs=3, seed=1).facts
     assert without_source(parts) == without_source(whole)
     assert {len(fact.other_objects) for fact in whole} == {29}
+    # the query for each of the 3 people is split by the 16 hexadecimal digits
     assert sum("STRSTARTS" in query for query in recorded.queries) >= 3 * 16
 
 
@@ -282,7 +283,7 @@ def test_a_relation_unknown_to_yago_is_named(dump: Dump) -> None:
         yago.facts(dump, replace(CAPITAL, yago=("http://a.example/none",)), pairs=5, seed=1)
 
 
-@pytest.mark.parametrize("missing", ["k", "s", "o", "e", "v", "n"])
+@pytest.mark.parametrize("missing", ["k", "s", "o", "e", "v", "n"])  # variables of the queries
 def test_a_row_without_a_variable_is_an_error(missing: str, dump: Dump) -> None:
     def remove(query: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
         return tuple({name: term for name, term in row.items() if name != missing} for row in rows)
@@ -300,7 +301,7 @@ def test_an_invalid_count_is_an_error(dump: Dump) -> None:
 
 
 @pytest.mark.parametrize(("relation", "max_rows"), [("reverseDirector", 9), ("birthDate", 40)])
-def test_truncated_answers_change_only_the_number_of_requests(
+def test_truncated_responses_change_only_the_number_of_requests(
     relation: str, max_rows: int, dump: Dump, tmp_path: Path
 ) -> None:
     whole = yago.facts(dump, catalog.relation(relation), pairs=30, seed=3)
@@ -355,12 +356,13 @@ def test_pages_that_do_not_advance_are_an_error(ignored: str, clause: str, dump:
 
 
 def test_a_service_that_slows_down_loses_no_pair(dump: Dump) -> None:
-    def slow_for_long(query: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
-        if "?k >" in query and not re.search(r'STRSTARTS\(\?k, "..', query):
+    def slow_until_split(query: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+        is_later_page, has_two_digits = "?k >" in query, re.search(r'STRSTARTS\(\?k, "..', query)
+        if is_later_page and not has_two_digits:
             raise ServiceTimeout("YAGO needs too long")
         return rows
 
-    slow = Changed(dump, slow_for_long)
+    slow = Changed(dump, slow_until_split)
     keys = [pair.key for pair in sampled_pairs(slow, catalog.relation("award").yago, seed=5, page=40)]
     assert keys == [pair.key for pair in sampled_pairs(dump, catalog.relation("award").yago, seed=5, page=EVERY)]
 
@@ -383,6 +385,6 @@ def test_an_always_slow_service_is_given_up(dump: Dump) -> None:
     store = Changed(dump, too_slow)
     with pytest.raises(ServiceTimeout, match="YAGO needs too long"):
         yago.facts(store, catalog.relation("capital"), pairs=100, seed=1)
-    assert len(store.queries) == 1 + 1 + MAX_DIGITS
+    assert len(store.queries) == 1 + 1 + MAX_DIGITS  # the count, the first page, and longer and longer prefixes
     limits = [int(limit) for query in store.queries for limit in re.findall(r"LIMIT (\d+)", query)]
     assert limits == [200, 100, 50, 25]

@@ -66,7 +66,8 @@ def test_a_flipped_bit_of_a_response_is_noticed(
     with closing(sqlite3.connect(tmp_path / "a.sqlite", isolation_level=None)) as database:
         ((sound,),) = database.execute("SELECT value FROM cached_responses")
         start = sound.index(f'"{part}"'.encode())
-        for position in range(start, min(start + len(part) + 12, len(sound))):
+        end = min(start + len(part) + 12, len(sound))  # the part's name, and some bytes of its value
+        for position in range(start, end):
             damaged = sound[:position] + bytes([sound[position] ^ 1 << position % 8]) + sound[position + 1 :]
             database.execute("UPDATE cached_responses SET value = ?", (damaged,))
             caplog.clear()
@@ -113,20 +114,21 @@ def test_closing_refuses_later_requests_of_threads(cache: HttpCache) -> None:
 
 
 RERUN = 2
+"""Number of a forced rerun, which requests responses of lower numbers again."""
 
 
 def test_a_cached_response_is_not_requested_again(opened: Open) -> None:
     with serving(play=lambda request: json_response(dict(request.form))) as server:
         first = opened(server)
-        answers = [first.ask({"q": str(number)}) for number in range(5)]
+        responses = [first.ask({"q": str(number)}) for number in range(5)]
         first.close()
         later = opened(server)
         again = [later.ask({"q": str(number)}) for number in range(5)]
         assert later.sent == 0
     assert len(server.received) == 5
-    assert [answer.content for answer in again] == [answer.content for answer in answers]
-    assert [answer.retrieved_at for answer in again] == [answer.retrieved_at for answer in answers]
-    assert all(answer.from_cache for answer in again)
+    assert [response.content for response in again] == [response.content for response in responses]
+    assert [response.retrieved_at for response in again] == [response.retrieved_at for response in responses]
+    assert all(response.from_cache for response in again)
 
 
 def test_different_requests_are_cached_apart(opened: Open) -> None:
@@ -144,11 +146,11 @@ def test_different_requests_are_cached_apart(opened: Open) -> None:
             {"form": {"q": "1"}, "accept": "application/sparql-results+json"},
             {"form": {"q": "%31"}},
         ]
-        answers = [session.ask(**arguments).content for arguments in requests]
-        assert [session.ask(**arguments).content for arguments in requests] == answers
+        contents = [session.ask(**arguments).content for arguments in requests]
+        assert [session.ask(**arguments).content for arguments in requests] == contents
         assert session.ask({"r": "", "q": "1"}).from_cache
     assert len(server.received) == len(requests)
-    assert len({json.dumps(answer) for answer in answers}) == len(requests)
+    assert len({json.dumps(content) for content in contents}) == len(requests)
 
 
 def test_an_expired_response_is_requested_again(opened: Open) -> None:
@@ -179,7 +181,7 @@ def test_a_forced_request_is_sent_only_once(minutes: int, opened: Open, monkeypa
     assert len(server.received) == 3
 
 
-def test_a_young_response_may_be_refreshed(opened: Open) -> None:
+def test_an_unexpired_response_may_be_refreshed(opened: Open) -> None:
     with serving(json_response([1]), json_response([2]), json_response([3])) as server:
         session = opened(server)
         assert session.ask({}, immutable=True).content == [1]
@@ -190,7 +192,7 @@ def test_a_young_response_may_be_refreshed(opened: Open) -> None:
     assert len(server.received) == 2
 
 
-def test_offline_only_young_cached_responses_are_used(opened: Open) -> None:
+def test_offline_only_unexpired_responses_are_used(opened: Open) -> None:
     with serving(json_response([1])) as server:
         opened(server).ask({"q": "1"})
         offline = opened(server, offline=True, contact=None)
@@ -265,7 +267,7 @@ def test_an_immutable_response_never_expires(
     "damage",
     [
         lambda sound: b"this is no database, " * 1000,
-        lambda sound: sound.replace(b"sqlite_autoindex_cached", b"sqlite_autoindex_c\xe1ched"),
+        lambda sound: sound.replace(b"sqlite_autoindex_cached", b"sqlite_autoindex_c\xe1ched"),  # a flipped bit
     ],
 )
 def test_a_damaged_cache_is_named(damage: Callable[[bytes], bytes], opened: Open, tmp_path: Path) -> None:

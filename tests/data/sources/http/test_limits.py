@@ -22,8 +22,8 @@ def test_requests_in_flight_do_not_exceed_the_limit(opened: Open) -> None:
     with serving(play=lambda request: json_response([request.form["q"]], delay_s=0.02)) as server:
         session = opened(server, max_concurrency=2)
         with ThreadPoolExecutor(4) as pool:
-            answers = list(pool.map(lambda number: session.ask({"q": str(number)}).content, range(24)))
-    assert answers == [[str(number)] for number in range(24)]
+            contents = list(pool.map(lambda number: session.ask({"q": str(number)}).content, range(24)))
+    assert contents == [[str(number)] for number in range(24)]
     assert server.most_at_once == 2
 
 
@@ -31,12 +31,12 @@ def test_all_requests_in_flight_keep_their_connections(opened: Open, caplog: pyt
     all_have_arrived = Event()
     with serving(json_response([1], hold=all_have_arrived)) as server, ThreadPoolExecutor(16) as pool:
         session = opened(server, max_concurrency=16)
-        answers = pool.map(lambda number: session.ask({"q": str(number)}), range(48))
+        responses = pool.map(lambda number: session.ask({"q": str(number)}), range(48))
         try:
             server.wait_for_requests(16)
         finally:
             all_have_arrived.set()
-        assert len(list(answers)) == 48
+        assert len(list(responses)) == 48
     assert "pool is full" not in caplog.text
 
 
@@ -125,7 +125,8 @@ def test_sessions_of_an_address_share_its_rate_limit(server: FaultServer, tmp_pa
         list(pool.map(lambda session: [session.ask({"q": str(number)}) for number in range(4)], sessions))
     times = sorted(request.at for request in server.received)
     assert len(times) == 12
-    assert times[-1] - times[0] > 11 * 0.05 * 0.9  # three separate limits would take a third of this time
+    # 11 pauses of 0.05 s, less a tolerance of 10%; three separate limits would take a third of this time
+    assert times[-1] - times[0] > 11 * 0.05 * 0.9
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")

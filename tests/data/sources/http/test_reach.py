@@ -34,6 +34,7 @@ def test_a_connection_without_reply_fails_in_time(opened: Open, monkeypatch: pyt
     with socket.socket() as listener, socket.socket() as first, socket.socket() as second:
         listener.bind(("127.0.0.1", 0))
         listener.listen(0)
+        # Two connections fill the queue of the listener, so that a third connection gets no reply.
         first.connect(listener.getsockname())
         second.setblocking(False)
         second.connect_ex(listener.getsockname())

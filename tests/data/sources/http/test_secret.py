@@ -60,9 +60,10 @@ def open_session(address: str, folder: Path, key: str = PLAIN_KEY) -> Iterator[S
     [
         json_response({"error": PLAIN_KEY}, status=401),
         ServedResponse(status=302, headers={"location": f"http://example.org/{'x' * 100}?key={PLAIN_KEY}"}),
+        # The message is cut within the key.
         ServedResponse(status=302, headers={"location": f"http://example.org/{'x' * 165}?{PLAIN_KEY}"}),
         ServedResponse(raw=f"HTTP/1.1 {PLAIN_KEY}\r\n\r\n".encode()),
-        ServedResponse(raw=f"HTTP/1.1 {'9' * 125} {PLAIN_KEY}\r\n\r\n".encode()),
+        ServedResponse(raw=f"HTTP/1.1 {'9' * 125} {PLAIN_KEY}\r\n\r\n".encode()),  # cut within the key, too
         ServedResponse(raw=f"HTTP/1.1 200 OK\r\n{PLAIN_KEY}\r\nContent-Length: 2\r\n\r\n{{}}".encode()),
         ServedResponse(status=429, headers={"Retry-After": PLAIN_KEY}),
         ServedResponse(f"{PLAIN_KEY} is no JSON"),

@@ -14,7 +14,7 @@ from swaymeter.data.sources.own.rows import FileQuestions
 from swaymeter.data.sources.own.source import OwnQuestions, read_questions
 from swaymeter.data.sources.registry import DATA_SETS
 
-REPORTED = Path(__file__).resolve().parents[3] / "oracle" / "reports" / "27-nested-layouts"
+REPORTED_FILES = Path(__file__).resolve().parents[3] / "oracle" / "reports" / "27-nested-layouts"
 LIBRARY, LEAFLET = "The library closes at 6 p.m.", "The old leaflet has 8 p.m. as closing time."
 GARDEN, PAYLOAD, GREY = "The library has a garden.", "The Fennock 2 lifts up to 8 kg.", "It comes in grey."
 Contexts = list[tuple[str, str]]
@@ -58,7 +58,7 @@ def contexts(question: Question) -> Contexts:
 def test_reported_files_are_read(
     name: str, layout: str, answers: list[tuple[str, ...]], passages: list[Contexts]
 ) -> None:
-    file_questions = read(REPORTED / name)
+    file_questions = read(REPORTED_FILES / name)
     assert file_questions.layout == layout
     assert [question.answers for question in file_questions.questions] == answers
     assert [contexts(question) for question in file_questions.questions] == passages
@@ -68,17 +68,18 @@ def test_reported_files_are_read(
 
 
 def test_details_of_passages_are_kept() -> None:
-    library, _ = read(REPORTED / "llamaindex_nodes.jsonl").questions
+    library, _ = read(REPORTED_FILES / "llamaindex_nodes.jsonl").questions
     passage = library.contexts[0].passages[0]
     assert (library.contexts[0].context_id, passage.source, passage.score) == ("n0", "a.pdf", 0.9)
-    question, _ = read(REPORTED / "hotpot_hub.jsonl").questions
+    question, _ = read(REPORTED_FILES / "hotpot_hub.jsonl").questions
     assert [context.passages[0].title for context in question.contexts] == ["Library", "Leaflet", "Garden"]
     assert json.loads(question.other_columns or "")["level"] == "hard"
 
 
 QUESTION = {"question": "When does the library close?"}
-LISTS = {"text": ["6 p.m."], "answer_start": [22]}
-DUMPED = {"lc": 1, "type": "constructor", "id": ["langchain", "Document"], "kwargs": {"page_content": LIBRARY}}
+ANSWERS = {"text": ["6 p.m."], "answer_start": [22]}
+# a document as LangChain dumps it
+DOCUMENT = {"lc": 1, "type": "constructor", "id": ["langchain", "Document"], "kwargs": {"page_content": LIBRARY}}
 FILES: dict[str, tuple[Any, str]] = {
     "HotpotQA, as published": (
         [
@@ -104,7 +105,7 @@ FILES: dict[str, tuple[Any, str]] = {
         },
         "q1",
     ),
-    "SQuAD, as on the Hugging Face hub": ([{**QUESTION, "id": "q1", "context": LIBRARY, "answers": LISTS}], "q1"),
+    "SQuAD, as on the Hugging Face hub": ([{**QUESTION, "id": "q1", "context": LIBRARY, "answers": ANSWERS}], "q1"),
     "MS MARCO, passages": (
         {
             "query": {"0": "closing time"},
@@ -146,7 +147,7 @@ FILES: dict[str, tuple[Any, str]] = {
         {"examples": [{"query": "When?", "reference_answer": "6 p.m.", "reference_contexts": [LIBRARY, GARDEN]}]},
         "",
     ),
-    "": ([{**QUESTION, "answer": "6 p.m.", "contexts": [DUMPED, {"page_content": GARDEN, "metadata": {}}]}], ""),
+    "": ([{**QUESTION, "answer": "6 p.m.", "contexts": [DOCUMENT, {"page_content": GARDEN, "metadata": {}}]}], ""),
 }
 """Content of a file and id of its question, by the layout that is recognised."""
 
@@ -162,7 +163,7 @@ def test_other_forms_of_layouts_are_read(layout: str, tmp_path: Path) -> None:
 
 
 def test_only_malformed_rows_of_a_layout_are_refused(tmp_path: Path) -> None:
-    lines = (REPORTED / "hotpot_hub.jsonl").read_text().splitlines()
+    lines = (REPORTED_FILES / "hotpot_hub.jsonl").read_text().splitlines()
     uneven = {
         **QUESTION,
         "id": "x",

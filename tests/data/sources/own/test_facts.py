@@ -90,6 +90,7 @@ def test_mistakes_are_named_with_their_key(
 def test_a_key_depends_on_own_rows_and_licence(tmp_path: Path) -> None:
     before = options(tmp_path)
     keys = {name: key(before, name) for name in before.relations}
+    # another order of the rows, and a further column
     rearranged = tuple(f"{row},{number}" for number, row in enumerate((FACTS[0], FACTS[2], FACTS[1], FACTS[3])))
     after = options(tmp_path, rearranged)
     assert {name: key(after, name) for name in after.relations} == keys

@@ -21,8 +21,8 @@ from swaymeter.data.sources.own.rows import FileQuestions, questions_of
 from swaymeter.data.sources.own.source import OWN_QUESTIONS, OwnQuestions, read_questions
 
 HEADER = "id,question,answer,aliases,context,kind,context_answer,chapter"
-PAYLOAD = 'q1,What does it lift?,8 kg,eight kilograms|8 kilograms,It lifts 8 kg.,supporting,,"one, two"'
-DENIED = "q1,What does it lift?,8 kg,,It lifts 5 kg.,conflicting,5 kg,one"
+SUPPORTING = 'q1,What does it lift?,8 kg,eight kilograms|8 kilograms,It lifts 8 kg.,supporting,,"one, two"'
+CONFLICTING = "q1,What does it lift?,8 kg,,It lifts 5 kg.,conflicting,5 kg,one"
 ORIGIN = Origin("Handbook", "not stated")
 
 
@@ -47,7 +47,7 @@ def csv_text(*rows: str) -> str:
 
 
 def test_rows_of_one_question_are_its_contexts(tmp_path: Path) -> None:
-    question = only_question(read(tmp_path, csv_text(PAYLOAD, DENIED)))
+    question = only_question(read(tmp_path, csv_text(SUPPORTING, CONFLICTING)))
     right, wrong = ("8 kg", "eight kilograms", "8 kilograms"), ("5 kg",)
     assert (question.question_id, question.object, question.answers) == ("q1", "8 kg", right)
     assert question.cases[1:] == (
@@ -82,7 +82,7 @@ def test_decimals_stay_decimals(tmp_path: Path) -> None:
 def test_neutral_adds_a_context_without_content(tmp_path: Path) -> None:
     file = tmp_path / "mine.csv"
     irrelevant = "q1,What does it lift?,8 kg,,It is grey.,irrelevant,,"
-    file.write_text(csv_text(PAYLOAD, irrelevant, "q2,Who?,I,,It is I.,supporting,,"))
+    file.write_text(csv_text(SUPPORTING, irrelevant, "q2,Who?,I,,It is I.,supporting,,"))
     sources = (OwnQuestions(file=str(file), neutral=neutral) for neutral in (False, True))
     arranged = (source.arrange(read_questions(source).questions) for source in sources)
     plain, added = ({question.question_id: question.cases for question in questions} for questions in arranged)
@@ -161,7 +161,7 @@ def test_hostile_texts_stay_unchanged(tmp_path: Path) -> None:
     ],
 )
 def test_unusable_row_is_named_and_others_are_read(row: str, start: str, tmp_path: Path) -> None:
-    result = read(tmp_path, csv_text(PAYLOAD, row, "q9,Where?,Oslo,,In Oslo.,supporting,,"))
+    result = read(tmp_path, csv_text(SUPPORTING, row, "q9,Where?,Oslo,,In Oslo.,supporting,,"))
     assert [question.question_id for question in result.questions] == ["q1", "q9"]
     (reason,) = reasons(result)
     assert reason.startswith(start)
@@ -253,10 +253,10 @@ def test_packed_parquet_file_does_not_fill_memory(name: str, tmp_path: Path) -> 
 
 @pytest.mark.usefixtures("low_limits")
 def test_numbers_and_long_texts_are_read(tmp_path: Path) -> None:
-    numbers = pa.array([[0.1234567890123] * 384] * 300)
+    numbers = pa.array([[0.1234567890123] * 384] * 300)  # 115,200 numbers in 300 cells
     pq.write_table(pa.table({"question": ["Who?"] * 300, "embedding": numbers}), tmp_path / "mine.parquet")
     assert len(read_file(tmp_path / "mine.parquet", "question")) == 300
-    passages = "question,context\n" + ('Who?,"' + "a line\n" * 20 + '"\n') * 300
+    passages = "question,context\n" + ('Who?,"' + "a line\n" * 20 + '"\n') * 300  # 6,300 lines in 300 rows
     (tmp_path / "mine.csv").write_text(passages)
     assert len(read_file(tmp_path / "mine.csv", "question")) == 300
 
@@ -454,7 +454,7 @@ def test_impossible_map_of_columns_is_refused(columns: dict[str, str], message: 
 
 
 def test_unused_column_group_is_kept_under_another_name(tmp_path: Path) -> None:
-    content = csv_text(PAYLOAD).replace("chapter", "Group").replace("id,question", "page,Question")
+    content = csv_text(SUPPORTING).replace("chapter", "Group").replace("id,question", "page,Question")
     question = only_question(read(tmp_path, content, group="page"))
     assert question.partition == "q1"
     assert json.loads(question.other_columns or "") == {"Group of the file": "one, two"}
@@ -462,7 +462,7 @@ def test_unused_column_group_is_kept_under_another_name(tmp_path: Path) -> None:
 
 def test_lines_of_one_question_are_joined(tmp_path: Path) -> None:
     line = "q1,What does it lift?,8 kg,8000 g,So it lifts 8.0 kilos.,supporting,8.0 kilos,two"
-    question = only_question(read(tmp_path, csv_text(PAYLOAD, line)))
+    question = only_question(read(tmp_path, csv_text(SUPPORTING, line)))
     assert question.answers == ("8 kg", "eight kilograms", "8 kilograms", "8000 g", "8.0 kilos")
     assert json.loads(question.other_columns or "") == {"chapter": "one, two | two"}
     other = read(tmp_path, "id,group,question,answer,context\n1,a,Q?,x,x\n1,b,Q?,x,y\n")
@@ -472,7 +472,7 @@ def test_lines_of_one_question_are_joined(tmp_path: Path) -> None:
 
 
 def test_unclosed_quote_rejects_only_its_line(tmp_path: Path) -> None:
-    result = read(tmp_path, csv_text('q2,Who?,"Oslo,,c,unknown,,', PAYLOAD, DENIED))
+    result = read(tmp_path, csv_text('q2,Who?,"Oslo,,c,unknown,,', SUPPORTING, CONFLICTING))
     assert [len(question.cases) for question in result.questions] == [3]
     assert [reason[:19] for reason in reasons(result)] == ["line 2: is not CSV:"]
 

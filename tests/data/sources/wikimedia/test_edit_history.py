@@ -258,7 +258,7 @@ def random_edits(generator: random.Random, count: int) -> tuple[list[Edit], set[
     return edits, {FIRST + index for index in range(count) if states[index] != states[index + 1]}
 
 
-HIDES: Sequence[tuple[str, ...]] = [("content",), ("comment",), ("comment", "content"), ("user", "comment", "content")]
+PARTS: Sequence[tuple[str, ...]] = [("content",), ("comment",), ("comment", "content"), ("user", "comment", "content")]
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -269,7 +269,7 @@ def test_random_histories_equal_compared_contents(seed: int, open_wikidata: Open
     assert set(history_after(open_wikidata, *edits).edits) == changes
     without_summaries = [Edit("", each.values, label=each.label) for each in edits]
     assert set(history_after(open_wikidata, *without_summaries).edits) == changes
-    with_hidden = [hidden(each, *generator.choice(HIDES)) if generator.random() < 0.4 else each for each in edits]
+    with_hidden = [hidden(each, *generator.choice(PARTS)) if generator.random() < 0.4 else each for each in edits]
     history = history_after(open_wikidata, *with_hidden)
     assert history.count <= len(changes) <= history.count + len(history.hidden)
     # Only the revision after a hidden content may be counted in error.

@@ -32,7 +32,7 @@ def english(text: str) -> dict[str, Any]:
 
 
 def play_items(*entities: dict[str, Any]) -> Callable[[ServedRequest], ServedResponse]:
-    """Play a wiki with item_of these items."""
+    """Play a wiki that has these items."""
     items = {each["id"]: each for each in entities}
 
     def play(request: ServedRequest) -> ServedResponse:
@@ -146,7 +146,7 @@ def test_names_stay_unchanged(name: str, open_wikidata: OpenWikidata) -> None:
         {"entities": {"Q1": entity("Q1", claims={"capital": []})}},
         {"entities": {"Q1": entity("Q1", claims={"P1": [{"mainsnak": {}}]})}},
         {"entities": {"Q1": entity("Q1", claims={"P1": [{"mainsnak": snak("P1", "?"), "rank": "normal"}]})}},
-        {"entities": {"Q1": entity("Q1", claims=[{"m": ["novalue", 1], "g": "q1$a"}])}},
+        {"entities": {"Q1": entity("Q1", claims=[{"m": ["novalue", 1], "g": "q1$a"}])}},  # an old format
         {"entities": {"Q1": entity("Q1", sitelinks={"enwiki": "Oslo"})}},
     ],
     ids=lambda content: json.dumps(content)[:40],

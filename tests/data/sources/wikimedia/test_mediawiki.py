@@ -130,7 +130,7 @@ def test_contents_are_cached_forever(open_wikipedia: OpenWikipedia) -> None:
     assert len(server.received) == 1
 
 
-@pytest.mark.parametrize("number", [13, 99999])
+@pytest.mark.parametrize("number", [13, 99999])  # a hidden revision, and the number of no revision
 def test_hidden_revision_is_absent_and_requested_again(number: int, open_wikipedia: OpenWikipedia) -> None:
     with serving(play=play_ada) as server:
         for _ in range(2):
@@ -195,8 +195,8 @@ LAGGING = [
 @pytest.mark.parametrize(("name", "seconds"), LAGGING)
 def test_wait_for_lag_is_as_requested(name: str, seconds: float, open_wikipedia: OpenWikipedia, clock: Clock) -> None:
     with serving(recorded_response(name), OK) as server:
-        (answer,) = open_wikipedia(server).wiki.query(FORM)
-    assert answer.content["query"]["pages"][0]["title"] == "Chemist"
+        (response,) = open_wikipedia(server).wiki.query(FORM)
+    assert response.content["query"]["pages"][0]["title"] == "Chemist"
     assert clock.slept == [pytest.approx(seconds)]
     assert len(server.received) == 2
 
