@@ -79,7 +79,7 @@ class _TimedAdapter(HTTPAdapter):
 
     def __init__(self, connections: int) -> None:
         self._sockets: WeakSet[socket.socket] = WeakSet()
-        self._lock = threading.Lock()
+        self._lock, self._is_closed = threading.Lock(), False
         super().__init__(pool_maxsize=connections)
 
     def get_connection_with_tls_context(self, *arguments: Any, **keywords: Any) -> Any:
@@ -95,16 +95,23 @@ class _TimedAdapter(HTTPAdapter):
         response.fp = io.BufferedReader(_TimedReader(response.fp.detach(), sock))
         with self._lock:
             self._sockets.add(sock)
+            if self._is_closed:  # since the request was sent
+                _shut_down(sock)
         return response
 
     def close(self) -> None:
         """Close all connections."""
         with self._lock:
+            self._is_closed = True
             for sock in self._sockets:
-                # An SSLSocket's own shutdown would remove its encryption while another thread reads.
-                with suppress(OSError):
-                    socket.socket.shutdown(sock, socket.SHUT_RDWR)
+                _shut_down(sock)
         super().close()
+
+
+def _shut_down(sock: socket.socket) -> None:
+    with suppress(OSError):
+        # An SSLSocket's own shutdown would remove its encryption while another thread reads.
+        socket.socket.shutdown(sock, socket.SHUT_RDWR)
 
 
 class Exchange(LimiterSession):

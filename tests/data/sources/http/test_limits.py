@@ -6,6 +6,7 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from http.client import HTTPResponse
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from swaymeter.data.errors import ServiceBudget, ServiceError, ServiceTimeout
+from swaymeter.data.sources.http import exchange
 from swaymeter.data.sources.http.session import Service, Session, close_sessions, shared_session
 from tests.data.sources.servers.faults import FaultServer, ServedResponse, json_response, serving
 from tests.data.sources.sessions import CONTACT, Clock, Open
@@ -81,6 +83,23 @@ def test_closing_ends_the_waits_of_threads(tmp_path: Path) -> None:
             for request in requests:
                 with pytest.raises(ServiceError, match="the session is closed"):
                     request.result(timeout=5)
+
+
+def test_closing_ends_a_request_that_is_being_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    endless = ServedResponse(raw=b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n", endless=b" ", pause_s=0.5)
+    with serving(endless) as server:
+        service = Service("YAGO", server.address, requests_per_minute=60_000, timeout_s=10.0)
+        with closing(Session(service, contact=CONTACT, cache=tmp_path)) as session:
+
+            def close_session(*arguments: Any, **keywords: Any) -> HTTPResponse:
+                session.close()
+                return HTTPResponse(*arguments, **keywords)
+
+            monkeypatch.setattr(exchange, "HTTPResponse", close_session)
+            began = time.monotonic()
+            with pytest.raises(ServiceError, match="the session is closed"):
+                session.ask({})
+    assert time.monotonic() - began < 10.0
 
 
 @pytest.fixture
