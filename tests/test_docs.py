@@ -73,7 +73,7 @@ SETTINGS_OF_QUESTIONS: Mapping[str, Callable[[Service], str]] = {
     "max concurrency": lambda service: f"{service.max_concurrency}",
     "requests per minute": lambda service: f"{service.requests_per_minute:g}",
     "cached for days": lambda service: f"{service.cache_ttl_days:g}",
-    "requests of a run": lambda service: f"{service.max_requests:,}",
+    "most requests of a run": lambda service: f"{service.max_requests:,}",
 }
 SETTINGS_OF_FACTS: Mapping[str, Callable[[Service], str]] = {
     "`address`": lambda service: urlsplit(service.address).netloc,

@@ -80,9 +80,10 @@ class ServedRequest:
     at: float
 
 
-def json_response(content: Any, **options: Any) -> ServedResponse:
+def json_response(content: Any, *, headers: Mapping[str, str] | None = None, **options: Any) -> ServedResponse:
     """Return a response with this content as JSON."""
-    return ServedResponse(json.dumps(content), headers={"Content-Type": "application/json"}, **options)
+    headers = {"Content-Type": "application/json", **(headers or {})}
+    return ServedResponse(json.dumps(content), headers=headers, **options)
 
 
 def gzipped(body: bytes) -> ServedResponse:
