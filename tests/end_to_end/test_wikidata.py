@@ -118,8 +118,8 @@ def fetched_rows(study: TinyStudy) -> dict[tuple[str, ...], list[Row]]:
     for path in sorted(study.workspace.glob("facts/*.parquet")):
         table = pq.read_table(path, partitioning=None)
         about = json.loads(table.schema.metadata[b"swaymeter"])
-        made_from = about["made_from"]
-        key = (about["table"], *made_from["step"], *made_from["subject"])
+        origin = about["made_from"]
+        key = (about["table"], *origin["step"], *origin["subject"])
         assert key not in fetched, f"{path} has the same table, step and subject as another file"
         fetched[key] = [
             {name: value for name, value in row.items() if name not in _REQUEST_COLUMNS} for row in table.to_pylist()

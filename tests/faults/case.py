@@ -43,7 +43,7 @@ class Case:
         return replace(case, seconds=time.monotonic() - began)
 
     def start(self, study: TinyStudy | None = None) -> Command:
-        """Start the command of the study, and wait until Ctrl-C interrupts it, because its parent ignores Ctrl-C."""
+        """Start the command of the study, and wait until it no longer ignores Ctrl-C, as its parent does."""
         receiver, sender = pipe()
         running = (study or self.study).start(*self.command, before=partial(_as_in_a_terminal, sender))
         assert receiver.poll(EVENT_SECONDS), "the command did not start"
